@@ -6,7 +6,7 @@ import math
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
@@ -195,6 +195,24 @@ class Records(ABC):
                 hint=f"{hint} {rest}" if hint else rest,
             )
         self.report.note(Problem(kind, where, what))
+
+    def broken(self, error: LoadError) -> None:
+        """Stop at JSON that breaks off, or count it.
+
+        Raises:
+            LoadError: As it is, unless `on_bad` is "skip".
+        """
+        if self.on_bad == "stop":
+            raise error
+        self.report.note(Problem("broken JSON", "the file", error.message.rstrip(".")))
+
+    def listed(self, where: str, row: Mapping[str, Any], name: str) -> list[Any]:
+        """Return a field of a record that is a list; one that is not is bad, and read as none."""
+        value = row.get(name)
+        if value is not None and not isinstance(value, list):
+            self.bad("wrong value", where, f"{name} is not a list")
+            return []
+        return value or []
 
 
 def schema_lines(name: str) -> Iterator[str]:

@@ -19,7 +19,6 @@ from mrag.loaders._records import (
     LABEL,
     TYPE,
     OnBad,
-    Problem,
     Records,
     finite,
     text,
@@ -111,7 +110,7 @@ class Fashionpedia(Records):
                 if not source.blank():
                     raise source.broken("something follows the last brace")
         except BrokenJson as error:
-            self._broken(error)
+            self.broken(error)
         if not done:
             yield from self._second_pass()
         for section in _NEEDED:
@@ -131,12 +130,7 @@ class Fashionpedia(Records):
                     source.skip()
         except BrokenJson as error:
             if not self.report.problems.get("broken JSON"):
-                self._broken(error)
-
-    def _broken(self, error: BrokenJson) -> None:
-        if self.on_bad == "stop":
-            raise error
-        self.report.note(Problem("broken JSON", "the file", error.message.rstrip(".")))
+                self.broken(error)
 
     # -- sections ----------------------------------------------------------------------------------
 
@@ -224,7 +218,7 @@ class Fashionpedia(Records):
                 f'{s} {has_category} {category} .\n{s} {is_crowd} "{crowd}"{INTEGER} .\n'
             )
             self.report.triples += 4
-            for at in self._list(row, "attribute_ids"):
+            for at in self.listed(f"annotation {number}", row, "attribute_ids"):
                 if whole(at) and (attribute := attributes.get(at)) is not None:
                     yield f"{s} {has_attribute} {attribute} .\n"
                 else:
@@ -252,15 +246,6 @@ class Fashionpedia(Records):
                 return
             polygons.append(" ".join(f"{x},{y}" for x, y in zip(one[::2], one[1::2], strict=True)))
         yield f'{s} {_p("hasSegmentation")} "{"; ".join(polygons)}" .\n'
-
-    def _list(self, row: Row, name: str) -> list[Any]:
-        value = row.get(name)
-        if value is None:
-            return []
-        if isinstance(value, list):
-            return value
-        self.bad("wrong value", f"annotation {row['id']}", f"{name} is not a list")
-        return []
 
     _SECTIONS: ClassVar[dict[str, Callable[[Fashionpedia, str, Row], Iterator[str]]]] = {
         "images": _image,

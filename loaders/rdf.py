@@ -22,17 +22,8 @@ from typing import IO, Any
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
+from mrag.loaders import checks
 from mrag.loaders._encoding import recoded
-from mrag.loaders.checks import (
-    Checked,
-    Counting,
-    Gunzipped,
-    LeftOutFile,
-    LoadNotes,
-    RejectedLine,
-    check_terms,
-    too_long,
-)  # fmt: skip
 from mrag.loaders.ontologies.converting import SYNTAXES, converted, syntax_of
 from mrag.rdf.namespaces import SKOLEM
 
@@ -124,9 +115,9 @@ class Source:
         """Open the decompressed content; `on_read` gets the bytes consumed on disk, each time anew."""
         if self.syntax:
             return io.BytesIO(converted(self.path, self.syntax, gzipped=self.gzipped))
-        raw = Counting(self.path.open("rb", buffering=0), on_read)
+        raw = checks.Counting(self.path.open("rb", buffering=0), on_read)
         if self.gzipped:
-            return Gunzipped(raw)  # type: ignore[return-value]
+            return checks.Gunzipped(raw)  # type: ignore[return-value]
         return raw  # type: ignore[return-value]
 
     def checked(
@@ -140,7 +131,7 @@ class Source:
         """
         until = None if seconds is None else time.monotonic() + seconds
         packed = self.size() if self.gzipped and not self.syntax else None
-        found = Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
+        found = checks.Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
         return found  # type: ignore[return-value]
 
     @property
@@ -187,7 +178,7 @@ class Source:
         return False
 
     def quads(
-        self, on_read: Callable[[int], None] | None = None, notes: LoadNotes | None = None
+        self, on_read: Callable[[int], None] | None = None, notes: checks.LoadNotes | None = None
     ) -> Iterator[ox.Quad]:
         """Parse the file, with blank nodes turned into IRIs.
 
@@ -207,7 +198,7 @@ class Source:
             tags = notes.tags if notes is not None else set()
             try:
                 for quad in self._parse(on_read, lenient=True):
-                    check_terms(quad, tags)
+                    checks.check_terms(quad, tags)
                     yield quad
             except (SyntaxError, ValueError):
                 raise self.error(strict) from strict
@@ -242,7 +233,7 @@ class Source:
                 yield quad
 
     def quads_skipping(
-        self, notes: LoadNotes, on_read: Callable[[int], None] | None = None
+        self, notes: checks.LoadNotes, on_read: Callable[[int], None] | None = None
     ) -> Iterator[ox.Quad]:
         """Parse a line-based file, noting bad lines in `notes` instead of stopping there.
 
@@ -260,7 +251,7 @@ class Source:
                 try:
                     yield from ox.parse(line, self.format)
                 except (SyntaxError, ValueError) as error:
-                    notes.rejected.append(RejectedLine(str(self.path), number, _reason(error)))
+                    notes.rejected.append(checks.RejectedLine(str(self.path), number, _reason(error)))
 
     def error(self, error: Exception) -> LoadError:
         """Turn what a parser raised into an error that names file and line."""
@@ -269,7 +260,7 @@ class Source:
                 "The file ends early or is not gzip.", file=str(self.path), hint="Fetch or pack it again."
             )
         if isinstance(error, MemoryError):
-            return too_long(self.format, str(self.path))
+            return checks.too_long(self.format, str(self.path))
         if isinstance(error, SyntaxError) and "utf-8" in _reason(error).lower():
             return LoadError(
                 f"Not valid {self.format.name}: its bytes are not UTF-8.",
@@ -303,7 +294,7 @@ def sources(
     paths: Iterable[str | os.PathLike[str]],
     *,
     format: str | None = None,
-    left_out: list[LeftOutFile] | None = None,
+    left_out: list[checks.LeftOutFile] | None = None,
 ) -> list[Source]:
     """Describe several files; a folder stands for the RDF files below it, in order of name.
 
@@ -324,7 +315,7 @@ def sources(
             except LoadError as error:
                 if left_out is None:
                     raise
-                left_out.append(LeftOutFile(str(p), error.message))
+                left_out.append(checks.LeftOutFile(str(p), error.message))
             continue
         endings = _ENDINGS - _NOT_IN_FOLDERS
         inside = [f for f in sorted(p.rglob("*")) if f.is_file() and _suffix(f) in endings]

@@ -18,7 +18,6 @@ from mrag.loaders._records import (
     INTEGER,
     LABEL,
     TYPE,
-    Problem,
     Records,
     finite,
     part,
@@ -95,9 +94,7 @@ class SceneGraphs(Records):
                     rows += 1
                     yield from self._record(rows, row)
         except BrokenJson as error:
-            if self.on_bad == "stop":
-                raise
-            self.report.note(Problem("broken JSON", "the file", error.message.rstrip(".")))
+            self.broken(error)
         if not rows:
             self.bad("empty file", "the file", "there is no record in it")
 
@@ -119,15 +116,15 @@ class SceneGraphs(Records):
             yield from self._captioned(where, image, part(row[key]), row)
         # Objects come first, whatever the order of the keys: relations and attributes point at them.
         named: dict[int, str] = {}
-        for thing in self._list(where, row, "objects"):
+        for thing in self.listed(where, row, "objects"):
             yield from self._object(where, image, thing, named)
-        for thing in self._list(where, row, "attributes"):
+        for thing in self.listed(where, row, "attributes"):
             # The file of attributes repeats each object, with its attributes.
             inner = thing.get("attribute", thing) if isinstance(thing, dict) else thing
             yield from self._object(where, image, inner, named)
-        for relation in self._list(where, row, "relationships"):
+        for relation in self.listed(where, row, "relationships"):
             yield from self._relationship(where, image, relation, named)
-        for region in self._list(where, row, "regions"):
+        for region in self.listed(where, row, "regions"):
             yield from self._visual_region(where, image, region, named)
 
     def _image_data(self, image: str, row: Row) -> Iterator[str]:
@@ -144,10 +141,10 @@ class SceneGraphs(Records):
     def _captioned(self, where: str, image: str, name: str, row: Row) -> Iterator[str]:
         # A slash is encoded in names, so that no two of them run together.
         region_name = f"{name}/{part(row['region_id']) if row.get('region_id') is not None else 0}"
-        captions = [row["caption"]] if row.get("caption") else self._list(where, row, "captions")
+        captions = [row["caption"]] if row.get("caption") else self.listed(where, row, "captions")
         yield from self._region(where, image, region_name, captions)
         region = f"{BASE}region_{region_name}"
-        for triple in self._list(where, row, "triples"):
+        for triple in self.listed(where, row, "triples"):
             if not self._is_triple(triple):
                 self.bad("wrong value", where, f"{str(triple)[:80]} is not three texts")
                 continue
@@ -177,10 +174,10 @@ class SceneGraphs(Records):
             self.bad("missing field", where, "an object has no object_id")
             return
         iri = named[number] = f"{BASE}object_{number}"
-        names = self._list(where, thing, "names") or [thing.get("name")]
+        names = self.listed(where, thing, "names") or [thing.get("name")]
         yield from self._thing(image, iri, [n for n in names if isinstance(n, str) and n.strip()])
         yield from self._box(iri, thing)
-        for attribute in self._list(where, thing, "attributes"):
+        for attribute in self.listed(where, thing, "attributes"):
             if isinstance(attribute, str) and attribute.strip():
                 yield from self._attribute(iri, attribute)
             else:
@@ -212,12 +209,12 @@ class SceneGraphs(Records):
         yield from self._region(where, image, str(number), [phrase] if phrase else [])
         yield from self._box(f"{BASE}region_{number}", row)
         inside = dict(named)
-        for thing in self._list(where, row, "objects"):
+        for thing in self.listed(where, row, "objects"):
             yield from self._object(where, image, thing, inside)
             number_of = thing.get("object_id", thing.get("id")) if isinstance(thing, dict) else None
             if whole(number_of) and (iri := inside.get(number_of)):
                 yield f"<{iri}> {_p('inRegion')} <{BASE}region_{number}> .\n"
-        for relation in self._list(where, row, "relationships"):
+        for relation in self.listed(where, row, "relationships"):
             yield from self._relationship(where, image, relation, inside)
 
     # -- what both say -----------------------------------------------------------------------------
@@ -296,12 +293,3 @@ class SceneGraphs(Records):
             if all(map(finite, sides)):
                 yield f'<{iri}> {_p("hasBoundingBox")} "{" ".join(map(str, sides))}" .\n'
                 return
-
-    def _list(self, where: str, row: Row, name: str) -> list[Any]:
-        value = row.get(name)
-        if value is None:
-            return []
-        if isinstance(value, list):
-            return value
-        self.bad("wrong value", where, f"{name} is not a list")
-        return []

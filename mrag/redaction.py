@@ -10,8 +10,6 @@ import re
 from typing import Final
 from urllib.parse import quote, unquote
 
-__all__ = ["HIDDEN", "hidden_in", "hide_in_logs", "names_secret", "redact", "redact_url"]
-
 HIDDEN: Final = "***"
 """What stands in place of a secret."""
 

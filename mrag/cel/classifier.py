@@ -19,8 +19,6 @@ from mrag.cel.syntax.expressions import Expression
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 
-__all__ = ["ConceptClassifier"]
-
 try:
     _base: Any = import_module("sklearn.base")
     _validation: Any = import_module("sklearn.utils.validation")

@@ -25,8 +25,6 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.ontologies.kb import NAMESPACE, KnowledgeBase, internal_iri
 from mrag.loaders.ontologies.tokens import SourceTokens, Token
 
-__all__ = ["ConfiguredProblem", "LearningConfiguration", "read_configuration"]
-
 _EXAMPLES: Final = ("positiveExamples", "negativeExamples", "classToDescribe")
 _HARMLESS: Final = frozenset(
     "type reasoner accuracyMethod accuracy noise noisePercentage useApproximations useMultiInstanceChecks"

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+import mrag
+from mrag import context as contexts
+from mrag import images
 from mrag.cli.shared import options
 from mrag.cli.shared.answers import follow_ups, show_answer
 from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json
+from mrag.config import Settings
+from mrag.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
     from mrag.images.graph import Allowed
     from mrag.index.document_index import Mode
     from mrag.planning.neural.choosing import Planner
-    from mrag.retrieval.rankers import Ranker
     from mrag.retrieval.routing import How
 
 HOWS = ("auto", "plan", "read", "complete", "images")
@@ -155,10 +158,8 @@ def ask(
         _require(text, "QUESTION")
     options.check_choice("way", how, HOWS)
     options.check_choice("planner", planner or "judge", PLANNERS)
-    from mrag.config import Settings
     from mrag.context import ContextSettings
     from mrag.images.rankers import image_mode
-    from mrag.retrieval.rankers import Question
 
     pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
     if image is not None or media is not None:
@@ -185,7 +186,7 @@ def ask(
                     show("")
                 show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
             return
-        query = Question(text, image) if image is not None else text
+        query = mrag.Question(text, image) if image is not None else text
         given = talk.ask(query, reading=reading or 1)
     show_answer(given, sparql=sparql, context=context, way=how == "auto", as_json=as_json)
 
@@ -216,16 +217,13 @@ def search(
         _find(text, store, kg, image, media, looks, only, k, lang, ranker, as_json=as_json)
         return
     _require(text, "TEXT")
-    from mrag.context.display import Display
     from mrag.index.freshness import freshen
-    from mrag.retrieval.rankers import Question
-    from mrag.retrieval.registry import ranker as named
 
     with options.opened(store, kg, lang, graph=graph, index=index) as seen:
         if (old := freshen(seen, index)) is not None:
             say(old, style="yellow")
-        hits = named(ranker, seen, index=index).rank(Question(text), k)
-        display = Display(seen)
+        hits = mrag.ranker(ranker, seen, index=index).rank(mrag.Question(text), k)
+        display = contexts.Display(seen)
         display.prepare([hit.iri for hit in hits])
         if as_json:
             show_json([hit_json(hit, display.entity(hit.iri)) for hit in hits])
@@ -259,12 +257,11 @@ def _find(
     """Find images of the graph."""
     from mrag.images.graph import file_names, files_of, names_of
     from mrag.images.rankers import image_mode
-    from mrag.retrieval.rankers import Question
 
     mode = image_mode(ranker)
     folder = _folder(media)
     with options.opened(store, kg, lang, index="main") as graph:
-        hits = _ranker(graph, text, image, folder, looks, only, mode).rank(Question(text, image), k)
+        hits = _ranker(graph, text, image, folder, looks, only, mode).rank(mrag.Question(text, image), k)
         iris = [hit.iri for hit in hits]
         files, _ = files_of(graph, folder, images=iris)
         names = names_of(graph, iris, file_names(graph, images=iris))
@@ -279,27 +276,22 @@ def _find(
 
 
 def _folder(media: Path | None) -> Path:
-    from mrag.errors import ConfigError
-
     if media is None or not media.is_dir():
         raise ConfigError("The folder of the images is missing.", hint="Name it with --media.")
     return media
 
 
 def _ranker(
-    graph: KnowledgeGraph,
+    graph: mrag.KnowledgeGraph,
     text: str,
     image: Path | None,
     media: Path | None,
     looks: str | None,
     only: str | None,
     mode: Mode = "hybrid",
-) -> Ranker:
+) -> mrag.Ranker:
     """Return what ranks the images of the graph for a question."""
-    from mrag.config import Settings
-    from mrag.images.rankers import image_ranker
-
-    return image_ranker(
+    return images.image_ranker(
         graph,
         media,
         mode=mode if text else "bm25",
@@ -309,10 +301,9 @@ def _ranker(
     )
 
 
-def _allowed(graph: KnowledgeGraph, only: str) -> Allowed:
-    from mrag.images.graph import of_class, of_query
+def _allowed(graph: mrag.KnowledgeGraph, only: str) -> Allowed:
     from mrag.rdf.terms import iri
 
     if only.endswith((".rq", ".sparql")):
-        return of_query(graph, options.read_query_file(only))
-    return of_class(graph, str(iri(only, graph.prefixes)))
+        return images.of_query(graph, options.read_query_file(only))
+    return images.of_class(graph, str(iri(only, graph.prefixes)))

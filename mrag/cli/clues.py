@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import mrag
+from mrag import generative
+from mrag import index as indexes
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json, status
-
-if TYPE_CHECKING:
-    from mrag.generative.models.resolve import LanguageModel
 
 app = Commands(
     help="Generative retrieval: find by a phrase unique to a document.",
@@ -53,17 +53,14 @@ def build_(
     Example:
       mrag clues build --model local:model.gguf
     """
-    from mrag.generative.index.documents import build_clues
-    from mrag.index.documents import Definition
-
     with opened(store, kg) as graph, ExitStack() as stack:
         loaded = _model(model, stack)
-        definition = Definition(languages=graph.languages)
+        definition = indexes.Definition(languages=graph.languages)
         if query:
-            definition = Definition(queries=tuple(query), languages=graph.languages)
+            definition = indexes.Definition(queries=tuple(query), languages=graph.languages)
         started = time.perf_counter()
         with status("Building"):
-            index = build_clues(graph, loaded.tokeniser, definition=definition, folder=folder)
+            index = generative.build_clues(graph, loaded.tokeniser, definition=definition, folder=folder)
         seconds = time.perf_counter() - started
         if as_json:
             show_json({"documents": len(index), "tokens": index.tokens, "seconds": round(seconds, 3)})
@@ -114,23 +111,22 @@ def search_(
       mrag clues search "Who develops GraphDB?" --model local:model.gguf
       mrag clues search "Who develops GraphDB?" --model local:model.gguf --in ex:Vendor
     """
-    from mrag.generative.decoding.beam import DecodingSettings
-    from mrag.generative.index.documents import build_clues, clue_folder, open_clues
-    from mrag.generative.ranker import GenerativeRanker
-    from mrag.retrieval.rankers import Question
+    from mrag.generative.index.documents import clue_folder
 
-    settings = DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
+    settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
     with opened(store, kg) as graph, ExitStack() as stack:
         loaded = _model(model, stack)
         if folder is None and clue_folder(graph) is None:
             say("A store in memory has no clue index, so one is built now.", style="dim")
-            index = build_clues(graph, loaded.tokeniser)
+            index = generative.build_clues(graph, loaded.tokeniser)
         else:
-            index = open_clues(graph, folder=folder)
-        ranker = GenerativeRanker(graph, index, loaded, settings=settings, concept=within, query=mask)
+            index = generative.open_clues(graph, folder=folder)
+        ranker = generative.GenerativeRanker(
+            graph, index, loaded, settings=settings, concept=within, query=mask
+        )
         started = time.perf_counter()
         with status("Generating clues"):
-            hits = ranker.rank(Question(question, image), results)
+            hits = ranker.rank(mrag.Question(question, image), results)
         seconds = time.perf_counter() - started
         labels = graph.labels([hit.iri for hit in hits])
         if as_json:
@@ -156,10 +152,8 @@ def status_(
     Example:
       mrag clues status
     """
-    from mrag.generative.index.documents import is_stale, open_clues
-
     with opened(store, kg) as graph:
-        index = open_clues(graph, folder=folder)
+        index = generative.open_clues(graph, folder=folder)
         size = sum(entry.size for entry in index.manifest.segments.values())
         found: dict[str, Any] = {
             "documents": len(index),
@@ -167,7 +161,7 @@ def status_(
             "bytes": size,
             "segments": len(index.segments),
             "model": index.extra.get("model"),
-            "stale": is_stale(graph, index),
+            "stale": generative.is_stale(graph, index),
         }
         if as_json:
             show_json(found)
@@ -179,11 +173,9 @@ def status_(
         show(f"state      {'older than the graph' if found['stale'] else 'up to date'}")
 
 
-def _model(name: str, stack: ExitStack) -> LanguageModel:
-    from mrag.generative.models.resolve import language_model
-
+def _model(name: str, stack: ExitStack) -> generative.LanguageModel:
     with status(f"Loading {name}"):
-        model = language_model(name)
+        model = generative.language_model(name)
     close = getattr(model, "close", None)
     if close is not None:
         stack.callback(close)

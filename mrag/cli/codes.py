@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
+import mrag
+from mrag import graphcodes
+from mrag import index as indexes
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import hit_json, progress, say, show, show_hit, show_json
-
-if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.graphcodes.code import GraphCode
-    from mrag.graphcodes.comparison import CodeComparison
-    from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
-    from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
 
 app = Commands(
     help="Graph codes: find entities by the structure around them.",
@@ -83,23 +80,24 @@ def build(
             show(f"{len(index):,} codes in the index {name!r} ({parts}), in {seconds:.1f} s.")
 
 
-def _neighbourhoods(graph: KnowledgeGraph, hops: int) -> dict[str, GraphCode]:
-    from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhoods
-    from mrag.index.documents import Definition, documents
+def _neighbourhoods(graph: mrag.KnowledgeGraph, hops: int) -> dict[str, graphcodes.GraphCode]:
+    from mrag.index.documents import documents
 
-    entities = sorted({iri for iri, _ in documents(graph, Definition(languages=graph.languages))})
+    entities = sorted({iri for iri, _ in documents(graph, indexes.Definition(languages=graph.languages))})
     codes = {}
     with progress("Reading", unit="entities") as note:
-        for iri, code in neighbourhoods(graph, entities, NeighbourhoodSettings(hops=hops)):
+        for iri, code in graphcodes.neighbourhoods(
+            graph, entities, graphcodes.NeighbourhoodSettings(hops=hops)
+        ):
             codes[iri] = code
             note(len(codes), len(entities))
     return codes
 
 
-def _imported(folder: Path, mend: bool) -> dict[str, GraphCode]:
-    from mrag.graphcodes.interchange import from_folder
-
-    return dict(from_folder(folder, on_mend=(lambda text: say(text, style="yellow")) if mend else None))
+def _imported(folder: Path, mend: bool) -> dict[str, graphcodes.GraphCode]:
+    return dict(
+        graphcodes.from_folder(folder, on_mend=(lambda text: say(text, style="yellow")) if mend else None)
+    )
 
 
 @app.command()
@@ -147,12 +145,8 @@ def search(
       mrag codes search "Which database supports Eclipse RDF4J?"
       mrag codes search "a man rides a red bicycle" --store oxigraph:./scenes --meaning minilm
     """
-    from mrag.errors import ConfigError
     from mrag.graphcodes.centre import centred
     from mrag.graphcodes.code import is_iri
-    from mrag.graphcodes.meaning import CodeMeaning
-    from mrag.graphcodes.ranker import GraphCodeRanker
-    from mrag.retrieval.rankers import Question
 
     if not question.strip() and not edge and not node and like is None:
         raise ConfigError(
@@ -161,18 +155,16 @@ def search(
     how = _comparison(metric, excess)
     with _codes(store, kg, name, path) as (graph, index):
         if ontology and metric == "structural":
-            from mrag.graphcodes.ontology import Ontology
-
-            how = replace(how, ontology=Ontology.of_graph(graph))
-        near = CodeMeaning(meaning) if meaning != "none" else None
-        ranker = GraphCodeRanker(graph, index, comparison=how, meaning=near)
+            how = replace(how, ontology=graphcodes.Ontology.of_graph(graph))
+        near = graphcodes.CodeMeaning(meaning) if meaning != "none" else None
+        ranker = graphcodes.GraphCodeRanker(graph, index, comparison=how, meaning=near)
         if like is not None:
             entity = _expanded(graph, like)
             code = centred(index.code(entity), entity)
         elif edge or node:
             code = ranker.linker.link(_given(graph, edge or [], node or []))
         else:
-            code = ranker.code(Question(question))
+            code = ranker.code(mrag.Question(question))
         if not code:
             raise ConfigError("No feature was found in the question.", hint="Name things, or use --edge.")
         hits = ranker.rank_like(entity, k) if like is not None else ranker.rank_code(code, k)
@@ -211,9 +203,7 @@ def show_code(
         code = index.code(_expanded(graph, iri))
         registry = index.registry
         if as_json:
-            from mrag.graphcodes.interchange import to_json
-
-            show_json(to_json(code, registry))
+            show_json(graphcodes.to_json(code, registry))
             return
         verbaliser = _verbaliser(graph, code)
         show(verbaliser.verbalise(code))
@@ -244,15 +234,11 @@ def compare(
     Example:
       mrag codes compare https://w3id.org/mrag/demo/products#GraphDB https://w3id.org/mrag/demo/products#Stardog
     """
-    from dataclasses import asdict
-    from typing import get_args
-
     from mrag.graphcodes.comparison import Metric
-    from mrag.graphcodes.explanation.matches import explain
 
     with _codes(store, kg, name, path) as (graph, index):
         q, d = index.code(_expanded(graph, first)), index.code(_expanded(graph, second))
-        reasons = explain(q, d).reasons(q, _verbaliser(graph, q, d))
+        reasons = graphcodes.explain(q, d).reasons(q, _verbaliser(graph, q, d))
         scores = {m: index.compare(q, _expanded(graph, second), _comparison(m)) for m in get_args(Metric)}
         if as_json:
             show_json({"scores": {m: asdict(s) for m, s in scores.items()}, "reasons": list(reasons)})
@@ -267,30 +253,24 @@ def compare(
 @contextmanager
 def _codes(
     store: str | None, kg: str | None, name: str, path: Path | None
-) -> Iterator[tuple[KnowledgeGraph, GraphCodeIndex]]:
-    from mrag.graphcodes.index.code_index import GraphCodeIndex
-
+) -> Iterator[tuple[mrag.KnowledgeGraph, graphcodes.GraphCodeIndex]]:
     with opened(store, kg) as graph:
-        yield graph, GraphCodeIndex(_folder(graph, name, path), must_exist=True)
+        yield graph, graphcodes.GraphCodeIndex(_folder(graph, name, path), must_exist=True)
 
 
-def _writable(folder: Path) -> GraphCodeIndex:
+def _writable(folder: Path) -> graphcodes.GraphCodeIndex:
     """Open an index to change it; one that is damaged, or of another version, is rebuilt."""
-    from mrag.errors import DamagedIndex, IndexMismatch
-    from mrag.graphcodes.index.code_index import GraphCodeIndex
-
     try:
-        index = GraphCodeIndex(folder)
+        index = graphcodes.GraphCodeIndex(folder)
         if len(index):
             index.verify()
     except (DamagedIndex, IndexMismatch) as error:
         say(f"{error.message} It is rebuilt.", style="yellow")
-        return GraphCodeIndex(folder, anew=True)
+        return graphcodes.GraphCodeIndex(folder, anew=True)
     return index
 
 
-def _folder(graph: KnowledgeGraph, name: str, path: Path | None) -> Path:
-    from mrag.errors import ConfigError
+def _folder(graph: mrag.KnowledgeGraph, name: str, path: Path | None) -> Path:
     from mrag.index.similarity import home
 
     if path is not None:
@@ -303,14 +283,12 @@ def _folder(graph: KnowledgeGraph, name: str, path: Path | None) -> Path:
     return beside.parent / "codes" / name
 
 
-def _comparison(metric: str, excess: float | None = None) -> CodeComparison:
-    from mrag.graphcodes.comparison import CodeComparison
-
-    how = CodeComparison(metric)  # type: ignore[arg-type]  # it checks the name
+def _comparison(metric: str, excess: float | None = None) -> graphcodes.CodeComparison:
+    how = graphcodes.CodeComparison(metric)  # type: ignore[arg-type]  # it checks the name
     return how if excess is None else replace(how, excess=excess)
 
 
-def _expanded(graph: KnowledgeGraph, text: str) -> str:
+def _expanded(graph: mrag.KnowledgeGraph, text: str) -> str:
     """Return the IRI that a text names, in angle brackets or by a prefix, else the text."""
     text = text.strip().removeprefix("<").removesuffix(">")
     prefix, _, local = text.partition(":")
@@ -318,9 +296,8 @@ def _expanded(graph: KnowledgeGraph, text: str) -> str:
     return f"{known}{local}" if known is not None and not local.startswith("//") else text
 
 
-def _given(graph: KnowledgeGraph, edges: list[str], nodes: list[str]) -> GraphCode:
-    from mrag.errors import ConfigError
-    from mrag.graphcodes.code import Edge, GraphCode, term
+def _given(graph: mrag.KnowledgeGraph, edges: list[str], nodes: list[str]) -> graphcodes.GraphCode:
+    from mrag.graphcodes.code import term
 
     def end(text: str) -> str:
         iri = _expanded(graph, text)
@@ -331,11 +308,9 @@ def _given(graph: KnowledgeGraph, edges: list[str], nodes: list[str]) -> GraphCo
         parts = [part.strip() for part in text.split(",")]
         if len(parts) != 3:
             raise ConfigError(f"An edge is SOURCE,RELATION,TARGET, not {text!r}.")
-        made.append(Edge(end(parts[0]), _expanded(graph, parts[1]), end(parts[2])))
-    return GraphCode.of([end(text) for text in nodes], made)
+        made.append(graphcodes.Edge(end(parts[0]), _expanded(graph, parts[1]), end(parts[2])))
+    return graphcodes.GraphCode.of([end(text) for text in nodes], made)
 
 
-def _verbaliser(graph: KnowledgeGraph, *codes: Any) -> CodeVerbaliser:
-    from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
-
-    return CodeVerbaliser().with_names(graph, codes)
+def _verbaliser(graph: mrag.KnowledgeGraph, *codes: Any) -> graphcodes.CodeVerbaliser:
+    return graphcodes.CodeVerbaliser().with_names(graph, codes)

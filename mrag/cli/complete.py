@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import mrag
+from mrag import completion, generation, rdf
 from mrag.cli.shared import options, stopping
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.completing import calibrated, calibration_json, show_calibration, sources_of
 from mrag.cli.shared.output import progress, show, show_json
 from mrag.cli.shared.runs import run_lines, show_completed, show_decision
-
-if TYPE_CHECKING:
-    from mrag.completion.writeback.kept_checks import CheckSettings
-    from mrag.completion.writeback.review import WriteReport
-    from mrag.generation.result import Answer
-    from mrag.graph.kg import KnowledgeGraph
+from mrag.errors import ConfigError
 
 _DECIDED = (
     "Each run is in the graph as a whole or not at all; `mrag complete review --all` lists them. "
@@ -163,10 +160,8 @@ def review(
       mrag complete review
       mrag complete review --all --json
     """
-    from mrag.completion.writeback.run_store import list_runs
-
     with options.opened(store, kg, lang) as graph:
-        listed = list_runs(graph) if every else list_runs(graph, "proposed")
+        listed = completion.list_runs(graph) if every else completion.list_runs(graph, "proposed")
         if as_json:
             show_json({"runs": [run.to_json() for run in listed]})
             return
@@ -250,16 +245,18 @@ def rollback(
         _decide(graph, names, lambda name: writeback.rollback(graph, name), as_json)
 
 
-def _checks(graph: KnowledgeGraph, functional: list[str] | None, shapes: Path | None) -> CheckSettings:
-    from mrag.completion.writeback.kept_checks import CheckSettings
-    from mrag.rdf.terms import iri
-
-    named = tuple(str(iri(name, graph.prefixes)) for name in functional or ())
-    return CheckSettings(functional=named, shapes=shapes)
+def _checks(
+    graph: mrag.KnowledgeGraph, functional: list[str] | None, shapes: Path | None
+) -> completion.CheckSettings:
+    named = tuple(str(rdf.iri(name, graph.prefixes)) for name in functional or ())
+    return completion.CheckSettings(functional=named, shapes=shapes)
 
 
 def _decide(
-    graph: KnowledgeGraph, names: list[str], decide: Callable[[str], WriteReport], as_json: bool
+    graph: mrag.KnowledgeGraph,
+    names: list[str],
+    decide: Callable[[str], completion.WriteReport],
+    as_json: bool,
 ) -> None:
     """Decide on runs one after the other, and print what became of them."""
     with stopping.kept(_DECIDED):
@@ -272,7 +269,7 @@ def _decide(
 
 
 def _answered(
-    graph: KnowledgeGraph,
+    graph: mrag.KnowledgeGraph,
     questions: list[str],
     texts: list[Path],
     images: Path | None,
@@ -281,39 +278,29 @@ def _answered(
     embedder: str,
     settings: dict[str, Any],
     evidence_settings: dict[str, Any],
-    checks: CheckSettings,
+    checks: completion.CheckSettings,
     weights: Path | None,
-) -> list[Answer]:
-    from mrag.completion.chain import Completer, CompleterSettings
-    from mrag.completion.evidence.collect import Evidence, EvidenceSettings
-    from mrag.completion.evidence.reading import Reader
-    from mrag.completion.evidence.rule_reader import RuleReader
-    from mrag.completion.plan.calibration import Weights
-    from mrag.completion.plan.path_planner import PathPlanner
-    from mrag.completion.plan.patterns import Planner
-    from mrag.errors import ConfigError
-    from mrag.generation.models.resolve import resolve
-    from mrag.retrieval.answering import ask as answered
-
-    chat = resolve(model) if model else None
+) -> list[generation.Answer]:
+    chat = generation.resolve(model) if model else None
     if chat is not None and weights is not None:
         raise ConfigError("A language model plans without weights.", hint="Leave out --model or --weights.")
-    knobs = EvidenceSettings(**evidence_settings)
+    knobs = completion.EvidenceSettings(**evidence_settings)
     source, corpus = sources_of(graph, texts, images, image_model or model, embedder)
-    reader: Reader = RuleReader(corpus, new_names=knobs.new_names)
-    planner: Planner | None = None if weights is None else PathPlanner(graph, Weights.load(weights))
+    reader: completion.Reader = completion.RuleReader(corpus, new_names=knobs.new_names)
+    planner: completion.Planner | None = (
+        None if weights is None else completion.PathPlanner(graph, completion.Weights.load(weights))
+    )
     if chat is not None:
-        from mrag.completion.evidence.model_reader import ModelReader
-        from mrag.completion.plan.model_planner import ModelPlanner
-
-        reader, planner = ModelReader(chat), ModelPlanner(chat)
-    evidence = None if source is None else Evidence(source, reader, knobs)
-    completer = Completer(graph, evidence, planner, chat, CompleterSettings(**settings), checks)
+        reader, planner = completion.ModelReader(chat), completion.ModelPlanner(chat)
+    evidence = None if source is None else completion.Evidence(source, reader, knobs)
+    completer = completion.Completer(
+        graph, evidence, planner, chat, completion.CompleterSettings(**settings), checks
+    )
     if len(questions) == 1:
-        return [answered(graph, questions[0], how="complete", texts=completer)]
+        return [mrag.ask(graph, questions[0], how="complete", texts=completer)]
     found = []
     with progress("Answering", unit="questions") as note:
         for question in questions:
-            found.append(answered(graph, question, how="complete", texts=completer))
+            found.append(mrag.ask(graph, question, how="complete", texts=completer))
             note(len(found), len(questions))
     return found

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import mrag
+from mrag import rdf, reasoning, stores
 from mrag.cli.shared import options, stopping
 from mrag.cli.shared.contradictions import StrictOption, show_groups, write_report
 from mrag.cli.shared.output import progress, say, show, show_json, status
 from mrag.diagnosis.checks import premises_in_words
+from mrag.errors import ConfigError, InconsistentOntology
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.reasoning.rounds import Closure, OnInconsistency
-    from mrag.stores.base import LoadReport
+    from mrag.reasoning.rounds import OnInconsistency
 
 
 def load(
@@ -64,8 +66,6 @@ def load(
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
       mrag load corporate.ttl --repair-datatypes
     """
-    from mrag.errors import InconsistentOntology
-
     with options.opened(store, kg, create=True) as graph:
         kept = loading(graph)
         with stopping.kept(kept), progress("Loading") as note:
@@ -133,17 +133,14 @@ def create(
     Example:
       mrag create graphdb:http://localhost:7200/repositories/products --ruleset owl2-rl-optimized
     """
-    from mrag.errors import ConfigError
     from mrag.graph.connection import open_store
-    from mrag.stores.fuseki import FusekiStore
-    from mrag.stores.graphdb import GraphDBStore
 
     options.warn_of_login(url)
     store, _ = open_store(url)
     try:
-        if isinstance(store, GraphDBStore):
+        if isinstance(store, stores.GraphDBStore):
             store.create(ruleset)
-        elif isinstance(store, FusekiStore):
+        elif isinstance(store, stores.FusekiStore):
             store.create(kind)
         else:
             raise ConfigError(
@@ -186,8 +183,6 @@ def reason(
       mrag reason --strict --engine sparq
       mrag reason --graph http://example.org/ontology --graph http://example.org/2024
     """
-    from mrag.errors import ConfigError
-
     if graphs and all_graphs:
         raise ConfigError("--graph and --all-graphs cannot be used together.")
     kept = "The triples inferred before are unchanged. Run the same command again."
@@ -202,7 +197,7 @@ def reason(
             show(f"{counted(closure.triples, 'triple')} inferred.")
 
 
-def loading(graph: KnowledgeGraph) -> Callable[[], str]:
+def loading(graph: mrag.KnowledgeGraph) -> Callable[[], str]:
     """Return a function that states, when a load is interrupted, whether it has landed."""
     before = graph.revision
 
@@ -214,7 +209,7 @@ def loading(graph: KnowledgeGraph) -> Callable[[], str]:
     return state
 
 
-def _say_notes(report: LoadReport, *, any_tag: bool) -> None:
+def _say_notes(report: stores.LoadReport, *, any_tag: bool) -> None:
     for file in report.left_out:
         say(f"Left out {file.file}: {file.reason}", style="yellow")
     for line in report.rejected:
@@ -230,12 +225,12 @@ def _say_notes(report: LoadReport, *, any_tag: bool) -> None:
         say(f"Kept language tags that BCP 47 does not allow: {tags}", style="yellow")
 
 
-def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool, graphs: list[str] | None = None) -> Closure:
-    from mrag.reasoning.run import reason as run
-
+def _reason(
+    graph: mrag.KnowledgeGraph, engine: str, *, strict: bool, graphs: list[str] | None = None
+) -> reasoning.Closure:
     with status("Reasoning"):
         wrong: OnInconsistency = "error" if strict else "report"
-        closure = run(graph, engine=engine, on_inconsistency=wrong, graphs=graphs)
+        closure = mrag.reason(graph, engine=engine, on_inconsistency=wrong, graphs=graphs)
     if graph.record.premises:
         named = premises_in_words(graph, graph.record.premises)
         say(f"Reasoning read {named} alone; `mrag reason --all-graphs` reads all.", style="dim")
@@ -246,16 +241,12 @@ def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool, graphs: list[st
     return closure
 
 
-def _repaired(graph: KnowledgeGraph) -> list[dict[str, Any]]:
-    from dataclasses import asdict
-
-    from mrag.rdf.terms import curie
+def _repaired(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
     from mrag.reasoning.upkeep.repair import repair_datatypes
-    from mrag.text.grammar import counted
 
     found = repair_datatypes(graph)
     for one in found:
-        names = [curie(value, graph.prefixes) for value in (one.property, one.found, one.declared)]
+        names = [rdf.curie(value, graph.prefixes) for value in (one.property, one.found, one.declared)]
         say(
             f"Repaired {counted(one.count, 'value')} of {names[0]} from {names[1]} to {names[2]}, such as "
             f'"{one.example}"; the triples as they were are kept apart.',
@@ -264,5 +255,5 @@ def _repaired(graph: KnowledgeGraph) -> list[dict[str, Any]]:
     return [asdict(one) for one in found]
 
 
-def _json(closure: Closure) -> list[dict[str, object]]:
+def _json(closure: reasoning.Closure) -> list[dict[str, object]]:
     return [group.to_json() for group in closure.contradictions]

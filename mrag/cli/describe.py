@@ -5,17 +5,16 @@ from __future__ import annotations
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
+import mrag
+from mrag import images
 from mrag.cli.shared import stopping
 from mrag.cli.shared.options import JsonOption, KgOption, RunnerOption, StoreOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json
-
-if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
+from mrag.errors import ConfigError
 
 
 def describe(
@@ -73,19 +72,14 @@ def describe(
       mrag describe photos/ --store oxigraph:./data --model ollama:llava
       mrag describe photos/ --regions boxes --boxes annotations --rate 60 --on-error stop
     """
-    from typing import cast
-
-    from mrag.errors import ConfigError
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.images.enrichment.settings import EnrichSettings, Regions
-    from mrag.images.files.folder import PictureLimits
+    from mrag.images.enrichment.settings import Regions
 
     rows, _, columns = grid.partition("x")
     if not (rows.isdecimal() and columns.isdecimal()):
         raise ConfigError(f"{grid!r} is not a grid.", hint="Write rows and columns, such as 2x3.")
     if not media.is_dir():
         raise ConfigError("There is no such folder.", file=str(media))
-    settings = EnrichSettings(
+    settings = images.EnrichSettings(
         prompt=Path(prompt).read_text(encoding="utf-8-sig").strip() if Path(prompt).is_file() else prompt,
         workers=workers,
         per_minute=rate,
@@ -97,10 +91,10 @@ def describe(
         columns=int(columns),
         again=again,
         limit=limit,
-        limits=PictureLimits(max_side=max_side),
+        limits=images.PictureLimits(max_side=max_side),
     )
     with opened(store, kg) as graph:
-        other = KnowledgeGraph(graph.store, boxes) if boxes else None
+        other = mrag.KnowledgeGraph(graph.store, boxes) if boxes else None
         report = _described(graph, model, media, settings, other, runner)
     if as_json:
         show_json(report.to_json())
@@ -116,15 +110,14 @@ def describe(
 
 
 def _described(
-    graph: KnowledgeGraph,
+    graph: mrag.KnowledgeGraph,
     model: str | None,
     media: Path,
-    settings: EnrichSettings,
-    other: KnowledgeGraph | None,
+    settings: images.EnrichSettings,
+    other: mrag.KnowledgeGraph | None,
     runner: str,
-) -> EnrichReport:
+) -> images.EnrichReport:
     """Describe; the first Ctrl-C or SIGTERM ends the run in order, the second one at once."""
-    from mrag.images.enrichment.enrich import describe as run
     from mrag.jobs import runner as runner_of
 
     stop, carrying = threading.Event(), runner_of(runner, settings.workers, waits=True)
@@ -139,10 +132,10 @@ def _described(
     try:
         with progress("Describing", unit="images") as note:
 
-            def on_progress(at: EnrichProgress) -> None:
+            def on_progress(at: images.EnrichProgress) -> None:
                 note(at.described + at.failed, at.total)
 
-            return run(
+            return images.describe(
                 graph,
                 model,
                 folder=media,
@@ -157,7 +150,7 @@ def _described(
             signal.signal(number, handler)
 
 
-def _show_report(report: EnrichReport) -> None:
+def _show_report(report: images.EnrichReport) -> None:
     words = [f"{report.described:,} described in {report.seconds:.1f} s"]
     if report.recovered:
         words.append(f"{report.recovered:,} taken from the journal of an earlier run")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import mrag
+from mrag import stores
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened, warn_of_login
 from mrag.cli.shared.output import progress, say, show, show_json
+from mrag.config import Settings
 from mrag.diagnosis.checks import CheckResult, checked, contents, language_model, packages, query_process
-
-if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.stores.sparql import SparqlStore
+from mrag.errors import MragError
+from mrag.storage.private import is_private
 
 
 def doctor(
@@ -40,7 +41,6 @@ def doctor(
       mrag doctor --deep
       mrag doctor graphdb:http://localhost:7200/repositories/products
     """
-    from mrag.config import Settings
     from mrag.graph.connection import SERVERS
 
     named = url or store
@@ -68,10 +68,9 @@ def doctor(
 
 def _server(url: str, write: bool) -> Iterator[CheckResult]:
     from mrag.graph.connection import open_store
-    from mrag.stores.sparql import SparqlStore
 
     store, named = open_store(url)
-    if not isinstance(store, SparqlStore):
+    if not isinstance(store, stores.SparqlStore):
         return
     try:
         yield CheckResult("server", True, store.server())
@@ -102,9 +101,7 @@ def _server(url: str, write: bool) -> Iterator[CheckResult]:
         store.close()
 
 
-def _writing(store: SparqlStore) -> CheckResult:
-    from mrag.errors import MragError
-
+def _writing(store: stores.SparqlStore) -> CheckResult:
     scratch = "urn:graph:mrag-doctor"
     try:
         store.insert(b"<urn:mrag:doctor> <urn:mrag:doctor> <urn:mrag:doctor> .\n", scratch)
@@ -136,7 +133,7 @@ def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[CheckResul
             yield from _through(graph)
 
 
-def _through(graph: KnowledgeGraph) -> Iterator[CheckResult]:
+def _through(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Read and check all indexes and journals beside a store."""
     from mrag.index.similarity import home
     from mrag.storage.check import check
@@ -157,16 +154,14 @@ def _through(graph: KnowledgeGraph) -> Iterator[CheckResult]:
         yield CheckResult("files", None, "there are no indexes and no journals to check")
 
 
-def _rights(graph: KnowledgeGraph) -> Iterator[CheckResult]:
+def _rights(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Yield the data folders that other users of this machine can read."""
     from platformdirs import user_cache_path
 
     from mrag.index.similarity import home
-    from mrag.storage.private import is_private
-    from mrag.stores.oxigraph import OxigraphStore
 
     store, beside = graph.store, home(graph)
-    places = [store.path] if isinstance(store, OxigraphStore) else []
+    places = [store.path] if isinstance(store, stores.OxigraphStore) else []
     places += [beside.parents[1] if beside is not None else None, user_cache_path("mrag")]
     for place in places:
         if place is not None and place.is_dir() and not is_private(place):

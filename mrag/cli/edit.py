@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import mrag
+from mrag import loaders, rdf
 from mrag.cli.shared import stopping
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import say, show, show_json, status
 from mrag.diagnosis.checks import premises_in_words
+from mrag.errors import ConfigError, QueryRefused, TermError
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.landing import PlannedUpdate
     from mrag.stores.operations import Operation
 
@@ -85,9 +88,7 @@ def remove(
         raise typer.BadParameter("Give subject, predicate and object, or --graph, or --file.")
     with opened(store, kg) as found:
         if graph is not None:
-            from mrag.rdf.terms import iri
-
-            operations: list[Operation] = [("clear", "graph", str(iri(graph, found.prefixes)))]
+            operations: list[Operation] = [("clear", "graph", str(rdf.iri(graph, found.prefixes)))]
         else:
             operations = [("quads", False, pieces) for pieces in _pieces(found, terms or [], file or [])]
         _change(found, operations, yes, reason, seconds, as_json=as_json)
@@ -108,8 +109,6 @@ def kgs(
       mrag kgs
       mrag kgs --delete main-images
     """
-    from dataclasses import asdict
-
     from mrag.graph.inventory import summaries
 
     with opened(store, None) as graph:
@@ -141,7 +140,7 @@ def kgs(
 
 
 def _change(
-    graph: KnowledgeGraph,
+    graph: mrag.KnowledgeGraph,
     operations: Sequence[Operation],
     yes: bool,
     reason: bool,
@@ -152,7 +151,6 @@ def _change(
     """Show what operations change, carry them out if that is wanted, and have inferences follow."""
     from mrag.graph.landing import land
     from mrag.graph.updates import preview
-    from mrag.reasoning.run import reason as run
     from mrag.stores.process.documents import parsed
     from mrag.stores.process.limited import Bounds
 
@@ -167,7 +165,7 @@ def _change(
         if graph.pending and reason:
             kept = "The change is made. Run `mrag reason` to bring what was inferred up to date."
             with stopping.kept(kept), status("Reasoning"):
-                result["inferred"] = run(graph).triples
+                result["inferred"] = mrag.reason(graph).triples
     result["pending"] = graph.pending
     if as_json:
         show_json(result)
@@ -181,7 +179,7 @@ def _change(
             say("Inferred triples are not up to date. Run `mrag reason`.", style="yellow")
 
 
-def _show(graph: KnowledgeGraph, planned: PlannedUpdate, *, as_json: bool) -> None:
+def _show(graph: mrag.KnowledgeGraph, planned: PlannedUpdate, *, as_json: bool) -> None:
     from mrag.graph.landing import graph_of
 
     record = planned.record
@@ -204,22 +202,20 @@ def _agreed() -> bool:
 
 
 def _pieces(
-    graph: KnowledgeGraph, terms: Sequence[str], files: Sequence[Path]
+    graph: mrag.KnowledgeGraph, terms: Sequence[str], files: Sequence[Path]
 ) -> Iterator[tuple[bytes, ...]]:
     """Yield the triples to remove as N-Quads of the default graph."""
     import pyoxigraph as ox
-
-    from mrag.loaders.rdf import sources
 
     def printed(triples: Sequence[ox.Triple]) -> bytes:
         return ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b""
 
     if terms:
-        from mrag.rdf.terms import iri, to_ox
+        from mrag.rdf.terms import to_ox
 
-        s, p = (to_ox(iri(term, graph.query_prefixes)) for term in terms[:2])
+        s, p = (to_ox(rdf.iri(term, graph.query_prefixes)) for term in terms[:2])
         yield (printed([ox.Triple(s, p, _object(terms[2], graph))]),)  # type: ignore[arg-type]  # they are IRIs
-    for source in sources(files):
+    for source in loaders.sources(files):
         batch: list[ox.Triple] = []
         pieces: list[bytes] = []
         for quad in source.quads():
@@ -230,15 +226,14 @@ def _pieces(
         yield (*pieces, printed(batch))
 
 
-def _object(text: str, graph: KnowledgeGraph) -> Any:
+def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
     """Read an IRI, a CURIE, or a literal as SPARQL writes it."""
-    from mrag.errors import QueryRefused, TermError
     from mrag.rdf.lexer import Tokens
     from mrag.rdf.query_parser import QueryParser
-    from mrag.rdf.terms import iri, to_ox
+    from mrag.rdf.terms import to_ox
 
     try:
-        return to_ox(iri(text, graph.query_prefixes))
+        return to_ox(rdf.iri(text, graph.query_prefixes))
     except TermError:
         try:
             literal = QueryParser(Tokens(text, "query"), graph.query_prefixes).literal()
@@ -248,24 +243,21 @@ def _object(text: str, graph: KnowledgeGraph) -> Any:
         return to_ox(literal)
 
 
-def _delete(graph: KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -> None:
+def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -> None:
     import shutil
 
-    from mrag.errors import ConfigError
     from mrag.graph.inventory import delete
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.index.similarity import SimilarityIndexes
 
     if name not in known:
         raise ConfigError(
             f"There is no knowledge graph {name!r}.", hint=f"There are: {', '.join(known) or 'none'}."
         )
-    doomed = graph if name == graph.name else KnowledgeGraph(graph.store, name)
+    doomed = graph if name == graph.name else mrag.KnowledgeGraph(graph.store, name)
     say(f"{name}: {doomed.record.triples:,} triples and its indexes would be deleted.")
     if not (yes or _agreed()):
         say("Nothing was changed. Add --yes to delete it.")
         return
-    indexes = SimilarityIndexes.of(doomed)
+    indexes = mrag.SimilarityIndexes.of(doomed)
     for index in indexes.places.names():
         indexes.places.delete(index)
     delete(doomed)
@@ -275,7 +267,7 @@ def _delete(graph: KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -
     show(f"Deleted {name}.")
 
 
-def _home(graph: KnowledgeGraph, name: str) -> Path | None:
+def _home(graph: mrag.KnowledgeGraph, name: str) -> Path | None:
     """Return the folder of what lies beside a store for a knowledge graph."""
     from mrag.index.similarity import home
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import mrag
+from mrag import graph as graphs
+from mrag import loaders
 from mrag.cli.data import loading
 from mrag.cli.shared import stopping
 from mrag.cli.shared.contradictions import show_groups
 from mrag.cli.shared.importing import name_of, read_records, reading, show_problems, show_sketch, skipped
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json, status
+from mrag.errors import ConfigError
 from mrag.redaction import redact_url
 from mrag.storage.scratch import Scratch
-
-if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.loaders._records import RecordReport
 
 _LOADED = "The files are loaded. Run the same command again to do the rest."
 ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph separately.")]
@@ -100,7 +101,7 @@ def import_(
     how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard, masks)
     steps = _Steps()
     with opened(store, kg, create=True) as graph, ExitStack() as stack:
-        reports: list[RecordReport] = []
+        reports: list[loaders.RecordReport] = []
         paths: list[Path] = []
         for file in files:
             name = name_of(file)
@@ -152,13 +153,11 @@ def views(
     Example:
       mrag views --kg main
     """
-    from mrag.errors import ConfigError
     from mrag.graph.record import read_record
-    from mrag.graph.views import VIEWS
 
     steps = _Steps()
     with opened(store, kg) as graph:
-        names = [f"urn:mrag:kg:{graph.name}-{view.short}" for view in VIEWS.values()]
+        names = [f"urn:mrag:kg:{graph.name}-{view.short}" for view in graphs.VIEWS.values()]
         if "http://example.org/hasImage" not in graph.profile().predicates and not any(
             read_record(graph.store, name).kept for name in names
         ):
@@ -192,32 +191,28 @@ class _Steps:
         self.done.append(step)
 
 
-def _reason(steps: _Steps, graph: KnowledgeGraph) -> None:
+def _reason(steps: _Steps, graph: mrag.KnowledgeGraph) -> None:
     with steps(f"reason over {graph.name}") as done:
         _infer(done, graph)
 
 
-def _infer(done: dict[str, Any], graph: KnowledgeGraph) -> None:
-    from mrag.reasoning.run import reason as run
-
-    closure = run(graph)
+def _infer(done: dict[str, Any], graph: mrag.KnowledgeGraph) -> None:
+    closure = mrag.reason(graph)
     done["triples"] = closure.triples
     if closure.contradictions:
         done["clashes"] = sum(group.count for group in closure.contradictions)
         show_groups(closure.contradictions)
 
 
-def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:
+def _views(steps: _Steps, graph: mrag.KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:
     """Make the views that are out of date, some at a time, and return the names of the graphs that changed.
 
     The source can be reasoned over meanwhile: views are made of what it asserts. A view that an interruption
     left without its inferred triples gets them now.
     """
-    from mrag.graph.views import VIEWS, View, make_views
-
     made: list[str] = []
 
-    def after(view: View, fresh: KnowledgeGraph) -> None:
+    def after(view: graphs.View, fresh: mrag.KnowledgeGraph) -> None:
         made.append(fresh.name)
         with steps(f"reason over {fresh.name}" if reason else f"made {fresh.name}") as done:
             done["triples"] = fresh.record.triples
@@ -225,9 +220,9 @@ def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bo
                 _infer(done, fresh)
 
     with status("Making views"), steps("make views") as done:
-        names = {name: f"{graph.name}-{view.short}" for name, view in VIEWS.items()}
+        names = {name: f"{graph.name}-{view.short}" for name, view in graphs.VIEWS.items()}
         also = [lambda: _reason(steps, graph)] if reason and source_too else []
-        views = make_views(graph, names, after, also=also)
+        views = graphs.make_views(graph, names, after, also=also)
         done["views"] = sorted(made)
     for name, view in sorted(views.items()) if reason else ():
         if name not in made and not view.reasoned and view.record.triples:
@@ -237,9 +232,7 @@ def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bo
     return made
 
 
-def _report(report: RecordReport) -> dict[str, Any]:
-    from dataclasses import asdict
-
+def _report(report: loaders.RecordReport) -> dict[str, Any]:
     return asdict(report)
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
-from mrag.cli.shared import stopping
-from mrag.cli.shared.indexing import (
-    BackendOption,
-    CopyOption,
-    RecallOption,
-    copied_or_compared,
-    show_built,
-)
+import mrag
+from mrag.cli.shared import indexing, stopping
 from mrag.cli.shared.options import (
     JsonOption,
     KeptLanguageOption,
@@ -26,6 +21,7 @@ from mrag.cli.shared.options import (
     opened,
 )
 from mrag.cli.shared.output import progress
+from mrag.config import Settings
 
 
 def index(
@@ -53,9 +49,9 @@ def index(
             "languages. Default: as the index was built, else auto.",
         ),
     ] = None,
-    backend: BackendOption = None,
-    copy_to: CopyOption = None,
-    recall: RecallOption = False,
+    backend: indexing.BackendOption = None,
+    copy_to: indexing.CopyOption = None,
+    recall: indexing.RecallOption = False,
     runner: RunnerOption = "inline",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
@@ -75,12 +71,8 @@ def index(
       mrag index --copy-to qdrant:http://localhost:6333
       mrag index --runner processes --workers 8
     """
-    from dataclasses import replace
-
-    from mrag.config import Settings
     from mrag.images.kept import keep_catalogue
     from mrag.index.documents import Definition
-    from mrag.index.similarity import SimilarityIndexes
     from mrag.jobs import runner as runner_of
 
     with opened(store, kg, lang, index=name) as graph:
@@ -89,8 +81,8 @@ def index(
             definition = Definition(queries=tuple(query), languages=graph.languages)
         if label_property:
             graph.label_properties = tuple(label_property)
-        indexes = SimilarityIndexes.of(graph)
-        if copied_or_compared(indexes, name, copy_to, recall=recall, as_json=as_json):
+        indexes = mrag.SimilarityIndexes.of(graph)
+        if indexing.copied_or_compared(indexes, name, copy_to, recall=recall, as_json=as_json):
             return
         definition = replace(definition, analyser=analyser or analyser_of(indexes, name))
         elsewhere = backend or indexes.places.of(name).url != "local:"
@@ -102,4 +94,4 @@ def index(
             options["runner"] = runner_of(runner, workers)
             report = indexes.build(name, **options, on_progress=note)
             keep_catalogue(graph)
-        show_built(indexes, name, report, as_json=as_json)
+        indexing.show_built(indexes, name, report, as_json=as_json)

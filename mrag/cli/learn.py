@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from mrag import cel
 from mrag.cli.shared import learning, options, stopping
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.output import say, show_json, show_lines
+from mrag.errors import ConfigError
 
 app = Commands(
     help="Class expressions: learn, explain, keep and re-rank by them.",
@@ -268,11 +270,8 @@ def forget(
     Example:
       mrag learn forget reasoners
     """
-    from mrag.cel.concepts.registry import remove_concept
-    from mrag.errors import ConfigError
-
     with options.opened(store, kg) as graph:
-        if not remove_concept(graph, name):
+        if not cel.remove_concept(graph, name):
             raise ConfigError("No such concept is kept.", term=name, hint="`mrag learn concepts` lists them.")
         say(f"Removed {name}." + ("" if graph.reasoned else " Run `mrag reason` to update the inferences."))
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
+import mrag
+from mrag import rdf, stores
 from mrag.cli.shared import options
 from mrag.cli.shared.output import show, show_data, show_json, show_lines
-
-if TYPE_CHECKING:
-    from mrag.stores.base import SelectResult
+from mrag.errors import ConfigError
 
 LAYERS = ("all", "asserted", "inferred")
 
@@ -47,12 +47,9 @@ def query(
       mrag query --list provenance
       mrag query provenance/completed
     """
-    from typing import cast
-
     from mrag.graph.kg import Layer
     from mrag.rdf import queries
     from mrag.rdf.terms import to_ox
-    from mrag.stores.base import Limits, SelectResult
 
     options.check_choice("layer", layer, LAYERS)
     if listed is not None:
@@ -70,10 +67,10 @@ def query(
     elif text.endswith((".rq", ".sparql")):
         text = options.read_query_file(text)
     with options.opened(store, kg, graph=graph) as seen:
-        result = seen.query(text, limits=Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
+        result = seen.query(text, limits=mrag.Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
         if isinstance(result, bool):
             show_json({"head": {}, "boolean": result}) if as_json else show(str(result).lower())
-        elif isinstance(result, SelectResult):
+        elif isinstance(result, stores.SelectResult):
             _show_rows(result, seen.prefixes, as_json=as_json)
         else:
             for t in result:
@@ -103,8 +100,6 @@ def explain(
     """
     from rdflib import Literal
 
-    from mrag.errors import ConfigError
-    from mrag.retrieval.explanation import explain as proved
     from mrag.retrieval.explanation import named_term
 
     if len(what) not in (1, 3):
@@ -112,12 +107,12 @@ def explain(
     with options.opened(store, kg, lang) as graph:
         subject = named_term(graph, what[0])
         if len(what) == 1:
-            found = proved(graph, subject, max_triples=max_triples)
+            found = mrag.explain(graph, subject, max_triples=max_triples)
         else:
             text = what[2]
             quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
             end = Literal(text[1:-1]) if quoted else named_term(graph, text)
-            found = proved(graph, subject, named_term(graph, what[1]), end)
+            found = mrag.explain(graph, subject, named_term(graph, what[1]), end)
     show_json(found.to_json()) if as_json else show_lines("\n\n".join(found.texts))
 
 
@@ -138,9 +133,6 @@ def verify(
     Example:
       mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
     """
-    from mrag.errors import ConfigError
-    from mrag.retrieval.answering import verify as replay
-
     try:
         given = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
@@ -148,7 +140,7 @@ def verify(
             f"Not JSON: {error}.", file=str(file), hint="Save the output of `mrag ask --json`."
         ) from error
     with options.opened(store, kg) as graph:
-        report = replay(graph, given)
+        report = mrag.verify(graph, given)
     show_json(report.to_json()) if as_json else show_lines(str(report))
     if not report.ok:
         raise typer.Exit(1)
@@ -157,10 +149,10 @@ def verify(
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
 
-def _show_rows(result: SelectResult, prefixes: Mapping[str, str], *, as_json: bool) -> None:
+def _show_rows(result: stores.SelectResult, prefixes: Mapping[str, str], *, as_json: bool) -> None:
     from rdflib import Literal, URIRef
 
-    from mrag.rdf.terms import NUMBERS, curie, term_to_json
+    from mrag.rdf.terms import NUMBERS, term_to_json
 
     if as_json:
         show_json(
@@ -184,7 +176,7 @@ def _show_rows(result: SelectResult, prefixes: Mapping[str, str], *, as_json: bo
             # A newline or a tab in a literal does not end a row or a cell.
             kind = f"@{term.language}" if term.language else f"^^<{term.datatype}>" if term.datatype else ""
             return f'"{term.translate(_ESCAPES)}"{kind}'
-        return curie(str(term), prefixes) if isinstance(term, URIRef) else term.n3()
+        return rdf.curie(str(term), prefixes) if isinstance(term, URIRef) else term.n3()
 
     show("\t".join("?" + v for v in result.variables))
     for row in result:

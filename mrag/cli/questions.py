@@ -6,18 +6,17 @@ import getpass
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import mrag
+from mrag import evaluation, planning
 from mrag.cli.shared import options
 from mrag.cli.shared.answers import show_answer
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.output import progress, say, show, show_json
-
-if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.planning.saved import SavedQuestion
+from mrag.errors import ConfigError
 
 app = Commands(
     help="Save questions with their plans, run them again with other names, and calibrate.",
@@ -66,10 +65,8 @@ def list_(
     Example:
       mrag questions list --json
     """
-    from mrag.planning.saved import list_questions
-
     with options.opened(store, kg, lang) as graph:
-        every = list_questions(graph)
+        every = planning.list_questions(graph)
     if as_json:
         show_json([saved.to_json() for saved in every])
         return
@@ -98,8 +95,6 @@ def run(
     Example:
       mrag questions run "products of a vendor" --with company="Stardog Union"
     """
-    from mrag.planning.saved import run_question
-
     values = {}
     for given in with_ or ():
         parameter, equals, value = given.partition("=")
@@ -107,7 +102,7 @@ def run(
             raise typer.BadParameter(f"{given!r} is not PARAMETER=NAME.", param_hint="'--with'")
         values[parameter.strip()] = value.strip()
     with options.opened(store, kg, lang) as graph:
-        answer = run_question(graph, name, values)
+        answer = planning.run_question(graph, name, values)
     show_answer(answer, sparql=sparql, context=False, as_json=as_json)
 
 
@@ -124,10 +119,8 @@ def remove(
     Example:
       mrag questions remove "products of a vendor"
     """
-    from mrag.planning.saved import remove_question
-
     with options.opened(store, kg, lang) as graph:
-        remove_question(graph, name)
+        planning.remove_question(graph, name)
     say(f"Removed: {name}")
 
 
@@ -158,8 +151,6 @@ def calibrate(
       mrag questions calibrate questions.jsonl --dry-run --json
       mrag questions calibrate --forget
     """
-    from mrag.evaluation.answers.calibrating import calibrate_answers
-    from mrag.evaluation.answers.gold import read_questions
     from mrag.planning.certainty.weighing import keep_certainty
 
     if forget == bool(files):
@@ -169,9 +160,9 @@ def calibrate(
             keep_certainty(graph, None)
         say("The weights that ship are used.")
         return
-    asked = read_questions(files or [])
+    asked = evaluation.read_questions(files or [])
     with options.opened(store, kg, lang) as graph, progress("Computing", unit="questions") as note:
-        found = calibrate_answers(graph, asked, keep=not dry_run, on_progress=note)
+        found = evaluation.calibrate_answers(graph, asked, keep=not dry_run, on_progress=note)
     if as_json:
         show_json(found.to_json())
         return
@@ -185,14 +176,14 @@ def calibrate(
 
 
 def teach(
-    graph: KnowledgeGraph,
+    graph: mrag.KnowledgeGraph,
     question: str,
     reading: int | None,
     *,
     name: str = "",
     by: str | None = None,
     replacing: bool = False,
-) -> SavedQuestion:
+) -> planning.SavedQuestion:
     """Save a question in one of its readings.
 
     Args:
@@ -206,12 +197,8 @@ def teach(
     Raises:
         ConfigError: If it cannot be computed, or no reading is chosen.
     """
-    from mrag.errors import ConfigError
-    from mrag.planning.answering import compute
-    from mrag.planning.saved import save_question
-
     # What was taught before must not hide what else may be right.
-    attempt = compute(graph, question, reading=reading or 1, learnt=False)
+    attempt = planning.compute(graph, question, reading=reading or 1, learnt=False)
     if attempt.answer is None or attempt.answer.computed is None:
         raise ConfigError(f"There is no plan to save: {attempt.why}.")
     answer, computed = attempt.answer, attempt.answer.computed
@@ -225,16 +212,16 @@ def teach(
         if chosen not in map(str, numbered):
             raise ConfigError("No reading was chosen, so nothing is saved.")
         if chosen != "1":
-            taken = compute(graph, question, reading=int(chosen), learnt=False).answer
+            taken = planning.compute(graph, question, reading=int(chosen), learnt=False).answer
             answer = taken or answer
     if by is None:
         by = ""
         with suppress(OSError, KeyError, ImportError):  # a container may have no such user
             by = getpass.getuser()
-    return save_question(graph, answer, name, author=by, replacing=replacing)
+    return planning.save_question(graph, answer, name, author=by, replacing=replacing)
 
 
-def _show(saved: SavedQuestion, *, as_json: bool) -> None:
+def _show(saved: planning.SavedQuestion, *, as_json: bool) -> None:
     value = saved.to_json()
     if as_json:
         show_json(value)

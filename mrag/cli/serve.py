@@ -11,8 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
+import mrag
 from mrag.cli.shared import options
 from mrag.cli.shared.output import say, show
+from mrag.config import Settings
+from mrag.errors import ConfigError
+from mrag.storage.private import is_private
+from mrag.terminal import protocol
 
 
 def serve(
@@ -91,11 +96,7 @@ def serve(
       mrag serve --store oxigraph:./products --also people=oxigraph:./people
       mrag serve --log-requests 2> requests.jsonl
     """
-    from mrag.config import Settings
-    from mrag.errors import ConfigError
-
     try:
-        from mrag.graph.connection import connect
         from mrag.retrieval.registry import check_ranker
         from mrag.server.remote.processes import serve_in_processes
         from mrag.server.running import address_of, listen
@@ -158,7 +159,7 @@ def serve(
             raise ConfigError("--also needs --workers 1 where the first store is a server itself.")
         else:
             url = Settings.from_env(store, kg).store or ""
-            again = partial(connect, url, graph.name, languages=graph.languages, create=update)
+            again = partial(mrag.connect, url, graph.name, languages=graph.languages, create=update)
             with listen(settings) as bound:
                 serve_in_processes(again, settings, bound, workers or 1, lambda: listening(address_of(bound)))
     say("The server has stopped.", style="dim")
@@ -182,9 +183,6 @@ def _stores(also: Sequence[str]) -> dict[str, str]:
 
 def _token(context: typer.Context, given: str | None, file: Path | None) -> str | None:
     """Return the token that clients must send, from a file, the environment or the command line."""
-    from mrag.errors import ConfigError
-    from mrag.storage.private import is_private
-
     typed = getattr(context.get_parameter_source("token"), "name", "") == "COMMANDLINE"
     if file is None:
         if typed:
@@ -230,11 +228,9 @@ def mcp(
       mrag mcp
       mrag mcp --store oxigraph:./data --timeout 60
     """
-    from mrag.config import Settings
     from mrag.mcp import McpSettings
     from mrag.mcp import serve as run
     from mrag.retrieval.registry import check_ranker
-    from mrag.terminal import protocol
 
     check_ranker(ranker)
     settings = McpSettings(

@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from mrag import cel, generative
 from mrag.cli.shared import stopping
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.options import JsonOption, KgOption, SeedOption, StoreOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json, status
+from mrag.errors import ConfigError
 
 app = Commands(
     help="Train a concept learner, or a model that generates clues.",
@@ -42,8 +44,6 @@ def drill(
       mrag train drill --out family.npz --store oxigraph:./family
       mrag learn fit --learner drill --policy family.npz -p ex:anna -n ex:bob --store oxigraph:./family
     """
-    from mrag.cel.drill.policy import Policy
-    from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
 
     def kept() -> str:
         if not out.exists():
@@ -51,14 +51,14 @@ def drill(
         return f"{out} holds what was learnt until its last save; run the same command again to resume."
 
     with stopping.kept(kept), opened(store, kg) as graph:
-        before = Policy.load(out, graph) if out.exists() else None
+        before = cel.Policy.load(out, graph) if out.exists() else None
         had = before.episodes if before is not None else 0
         if before is not None:
             say(f"{out} is trained further; it has seen {had} episodes.")
         with progress("Training", unit="episodes") as note:
-            policy = train_policy(
+            policy = cel.train_policy(
                 graph,
-                PolicyTrainingSettings(episodes=episodes, seconds=seconds, seed=seed),
+                cel.PolicyTrainingSettings(episodes=episodes, seconds=seconds, seed=seed),
                 policy=before,
                 on_progress=lambda p: note(p.episodes - had, episodes),
             )
@@ -72,8 +72,8 @@ def drill(
         show(f"{out}: {policy.episodes} episodes.")
 
 
-@app.command()
-def generative(
+@app.command("generative")
+def generative_(
     questions: Annotated[
         Path,
         typer.Option(
@@ -118,36 +118,31 @@ def generative(
       mrag train generative --questions asked.jsonl --model local:model.gguf --out clues
       mrag clues search "Who develops GraphDB?" --model local:clues/model.gguf
     """
-    from mrag.errors import ConfigError
     from mrag.generative.index.documents import clue_texts
-    from mrag.generative.models.tokens import document_tokens
-    from mrag.generative.training.backbone import open_backbone
-    from mrag.generative.training.data import make_pairs, read_questions
-    from mrag.generative.training.export import write_folder, write_gguf
-    from mrag.generative.training.lora import LoraLearner, LoraSettings
-    from mrag.generative.training.run import TrainingSettings
-    from mrag.generative.training.run import train as run
-    from mrag.generative.training.sampling import ClueSampling
 
-    sampling = ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
-    knobs = TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
-    asked = read_questions(questions)
+    sampling = generative.ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
+    knobs = generative.TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
+    asked = generative.read_questions(questions)
     if any(one.picture is not None for one in asked):
         raise ConfigError(
             "The command line cannot train on questions with pictures; Python can.",
             hint="See mrag.generative.training.prefix.PrefixLearner.",
         )
     with status("Opening the model"):
-        backbone = open_backbone(model)
+        backbone = generative.open_backbone(model)
     with opened(store, kg) as graph:
         wanted = {one.document for one in asked}
         documents = {
-            iri: document_tokens(backbone.tokeniser, text) for iri, text in clue_texts(graph) if iri in wanted
+            iri: generative.document_tokens(backbone.tokeniser, text)
+            for iri, text in clue_texts(graph)
+            if iri in wanted
         }
-    pairs = make_pairs(asked, documents, backbone.tokeniser, sampling)
-    learner = LoraLearner(backbone.model, LoraSettings(rank=rank), seed=seed)
+    pairs = generative.make_pairs(asked, documents, backbone.tokeniser, sampling)
+    learner = generative.LoraLearner(backbone.model, generative.LoraSettings(rank=rank), seed=seed)
     with progress("Training", unit="steps") as note:
-        outcome = run(learner, pairs, out, knobs, on_step=lambda done, total, loss: note(done, total))
+        outcome = generative.train(
+            learner, pairs, out, knobs, on_step=lambda done, total, loss: note(done, total)
+        )
     found: dict[str, Any] = {
         "adapter": str(out),
         "pairs": len(pairs),
@@ -159,9 +154,9 @@ def generative(
     }
     with status("Writing the model"):
         if backbone.gguf is not None:
-            found["model"] = f"local:{write_gguf(backbone.gguf, out, out / 'model.gguf')}"
+            found["model"] = f"local:{generative.write_gguf(backbone.gguf, out, out / 'model.gguf')}"
         else:
-            found["model"] = f"hf:{write_folder(learner.model, backbone.own, out / 'model')}"
+            found["model"] = f"hf:{generative.write_folder(learner.model, backbone.own, out / 'model')}"
     if as_json:
         show_json(found)
         return

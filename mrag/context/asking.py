@@ -17,29 +17,11 @@ from typing import NamedTuple, TypeVar, cast
 import pyoxigraph as ox
 
 from mrag.context.edges import TEXTS, Direction
-from mrag.rdf.patterns import (
-    AnyOf,
-    Call,
-    Compare,
-    Count,
-    Expression,
-    Filter,
-    Graph,
-    Group,
-    In,
-    Negation,
-    Pattern,
-    Select,
-    SubSelect,
-    TriplePattern,
-    Union,
-    Values,
-    var,
-)
+from mrag.rdf import patterns as pt
 from mrag.rdf.terms import RDFS, Triple, to_ox
 
 _T = TypeVar("_T")
-_ARM, _E, _P, _X, _G, _N = columns = tuple(map(var, ("arm", "e", "p", "x", "g", "n")))
+_ARM, _E, _P, _X, _G, _N = columns = tuple(map(pt.var, ("arm", "e", "p", "x", "g", "n")))
 _ENTITIES = 60
 """Entities of one arm."""
 _EDGES = 3000
@@ -122,7 +104,7 @@ class Arm:
     """
 
     kind: str
-    select: Select
+    select: pt.Select
     direction: Direction = "out"
     entities: tuple[str, ...] = ()
     limit: int | None = None
@@ -145,16 +127,16 @@ class EdgePlaces:
     among: bool = False
     predicates: tuple[str, ...] = ()
 
-    def pattern(self, triple: TriplePattern) -> tuple[Pattern, ...]:
+    def pattern(self, triple: pt.TriplePattern) -> tuple[pt.Pattern, ...]:
         """Return a triple pattern in these graphs."""
         if not self.named:
             return (triple,)
-        found: tuple[Pattern, ...] = (Graph(_G, triple),)
-        return (*found, Filter(In(_G, tuple(map(_node, self.graphs))))) if self.among else found
+        found: tuple[pt.Pattern, ...] = (pt.Graph(_G, triple),)
+        return (*found, pt.Filter(pt.In(_G, tuple(map(_node, self.graphs))))) if self.among else found
 
     def around(
         self, entities: Sequence[str], direction: Direction, without: Sequence[str] = ()
-    ) -> Iterator[tuple[Pattern, ...]]:
+    ) -> Iterator[tuple[pt.Pattern, ...]]:
         """Yield patterns that together give the edges of entities.
 
         Args:
@@ -168,7 +150,7 @@ class EdgePlaces:
             for some in _batches(kept, _VALUES):
                 yield (_rows(_P, some), *here)
         elif without:
-            yield (*here, Filter(Negation(In(_P, tuple(map(_node, without))))))
+            yield (*here, pt.Filter(pt.Negation(pt.In(_P, tuple(map(_node, without))))))
         else:
             yield here
 
@@ -183,9 +165,9 @@ def edge_arms(wanted: Wanted, places: EdgePlaces) -> Iterator[Arm]:
             for where in places.around(some, direction):
                 yield Arm("edges", _select(where, limit=limit), direction, tuple(some), limit)
                 group = (_E, _P, _G) if places.named else (_E, _P)
-                counted = (*group, (Count(), _N))
-                many = Compare(Count(), ">", ox.Literal(_MANY))
-                yield Arm("many", Select(counted, Group(where), group_by=group, having=many), direction)
+                counted = (*group, (pt.Count(), _N))
+                many = pt.Compare(pt.Count(), ">", ox.Literal(_MANY))
+                yield Arm("many", pt.Select(counted, pt.Group(where), group_by=group, having=many), direction)
         whole = [e for e, d in wanted.whole if d == direction]
         if direction == "out" and len(wanted.guesses) <= _GUESSES:
             guessed = [e for e in wanted.guesses if (e, direction) not in wanted.edges]
@@ -202,54 +184,59 @@ def edge_arms(wanted: Wanted, places: EdgePlaces) -> Iterator[Arm]:
 def _hub_arms(entity: str, direction: Direction, hub: Hub, places: EdgePlaces) -> Iterator[Arm]:
     for where in places.around([entity], direction, hub.long):
         yield Arm("edges", _select(where), direction, (entity,))
-    text, language = Call("str", (_X,)), Call("lang", (_X,))
-    no_text = Filter(AnyOf((Negation(Call("isLiteral", (_X,))), Compare(language, "=", ox.Literal("")))))
+    text, language = pt.Call("str", (_X,)), pt.Call("lang", (_X,))
+    no_text = pt.Filter(
+        pt.AnyOf((pt.Negation(pt.Call("isLiteral", (_X,))), pt.Compare(language, "=", ox.Literal(""))))
+    )
     outwards = direction == "out"
     if outwards and hub.texts:
-        texts = (_rows(_P, hub.texts), Filter(Compare(language, "!=", ox.Literal(""))))
+        texts = (_rows(_P, hub.texts), pt.Filter(pt.Compare(language, "!=", ox.Literal(""))))
         for where in places.around([entity], direction):
             yield Arm("edges", _select((*texts, *where)), direction, (entity,))
-    keys: tuple[Expression, ...] = (text, language, _X) if outwards else (_X,)
+    keys: tuple[pt.Expression, ...] = (text, language, _X) if outwards else (_X,)
     for predicate in hub.long:
         whole = outwards and predicate not in hub.texts
         limit = hub.bounds.share + 1 + (TEXTS if whole else 0)
         p, e = _node(predicate), _node(entity)
-        triple = TriplePattern(e, p, _X) if outwards else TriplePattern(_X, p, e)
+        triple = pt.TriplePattern(e, p, _X) if outwards else pt.TriplePattern(_X, p, e)
         for graph in places.graphs:
-            inner: tuple[Pattern, ...] = (Graph(_node(graph), triple) if places.named else triple,)
+            inner: tuple[pt.Pattern, ...] = (pt.Graph(_node(graph), triple) if places.named else triple,)
             if outwards and not whole:
                 inner = (*inner, no_text)
-            first = Select(((e, _E), (p, _P), _X), Group(inner), order_by=keys, limit=limit)
+            first = pt.Select(((e, _E), (p, _P), _X), pt.Group(inner), order_by=keys, limit=limit)
             yield Arm("long", first, direction, (entity,), limit, graph)
 
 
 def label_arms(labels: Sequence[str], properties: Sequence[str]) -> Iterator[Arm]:
     """Yield the arms that read labels."""
     for some in _batches([(e, p) for e in labels for p in properties], _VALUES):
-        pairs = Values((_E, _P), tuple((_node(e), _node(p)) for e, p in some))
-        where = (pairs, TriplePattern(_E, _P, _X), Filter(Call("isLiteral", (_X,))))
+        pairs = pt.Values((_E, _P), tuple((_node(e), _node(p)) for e, p in some))
+        where = (pairs, pt.TriplePattern(_E, _P, _X), pt.Filter(pt.Call("isLiteral", (_X,))))
         yield Arm("label", _select(where, graph=False))
 
 
 def class_arms(classes: Sequence[str]) -> Iterator[Arm]:
     """Yield the arms that read superclasses."""
     for some in _batches(classes, _VALUES):
-        triple = TriplePattern(_E, _node(RDFS + "subClassOf"), _X)
-        yield Arm("super", Select((_E, _X), Group((_rows(_E, some), triple, Filter(Call("isIRI", (_X,)))))))
+        triple = pt.TriplePattern(_E, _node(RDFS + "subClassOf"), _X)
+        yield Arm(
+            "super",
+            pt.Select((_E, _X), pt.Group((_rows(_E, some), triple, pt.Filter(pt.Call("isIRI", (_X,)))))),
+        )
 
 
 def graph_arms(triples: Sequence[Triple], contexts: Sequence[str], *, among: bool) -> Iterator[Arm]:
     """Yield the arms that read which named graphs state triples."""
     for some in _batches(list(enumerate(triples)), _VALUES):
         rows = tuple((ox.Literal(at), *map(to_ox, triple)) for at, triple in some)
-        given = Values((_N, _E, _P, _X), rows)  # type: ignore[arg-type]  # no term of a triple in sight is blank
-        where: tuple[Pattern, ...] = (given, Graph(_G, TriplePattern(_E, _P, _X)))
+        given = pt.Values((_N, _E, _P, _X), rows)  # type: ignore[arg-type]  # no term of a triple in sight is blank
+        where: tuple[pt.Pattern, ...] = (given, pt.Graph(_G, pt.TriplePattern(_E, _P, _X)))
         if among:
-            where = (*where, Filter(In(_G, tuple(map(_node, contexts)))))
-        yield Arm("graph", Select((_N, _G), Group(where)))
+            where = (*where, pt.Filter(pt.In(_G, tuple(map(_node, contexts)))))
+        yield Arm("graph", pt.Select((_N, _G), pt.Group(where)))
 
 
-def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[Select, Sequence[Arm]]]:
+def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[pt.Select, Sequence[Arm]]]:
     """Yield queries that together have all arms, at most so many each, with their own."""
     shares = [arm for arm in arms if arm.kind == "long"]
     others = [arm for arm in arms if arm.kind != "long"]
@@ -258,11 +245,11 @@ def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[Select, Sequence[Ar
         for number, arm in enumerate(some):
             marked = ((ox.Literal(number), _ARM), *arm.select.variables)
             plain = arm.select
-            parts.append(SubSelect(Select(
+            parts.append(pt.SubSelect(pt.Select(
                 marked, plain.where, group_by=plain.group_by, having=plain.having,
                 order_by=plain.order_by, limit=plain.limit,
             )))  # fmt: skip
-        yield Select(columns, Union(tuple(parts))), some
+        yield pt.Select(columns, pt.Union(tuple(parts))), some
 
 
 def hub_of(counts: dict[tuple[str, str], int], bounds: EdgeBounds) -> Hub | None:
@@ -290,24 +277,24 @@ def hub_of(counts: dict[tuple[str, str], int], bounds: EdgeBounds) -> Hub | None
     return Hub(bounds, tuple(sorted(long)), tuple(sorted(texts)))
 
 
-def _triple(direction: Direction) -> TriplePattern:
-    return TriplePattern(_E, _P, _X) if direction == "out" else TriplePattern(_X, _P, _E)
+def _triple(direction: Direction) -> pt.TriplePattern:
+    return pt.TriplePattern(_E, _P, _X) if direction == "out" else pt.TriplePattern(_X, _P, _E)
 
 
 def _select(
-    where: tuple[Pattern, ...],
+    where: tuple[pt.Pattern, ...],
     *,
     limit: int | None = None,
-    order_by: tuple[Expression, ...] = (),
+    order_by: tuple[pt.Expression, ...] = (),
     graph: bool = True,
-) -> Select:
-    named = graph and any(isinstance(part, Graph) for part in where)
+) -> pt.Select:
+    named = graph and any(isinstance(part, pt.Graph) for part in where)
     shown = (_E, _P, _X, _G) if named else (_E, _P, _X)
-    return Select(shown, Group(where), limit=limit, order_by=order_by)
+    return pt.Select(shown, pt.Group(where), limit=limit, order_by=order_by)
 
 
-def _rows(variable: ox.Variable, iris: Sequence[str]) -> Values:
-    return Values((variable,), tuple((_node(one),) for one in iris))
+def _rows(variable: ox.Variable, iris: Sequence[str]) -> pt.Values:
+    return pt.Values((variable,), tuple((_node(one),) for one in iris))
 
 
 def _node(value: str) -> ox.NamedNode:
@@ -317,20 +304,3 @@ def _node(value: str) -> ox.NamedNode:
 def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
-
-
-__all__ = [
-    "Arm",
-    "EdgeBounds",
-    "EdgePlaces",
-    "Hub",
-    "Key",
-    "Wanted",
-    "class_arms",
-    "columns",
-    "edge_arms",
-    "graph_arms",
-    "hub_of",
-    "label_arms",
-    "packed",
-]  # fmt: skip

@@ -6,10 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import mrag
+from mrag import generation, rdf, stores
+from mrag.config import Settings
+from mrag.errors import MragError, QueryTimeout
+from mrag.text.grammar import join
+
 if TYPE_CHECKING:
     from rdflib.term import Node
 
-    from mrag.graph.kg import KnowledgeGraph
     from mrag.reasoning.clashes import ClashGroup
 
 _CAP = 1 << 30
@@ -50,8 +55,6 @@ def checked(what: str, look: Callable[[], Iterator[CheckResult]]) -> list[CheckR
         >>> checked("python", packages)[0].what
         'python'
     """
-    from mrag.errors import MragError
-
     try:
         return list(look())
     except MragError as error:
@@ -86,13 +89,10 @@ def query_process() -> Iterator[CheckResult]:
     import time
     from contextlib import suppress
 
-    from mrag.errors import QueryTimeout
     from mrag.rdf import queries
-    from mrag.stores.base import Dataset, Limits
-    from mrag.stores.oxigraph import OxigraphStore
     from mrag.stores.process.replies import request
 
-    with OxigraphStore() as store:
+    with stores.OxigraphStore() as store:
         store.workers.memory = _CAP
         worker = store.workers.take()
         try:
@@ -105,7 +105,9 @@ def query_process() -> Iterator[CheckResult]:
                 f"{held.memory >> 20} MB were set and hold" if held.memory else "this system has none",
                 "Watch the memory of queries by other means: processes cannot limit theirs here.",
             )
-            asked = request("rows", queries.get("explore/any").text, Dataset(), Limits(1.0, 1, 1 << 20))
+            asked = request(
+                "rows", queries.get("explore/any").text, stores.Dataset(), mrag.Limits(1.0, 1, 1 << 20)
+            )
             with suppress(QueryTimeout):
                 worker.ask(asked, time.monotonic())
             killed = worker.ended
@@ -137,7 +139,7 @@ def _network_defence(name: str, held: bool, offline: bool, hint: str) -> CheckRe
     return CheckResult(what, None if offline or sys.platform != "linux" else False, found, hint)
 
 
-def contents(graph: KnowledgeGraph) -> Iterator[CheckResult]:
+def contents(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Check a graph: its triples, what was inferred of them, what contradicts the ontology, its indexes."""
     record = graph.record
     if record.triples == 0:
@@ -151,7 +153,7 @@ def contents(graph: KnowledgeGraph) -> Iterator[CheckResult]:
     yield from _indexes(graph)
 
 
-def _contradictions(graph: KnowledgeGraph) -> Iterator[CheckResult]:
+def _contradictions(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     from mrag.reasoning.run import contradictions_of
 
     if graph.store.capabilities.reasoning:
@@ -166,12 +168,11 @@ def _contradictions(graph: KnowledgeGraph) -> Iterator[CheckResult]:
         yield CheckResult("contradictions", None, f"of {len(groups) - 10} more axioms", hint)
 
 
-def _indexes(graph: KnowledgeGraph) -> Iterator[CheckResult]:
-    from mrag.errors import MragError
+def _indexes(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     from mrag.index.documents import why_empty
-    from mrag.index.similarity import NO_DOCUMENTS, SimilarityIndexes
+    from mrag.index.similarity import NO_DOCUMENTS
 
-    indexes = SimilarityIndexes.of(graph)
+    indexes = mrag.SimilarityIndexes.of(graph)
     for name in indexes.names():
         try:
             info: Any = indexes.info(name)
@@ -204,22 +205,17 @@ def _short(term: Node) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def premises_in_words(graph: KnowledgeGraph, names: Sequence[str]) -> str:
+def premises_in_words(graph: mrag.KnowledgeGraph, names: Sequence[str]) -> str:
     """Return the named graphs that reasoning reads, in words."""
     from mrag.graph.record import UNNAMED
-    from mrag.rdf.terms import curie
-    from mrag.text.grammar import join
 
-    said = ["what is in no named graph" if n == UNNAMED else curie(n, graph.prefixes) for n in names]
+    said = ["what is in no named graph" if n == UNNAMED else rdf.curie(n, graph.prefixes) for n in names]
     return join(said)
 
 
 def language_model(name: str | None = None) -> Iterator[CheckResult]:
     """Check the language model; the one of the settings by default."""
-    from mrag.config import Settings
-    from mrag.generation.models.resolve import status
-
-    found = status(name or Settings.from_env().model)
+    found = generation.status(name or Settings.from_env().model)
     yield CheckResult(
         "language model", True if found.available else None, found.name or found.reason, found.hint
     )

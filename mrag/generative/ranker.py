@@ -21,8 +21,6 @@ from mrag.generative.training.data import prompt
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.rankers import Hit, Question
 
-__all__ = ["GenerativeRanker"]
-
 
 @dataclass
 class GenerativeRanker:

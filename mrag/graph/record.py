@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, cast
 from typing import Literal as OneOf
-from typing import TypeAlias, cast
 
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
@@ -41,6 +41,21 @@ LABELS: tuple[str, ...] = (
     "http://xmlns.com/foaf/0.1/name",
 )
 """Properties that label an entity, best first."""
+
+
+_GRAPHS = {
+    "asserted": "assertedGraph", "inferred": "inferredGraph", "added": "addedGraph", "came": "cameGraph",
+    "removed": "removedGraph", "apart": "apartGraph",
+}  # fmt: skip
+_NAMED = {"contexts": "contextGraph", "premises": "premiseGraph"}
+_NUMBERS = {
+    "revision": "revision", "reasoned": "reasonedRevision", "triples": "tripleCount",
+    "inferences": "inferenceCount",
+}  # fmt: skip
+_TEXTS = {
+    "pending": "pendingOperation", "profile": "profile", "prefixes": "prefixes", "labels": "labelProperties",
+}  # fmt: skip
+"""The properties by which the fields of a record are kept."""
 
 
 @dataclass(frozen=True)
@@ -110,15 +125,6 @@ class Record:
     def without_inferences(self) -> Record:
         """Return it with nothing inferred, so that the next reasoning starts anew."""
         return replace(self, inferred=(), inferences=-1, added=(), came=(), removed=(), apart=())
-
-    def texts(self) -> tuple[tuple[str, str], ...]:
-        """Return the properties that hold text, with their values."""
-        return (
-            ("pendingOperation", self.pending),
-            ("profile", self.profile),
-            ("prefixes", self.prefixes),
-            ("labelProperties", self.labels),
-        )
 
     @property
     def is_new(self) -> bool:
@@ -204,52 +210,25 @@ def read_record(store: TripleStore, iri: str) -> Record:
     for p, o in rows:
         found.setdefault(str(p).removeprefix(MRAG), []).append(str(o))
 
-    def one(name: str, default: str) -> str:
-        return found.get(name, [default])[0]
-
-    return Record(
-        asserted=_in_order(found.get("assertedGraph", [f"{iri}:asserted:0"])),
-        inferred=_in_order(found.get("inferredGraph", [])),
-        added=_in_order(found.get("addedGraph", [])),
-        came=_in_order(found.get("cameGraph", [])),
-        removed=_in_order(found.get("removedGraph", [])),
-        apart=_in_order(found.get("apartGraph", [])),
-        revision=int(one("revision", "0")),
-        reasoned=int(one("reasonedRevision", "-1")),
-        triples=int(one("tripleCount", "0")),
-        inferences=int(one("inferenceCount", "-1")),
-        pending=one("pendingOperation", ""),
-        profile=one("profile", ""),
-        prefixes=one("prefixes", ""),
-        labels=one("labelProperties", ""),
-        kept=bool(found),
-        contexts=tuple(sorted(found.get("contextGraph", []))),
-        premises=tuple(sorted(found.get("premiseGraph", []))),
-        merged=one("mergedGraph", ""),
-    )
+    values: dict[str, Any] = {"asserted": (f"{iri}:asserted:0",), "kept": bool(found)}
+    values |= {key: _in_order(found[name]) for key, name in _GRAPHS.items() if name in found}
+    values |= {key: tuple(sorted(found[name])) for key, name in _NAMED.items() if name in found}
+    values |= {key: int(found[name][0]) for key, name in _NUMBERS.items() if name in found}
+    values |= {key: found[name][0] for key, name in _TEXTS.items() if name in found}
+    merged = found.get("mergedGraph", [""])[0]
+    return Record(**values, merged=merged)
 
 
 def record_update(iri: str, record: Record) -> str:
     """Return the update that replaces the record of a knowledge graph."""
-    graphs = (
-        *(("assertedGraph", g) for g in record.asserted),
-        *(("inferredGraph", g) for g in record.inferred),
-        *(("addedGraph", g) for g in record.added),
-        *(("cameGraph", g) for g in record.came),
-        *(("removedGraph", g) for g in record.removed),
-        *(("apartGraph", g) for g in record.apart),
-        *(("contextGraph", g) for g in record.contexts),
-        *(("premiseGraph", g) for g in record.premises),
-        *(("mergedGraph", g) for g in (record.merged,) if g),
-    )
+    graphs = [(name, graph) for key, name in {**_GRAPHS, **_NAMED}.items() for graph in getattr(record, key)]
+    graphs += [("mergedGraph", graph) for graph in (record.merged,) if graph]
+    texts = ((name, getattr(record, key)) for key, name in _TEXTS.items())
     rows: list[tuple[URIRef, Term]] = [
         (URIRef(RDF + "type"), URIRef(MRAG + "KnowledgeGraph")),
         *((URIRef(MRAG + name), URIRef(graph)) for name, graph in graphs),
-        (URIRef(MRAG + "revision"), Literal(record.revision)),
-        (URIRef(MRAG + "reasonedRevision"), Literal(record.reasoned)),
-        (URIRef(MRAG + "tripleCount"), Literal(record.triples)),
-        (URIRef(MRAG + "inferenceCount"), Literal(record.inferences)),
-        *((URIRef(MRAG + name), Literal(text)) for name, text in record.texts() if text),
+        *((URIRef(MRAG + name), Literal(getattr(record, key))) for key, name in _NUMBERS.items()),
+        *((URIRef(MRAG + name), Literal(text)) for name, text in texts if text),
     ]
     # As data, not by a WHERE: after one the engine takes three times as long for the triples that follow.
     subject, graph = ox.NamedNode(iri), ox.NamedNode(SYSTEM)

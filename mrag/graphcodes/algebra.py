@@ -7,8 +7,6 @@ from functools import reduce
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
 
-__all__ = ["difference", "intersection", "union"]
-
 
 def union(codes: Iterable[GraphCode]) -> GraphCode:
     """Return every node and every edge of any of the codes; no edge hides another.

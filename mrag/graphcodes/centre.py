@@ -7,8 +7,6 @@ from typing import Final
 from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.rdf.terms import RDF
 
-__all__ = ["ITSELF", "centred"]
-
 ITSELF: Final = "urn:mrag:itself"
 """Stands for the entity that a code is of."""
 

@@ -19,8 +19,6 @@ from mrag.errors import ConfigError
 if TYPE_CHECKING:
     from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = ["Cell", "Edge", "Extractor", "GraphCode", "Node", "is_iri", "term"]
-
 Cell: TypeAlias = tuple[str, ...]
 """The relations from one node to another, sorted, at least one."""
 

@@ -19,8 +19,6 @@ from mrag.graphcodes.metrics import (
 from mrag.graphcodes.ontology import Ontology
 from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = ["CodeComparison", "Metric"]
-
 Metric: TypeAlias = Literal["structural", "paper", "paper-numbers", "query-relative"]
 
 

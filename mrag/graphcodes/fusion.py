@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from mrag.errors import ConfigError
 from mrag.retrieval.rankers import FusedRanker, Hit
 
-__all__ = ["ScoreFusedRanker", "summed"]
-
 
 def summed(
     rankings: Sequence[Mapping[str, float]], weights: Sequence[float] | None = None

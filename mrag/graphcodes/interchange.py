@@ -18,8 +18,6 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = ["PUBLIC_RELATIONS", "from_folder", "from_json", "to_json"]
-
 PUBLIC_RELATIONS: Final[Mapping[str, int]] = {
     "child": 1,
     "next to": 11,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graphcodes.index.code_index import GraphCodeIndex
 
-__all__ = ["Linker"]
-
 
 @dataclass(frozen=True)
 class Linker:

@@ -15,8 +15,6 @@ from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.embedders import embedder as load_embedder
 from mrag.index.embedding.local_models import Vectors
 
-__all__ = ["CodeMeaning"]
-
 _FLOOR: Final = 0.1
 
 

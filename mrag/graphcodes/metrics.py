@@ -16,17 +16,6 @@ from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.ontology import Ontology
 from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = [
-    "EXCESS",
-    "CodeScores",
-    "Component",
-    "Lexicographic",
-    "Weighted",
-    "paper",
-    "query_relative",
-    "structural",
-]
-
 Component: TypeAlias = Literal["features", "relations", "types"]
 
 EXCESS: Final = 0.5

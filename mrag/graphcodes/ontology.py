@@ -13,8 +13,6 @@ from mrag.rdf import queries
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
 
-__all__ = ["Ontology"]
-
 _ANYTHING: Final = frozenset(
     {"http://www.w3.org/2002/07/owl#Thing", "http://www.w3.org/2000/01/rdf-schema#Resource"}
 )

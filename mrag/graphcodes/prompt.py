@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from mrag.graphcodes.ranker import GraphCodeRanker
 
-__all__ = ["assemble", "chain", "context_of"]
-
 
 def context_of(codes: Iterable[tuple[str, GraphCode]], verbaliser: CodeVerbaliser | None = None) -> str:
     """Return documents in words, a line each, with ids by which an answer can point to them.

@@ -17,8 +17,6 @@ from mrag.planning.lexicon import lexicon_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.tokens import tokens
 
-__all__ = ["QuestionCodes"]
-
 _CLEAR: Final = 0.7
 _SURE: Final = 0.9
 _MOST: Final = 8

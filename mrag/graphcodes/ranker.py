@@ -22,8 +22,6 @@ from mrag.graphcodes.ontology import Ontology
 from mrag.graphcodes.questions import QuestionCodes
 from mrag.retrieval.rankers import Hit, Question
 
-__all__ = ["GraphCodeRanker"]
-
 EXCESS: Final = 0.01
 """How much what only an entity has counts against it: questions are short, and neighbourhoods are not."""
 

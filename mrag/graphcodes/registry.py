@@ -11,8 +11,6 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import Cell
 from mrag.storage.files import checksum, replace
 
-__all__ = ["RelationRegistry"]
-
 _FORMAT: Final = "mrag relations 2"
 
 

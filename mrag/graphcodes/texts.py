@@ -20,8 +20,6 @@ from mrag.jobs.base import Runner
 from mrag.jobs.carrying import resumed
 from mrag.jobs.threads import InlineRunner
 
-__all__ = ["ExtractionWork", "extract_codes"]
-
 _BATCH = 128
 """Texts of one task: few are parsed slowly, and of many much is lost with a worker."""
 

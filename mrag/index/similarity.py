@@ -16,15 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mrag import errors
 from mrag.config import Settings
-from mrag.errors import (
-    ConfigError,
-    DamagedIndex,
-    IndexError_,
-    IndexMismatch,
-    MissingIndex,
-    StaleIndex,
-)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import IndexBackend, StoredIndex
 from mrag.index.backends.engines.rows import space_of
@@ -120,12 +113,12 @@ class SimilarityIndexes:
             IndexError_: If there is nothing to index.
         """
         if not _NAME.match(name):
-            raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, _ and -.")
+            raise errors.ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, _ and -.")
         definition = definition or Definition(languages=self.kg.languages)
         if model == SERVER:
             if self.server is None:
                 hint = "Use minilm or another model."
-                raise ConfigError("This store keeps no similarity indexes.", hint=hint)
+                raise errors.ConfigError("This store keeps no similarity indexes.", hint=hint)
             return build_on_server(self.kg, self.server, name, definition, on_progress)
         started, knobs = time.perf_counter(), definition.bm25
         with prepared(embedder(model), model, runner, partial(self._donors, name)) as chosen:
@@ -151,7 +144,7 @@ class SimilarityIndexes:
         if report is None:
             if not (texts := list(documents(self.kg, definition))):
                 self._open.update({name: known} if known is not None else {})
-                raise IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
+                raise errors.IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
             report = files.sync(texts, extra={**extra, **kept}, on_progress=on_progress)
         if chosen is not None:
             changed = before.changed + report.added + report.changed + report.deleted
@@ -189,7 +182,7 @@ class SimilarityIndexes:
         if index is not None and self.places.of(name) is not self.places.local:
             try:
                 index.files.refresh()  # others write there too
-            except IndexMismatch:
+            except errors.IndexMismatch:
                 index = None
         if index is None:
             index = self._open[name] = SimilarityIndex(name, self._opened(name, model))
@@ -197,7 +190,7 @@ class SimilarityIndexes:
             message = f"The index {name!r} is older than the graph."
             hint = "Bring it up to date with `mrag index`; only what changed is embedded anew."
             if strict:
-                raise StaleIndex(message, hint=hint)
+                raise errors.StaleIndex(message, hint=hint)
             if (name, self.kg.revision) not in self._warned:
                 self._warned.add((name, self.kg.revision))
                 logger.warning("%s %s", message, hint)
@@ -207,7 +200,9 @@ class SimilarityIndexes:
         """Open an index with all that is kept of it; a server's own is refused."""
         index = self.get(name, quiet=True)
         if isinstance(index, ServerIndex):
-            raise ConfigError("A server keeps the documents of its indexes to itself.", hint="Use --backend.")
+            raise errors.ConfigError(
+                "A server keeps the documents of its indexes to itself.", hint="Use --backend."
+            )
         return index.files
 
     def placed(self, name: str, backend: IndexBackend) -> None:
@@ -224,7 +219,7 @@ class SimilarityIndexes:
         files = index.files if index is not None else self._backend(name).open(name, embedder=None)
         extra: dict[str, Any] = files.extra
         if "definition" not in extra:
-            raise IndexError_(
+            raise errors.IndexError_(
                 f"The index {name!r} does not say what of the graph it was built from.",
                 hint="Build it anew with `mrag index`.",
             )
@@ -240,7 +235,7 @@ class SimilarityIndexes:
             MissingIndex: If there is none of that name.
         """
         if name not in self.names():
-            raise MissingIndex(f"There is no similarity index {name!r}.")
+            raise errors.MissingIndex(f"There is no similarity index {name!r}.")
         if self._on_server(name) and self.server is not None:
             self.server.delete(name)
             return
@@ -277,7 +272,7 @@ class SimilarityIndexes:
         for other, backend in places:
             try:
                 index = backend.open(other, embedder=None)
-            except IndexError_:
+            except errors.IndexError_:
                 continue
             if index.embedder_name == embedder:
                 yield index
@@ -297,7 +292,7 @@ class SimilarityIndexes:
 
     def _backend(self, name: str) -> IndexBackend:
         if name not in (there := self.places.names()):
-            raise MissingIndex(
+            raise errors.MissingIndex(
                 f"There is no similarity index {name!r}; there are: {', '.join(there) or 'none'}.",
                 hint="Build it with `mrag index` or SimilarityIndexes.build.",
             )
@@ -309,7 +304,7 @@ class SimilarityIndexes:
             kept = backend.open(name, embedder=None)
             spec = kept.extra.get("model") or "none"
             if spec == "none" and kept.embedder_name is not None:
-                raise IndexMismatch(
+                raise errors.IndexMismatch(
                     f"The index {name!r} was built with the model {kept.embedder_name}.",
                     hint="Open it with that model: SimilarityIndexes.of(kg).get(name, model=…).",
                 )
@@ -329,6 +324,6 @@ class SimilarityIndexes:
             if (index.embedder_name, index.bm25_params) == wanted:
                 return backend.open(name, embedder=chosen)
             logger.info("index %s was built with %s and is built anew", name, index.embedder_name)
-        except (DamagedIndex, IndexMismatch) as error:
+        except (errors.DamagedIndex, errors.IndexMismatch) as error:
             logger.warning("%s It is built anew.", error.message)
         return backend.create(name, embedder=chosen, bm25=knobs, replace=True)

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-__all__ = ["Runner", "TaskOutcome", "Work"]
-
 Work: TypeAlias = Callable[[Any], Any]
 """What is done with each task; it, its tasks and its results pickle where they leave the process."""
 

@@ -16,8 +16,6 @@ from mrag.errors import StoreError
 from mrag.jobs.base import Runner, Work
 from mrag.storage.journal import Journal
 
-__all__ = ["carried", "resumed"]
-
 _ATTEMPTS = 3
 
 

@@ -11,8 +11,6 @@ from typing import Any
 from mrag.errors import ConfigError
 from mrag.jobs.base import TaskOutcome, Work
 
-__all__ = ["RayRunner"]
-
 _WORKS: dict[str, Work] = {}
 """The latest work that a process of the cluster has been given, with the models that it has opened."""
 

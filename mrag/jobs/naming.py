@@ -6,8 +6,6 @@ from mrag.errors import ConfigError
 from mrag.jobs.base import Runner
 from mrag.jobs.threads import InlineRunner, ThreadRunner
 
-__all__ = ["runner"]
-
 
 def runner(name: str, workers: int | None = None, *, waits: bool = False) -> Runner:
     """Return the runner of a name.

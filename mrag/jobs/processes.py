@@ -14,8 +14,6 @@ from mrag.errors import ConfigError, MragError, StoreError
 from mrag.jobs.base import TaskOutcome, Work
 from mrag.stores.process.channel import Child
 
-__all__ = ["ProcessRunner"]
-
 
 class ProcessRunner:
     """Runs tasks in processes of this machine, for work that computes.

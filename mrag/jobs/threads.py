@@ -12,8 +12,6 @@ from typing import Any
 from mrag.errors import ConfigError
 from mrag.jobs.base import TaskOutcome, Work
 
-__all__ = ["InlineRunner", "ThreadRunner"]
-
 
 class InlineRunner:
     """Does one task after the other where it is asked for the outcome.

@@ -8,6 +8,7 @@ from typing import Any
 
 from rdflib import URIRef
 
+from mrag import generation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp.settings import McpSettings
@@ -45,13 +46,11 @@ class ToolContext:
 
     def model(self) -> Any:
         """Return the language model; one that was named is made once."""
-        from mrag.generation.models.resolve import resolve
-
         if self.settings.model in (None, "auto"):
-            return resolve(self.settings.model) or "none"
+            return generation.resolve(self.settings.model) or "none"
         with self._lock:
             if self._model is None:
-                self._model = resolve(self.settings.model) or "none"
+                self._model = generation.resolve(self.settings.model) or "none"
         return self._model
 
     def ranker(self, name: str | None = None) -> Ranker:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rdflib import Literal, URIRef
 
+import mrag
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
 from mrag.errors import ConfigError
@@ -104,14 +105,13 @@ def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
 
 def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations: computed where that is sure, else read."""
-    from mrag.retrieval.answering import ask as answer
     from mrag.retrieval.routing import computed
 
     found, why = computed(desk.kg, asked.question, asked.how, asked.reading)
     notes: list[str] = []
     if found is None:
         desk.open_index()
-        found = answer(
+        found = mrag.ask(
             desk.kg,
             asked.question,
             model=desk.model(),
@@ -140,8 +140,6 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
 
 def explain(desk: ToolContext, asked: given.ExplainArguments) -> Result:
     """Prove one triple, or the inferred triples of an entity."""
-    from mrag.retrieval.explanation import explain as proved
-
     if (asked.predicate is None) != (asked.object is None):
         raise ConfigError(
             "Give predicate and object, or neither.",
@@ -149,10 +147,10 @@ def explain(desk: ToolContext, asked: given.ExplainArguments) -> Result:
         )
     subject = desk.iri(asked.subject)
     if asked.predicate is None:
-        found = proved(desk.kg, subject, max_triples=asked.most)
+        found = mrag.explain(desk.kg, subject, max_triples=asked.most)
     else:
         end = read_term(asked.object, "iri", desk.kg.prefixes)
-        found = proved(desk.kg, subject, desk.iri(asked.predicate), end)
+        found = mrag.explain(desk.kg, subject, desk.iri(asked.predicate), end)
     texts = list(found.texts)
     if found.inferred > asked.most:
         texts.append(f"{asked.most} of {found.inferred} inferred triples are explained.")

@@ -8,31 +8,8 @@ from typing import Any, TypeVar, get_args
 from rdflib import BNode, Literal, URIRef
 
 from mrag.errors import ConfigError, TermError
+from mrag.planning import plan as pl
 from mrag.planning.algebra.scopes import check
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Block,
-    Column,
-    Comparison,
-    Condition,
-    Contains,
-    DatePart,
-    Days,
-    Expression,
-    Fold,
-    Number,
-    Operation,
-    Order,
-    Part,
-    Pattern,
-    Place,
-    Plan,
-    Position,
-    Relation,
-    Scalar,
-    Unknown,
-)
 from mrag.rdf.terms import term_from_json, term_to_json, to_ox
 
 _DEEPEST = 40
@@ -42,10 +19,11 @@ _MOST = 5_000
 T = TypeVar("T")
 
 
-def plan_to_json(plan: Plan) -> dict[str, Any]:
+def plan_to_json(plan: pl.Plan) -> dict[str, Any]:
     """Return a plan as JSON values; what is empty is left out.
 
     Example:
+        >>> from mrag.planning import Block, Column, Pattern, Plan, Unknown
         >>> cat = Unknown("cat")
         >>> cats = Block((Pattern(cat, URIRef("urn:is"), URIRef("urn:Cat")),))
         >>> plan_to_json(Plan(cats, (Column(cat, "cat"),)))
@@ -65,7 +43,7 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
     return found if plan.limit is None else {**found, "limit": plan.limit}
 
 
-def plan_from_json(value: object) -> Plan:
+def plan_from_json(value: object) -> pl.Plan:
     """Read a plan that `plan_to_json` has written.
 
     Args:
@@ -86,7 +64,7 @@ def plan_from_json(value: object) -> Plan:
     return plan
 
 
-def _block(block: Block) -> dict[str, Any]:
+def _block(block: pl.Block) -> dict[str, Any]:
     found: dict[str, Any] = {
         "patterns": [
             [_expression(t) for t in (p.subject, p.predicate, p.object, *p.narrower)] for p in block.patterns
@@ -100,8 +78,8 @@ def _block(block: Block) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def _condition(condition: Condition) -> dict[str, Any]:
-    if isinstance(condition, Contains):
+def _condition(condition: pl.Condition) -> dict[str, Any]:
+    if isinstance(condition, pl.Contains):
         return {
             "contains": condition.text,
             "in": _expression(condition.value),
@@ -114,23 +92,23 @@ def _condition(condition: Condition) -> dict[str, Any]:
     }
 
 
-def _expression(expression: Expression) -> dict[str, Any]:
+def _expression(expression: pl.Expression) -> dict[str, Any]:
     match expression:
-        case Unknown(name):
+        case pl.Unknown(name):
             return {"unknown": name}
         case URIRef() | Literal():
             return dict(term_to_json(expression))
-        case Number(value):
+        case pl.Number(value):
             return {"number": _expression(value)}
-        case DatePart(part, value):
+        case pl.DatePart(part, value):
             return {"part": part, "of": _expression(value)}
-        case Days(start, end):
+        case pl.Days(start, end):
             return {"days": [_expression(start), _expression(end)]}
-        case Arithmetic(left, operation, right):
+        case pl.Arithmetic(left, operation, right):
             return {"calculate": operation, "left": _expression(left), "right": _expression(right)}
-        case Scalar(plan):
+        case pl.Scalar(plan):
             return {"scalar": plan_to_json(plan)}
-        case Aggregate(function, value, of, where):
+        case pl.Aggregate(function, value, of, where):
             found: dict[str, Any] = {"fold": function, "of": [u.name for u in of]}
             if value is not None:
                 found["value"] = _expression(value)
@@ -143,13 +121,13 @@ class _Reader:
     def __init__(self) -> None:
         self._left = _MOST
 
-    def plan(self, value: object, at: str, depth: int) -> Plan:
+    def plan(self, value: object, at: str, depth: int) -> pl.Plan:
         found = self._object(
             value, at, depth, "where columns group_by having order limit offset ties".split()
         )
         dot = f"{at}." if at else ""
         limit = found.get("limit")
-        return Plan(
+        return pl.Plan(
             self._block(found.get("where", {}), f"{dot}where", depth - 1),
             self._each(found, f"{dot}columns", depth, self._column),
             self._each(found, f"{dot}group_by", depth, self._unknown),
@@ -160,9 +138,9 @@ class _Reader:
             self._flag(found.get("ties", False), f"{dot}ties"),
         )
 
-    def _block(self, value: object, at: str, depth: int) -> Block:
+    def _block(self, value: object, at: str, depth: int) -> pl.Block:
         found = self._object(value, at, depth, "patterns conditions without either optional plans".split())
-        return Block(
+        return pl.Block(
             self._each(found, f"{at}.patterns", depth, self._pattern),
             self._each(found, f"{at}.conditions", depth, self._condition),
             self._each(found, f"{at}.without", depth, self._block),
@@ -171,10 +149,10 @@ class _Reader:
             self._each(found, f"{at}.plans", depth, self.plan),
         )
 
-    def _blocks(self, value: object, at: str, depth: int) -> tuple[Block, ...]:
+    def _blocks(self, value: object, at: str, depth: int) -> tuple[pl.Block, ...]:
         return self._items(value, at, depth, self._block)
 
-    def _pattern(self, value: object, at: str, depth: int) -> Pattern:
+    def _pattern(self, value: object, at: str, depth: int) -> pl.Pattern:
         if not isinstance(value, list) or len(value) < 3:
             raise _wrong(at, "no list of subject, predicate and object")
         subject, predicate, object_, *narrower = (
@@ -185,68 +163,68 @@ class _Reader:
             raise _wrong(at, "a class with narrower ones that are no IRIs")
         if isinstance(subject, Literal) or isinstance(predicate, Literal):
             raise _wrong(at, "no triple: only objects are literals")
-        return Pattern(subject, predicate, object_, classes)
+        return pl.Pattern(subject, predicate, object_, classes)
 
-    def _place(self, value: object, at: str, depth: int) -> Place:
+    def _place(self, value: object, at: str, depth: int) -> pl.Place:
         found = self._expression(value, at, depth)
-        if not isinstance(found, Unknown | URIRef | Literal):
+        if not isinstance(found, pl.Unknown | URIRef | Literal):
             raise _wrong(at, "no term and no unknown")
         return found
 
-    def _condition(self, value: object, at: str, depth: int) -> Condition:
+    def _condition(self, value: object, at: str, depth: int) -> pl.Condition:
         if isinstance(value, Mapping) and "contains" in value:
             found = self._object(value, at, depth, ["contains", "in", "position"])
             text = found["contains"]
             if not isinstance(text, str):
                 raise _wrong(f"{at}.contains", "no text")
-            return Contains(
+            return pl.Contains(
                 self._expression(found.get("in"), f"{at}.in", depth - 1),
                 text,
-                self._one_of(found.get("position", "anywhere"), f"{at}.position", get_args(Position)),
+                self._one_of(found.get("position", "anywhere"), f"{at}.position", get_args(pl.Position)),
             )
         found = self._object(value, at, depth, ["compare", "left", "right"])
-        return Comparison(
+        return pl.Comparison(
             self._expression(found.get("left"), f"{at}.left", depth - 1),
-            self._one_of(found.get("compare"), f"{at}.compare", get_args(Relation)),
+            self._one_of(found.get("compare"), f"{at}.compare", get_args(pl.Relation)),
             self._expression(found.get("right"), f"{at}.right", depth - 1),
         )
 
-    def _expression(self, value: object, at: str, depth: int) -> Expression:
+    def _expression(self, value: object, at: str, depth: int) -> pl.Expression:
         found = self._object(value, at, depth, None)
         for name, read in self._readers().items():
             if name in found:
                 return read(found, at, depth)
         raise _wrong(at, "no expression")
 
-    def _readers(self) -> dict[str, Callable[[Mapping[str, Any], str, int], Expression]]:
+    def _readers(self) -> dict[str, Callable[[Mapping[str, Any], str, int], pl.Expression]]:
         return {
             "unknown": lambda v, at, _: self._unknown(v["unknown"], f"{at}.unknown", 1),
-            "number": lambda v, at, d: Number(self._expression(v["number"], f"{at}.number", d - 1)),
-            "part": lambda v, at, d: DatePart(
-                self._one_of(v["part"], f"{at}.part", get_args(Part)),
+            "number": lambda v, at, d: pl.Number(self._expression(v["number"], f"{at}.number", d - 1)),
+            "part": lambda v, at, d: pl.DatePart(
+                self._one_of(v["part"], f"{at}.part", get_args(pl.Part)),
                 self._expression(v.get("of"), f"{at}.of", d - 1),
             ),
             "days": self._days,
-            "calculate": lambda v, at, d: Arithmetic(
+            "calculate": lambda v, at, d: pl.Arithmetic(
                 self._expression(v.get("left"), f"{at}.left", d - 1),
-                self._one_of(v["calculate"], f"{at}.calculate", get_args(Operation)),
+                self._one_of(v["calculate"], f"{at}.calculate", get_args(pl.Operation)),
                 self._expression(v.get("right"), f"{at}.right", d - 1),
             ),
-            "scalar": lambda v, at, d: Scalar(self.plan(v["scalar"], f"{at}.scalar", d - 1)),
+            "scalar": lambda v, at, d: pl.Scalar(self.plan(v["scalar"], f"{at}.scalar", d - 1)),
             "fold": self._fold,
             "type": self._term,
         }
 
-    def _days(self, value: Mapping[str, Any], at: str, depth: int) -> Days:
+    def _days(self, value: Mapping[str, Any], at: str, depth: int) -> pl.Days:
         found = self._items(value["days"], f"{at}.days", depth, self._expression)
         if len(found) != 2:
             raise _wrong(f"{at}.days", "no pair of dates")
-        return Days(*found)
+        return pl.Days(*found)
 
-    def _fold(self, value: Mapping[str, Any], at: str, depth: int) -> Aggregate:
+    def _fold(self, value: Mapping[str, Any], at: str, depth: int) -> pl.Aggregate:
         folded = value.get("value")
-        return Aggregate(
-            self._one_of(value["fold"], f"{at}.fold", get_args(Fold)),
+        return pl.Aggregate(
+            self._one_of(value["fold"], f"{at}.fold", get_args(pl.Fold)),
             None if folded is None else self._expression(folded, f"{at}.value", depth - 1),
             self._items(value.get("of", []), f"{at}.of", depth, self._unknown),
             self._block(value.get("where", {}), f"{at}.where", depth - 1),
@@ -262,22 +240,22 @@ class _Reader:
             raise _wrong(at, "a blank node, which cannot be asked for")
         return term
 
-    def _column(self, value: object, at: str, depth: int) -> Column:
+    def _column(self, value: object, at: str, depth: int) -> pl.Column:
         found = self._object(value, at, depth, ["name", "value"])
-        return Column(
+        return pl.Column(
             self._expression(found.get("value"), f"{at}.value", depth - 1),
             self._text(found.get("name"), f"{at}.name"),
         )
 
-    def _order(self, value: object, at: str, depth: int) -> Order:
+    def _order(self, value: object, at: str, depth: int) -> pl.Order:
         found = self._object(value, at, depth, ["column", "descending"])
-        return Order(
+        return pl.Order(
             self._text(found.get("column"), f"{at}.column"),
             self._flag(found.get("descending", False), f"{at}.descending"),
         )
 
-    def _unknown(self, value: object, at: str, depth: int) -> Unknown:
-        return Unknown(self._text(value, at))
+    def _unknown(self, value: object, at: str, depth: int) -> pl.Unknown:
+        return pl.Unknown(self._text(value, at))
 
     # -- plain values ------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from rdflib import Literal, URIRef
 
+from mrag.planning import plan as pl
 from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
 from mrag.planning.algebra.comparing import (
     Value,
@@ -26,28 +27,12 @@ from mrag.planning.algebra.comparing import (
 )
 from mrag.planning.algebra.scopes import aggregates, check, keys, merged
 from mrag.planning.algebra.values import Kind, kind_of
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Block,
-    Comparison,
-    Condition,
-    Contains,
-    DatePart,
-    Days,
-    Expression,
-    Number,
-    Pattern,
-    Plan,
-    Scalar,
-    Unknown,
-)
 from mrag.rdf.terms import Term, Triple
 
-Binding: TypeAlias = Mapping[Unknown, Term]
+Binding: TypeAlias = Mapping[pl.Unknown, Term]
 
 
-def evaluate(plan: Plan, triples: Iterable[Triple]) -> list[Cells]:
+def evaluate(plan: pl.Plan, triples: Iterable[Triple]) -> list[Cells]:
     """Return the rows of a plan; for yes or no, one empty row means yes.
 
     Args:
@@ -58,7 +43,7 @@ def evaluate(plan: Plan, triples: Iterable[Triple]) -> list[Cells]:
         ConfigError: If the plan says nothing sensible.
 
     Example:
-        >>> from mrag.planning.plan import Column
+        >>> from mrag.planning import Aggregate, Block, Column, Pattern, Plan, Unknown
         >>> cat, mice = Unknown("cat"), Unknown("mice")
         >>> caught = Block((Pattern(cat, URIRef("urn:caught"), mice),))
         >>> graph = [Triple(URIRef(f"urn:{n}"), URIRef("urn:caught"), Literal(f"{n} mice")) for n in range(3)]
@@ -83,7 +68,7 @@ def evaluate(plan: Plan, triples: Iterable[Triple]) -> list[Cells]:
     return ordered[plan.offset : end]
 
 
-def _shown(plan: Plan, row: tuple[Value, ...]) -> Cells | None:
+def _shown(plan: pl.Plan, row: tuple[Value, ...]) -> Cells | None:
     """Return a row as it is shown; None if there are columns and none has a value."""
     literals = (Literal(v) if isinstance(v, float | int) or type(v) is str else v for v in row)
     cells = tuple(shown_as(v, kind_of(c.value)) for v, c in zip(literals, plan.columns, strict=True))  # type: ignore[arg-type]
@@ -98,20 +83,20 @@ class _Evaluation:
         self._with: defaultdict[URIRef, list[Triple]] = defaultdict(list)
         for triple in triples:
             self._with[triple.p].append(triple)
-        self._kept: dict[Block, list[Binding]] = {}
+        self._kept: dict[pl.Block, list[Binding]] = {}
 
-    def rows(self, plan: Plan) -> Iterator[tuple[Value, ...]]:
+    def rows(self, plan: pl.Plan) -> Iterator[tuple[Value, ...]]:
         """Yield the rows of a plan, in no order, some of them more than once."""
         for group, binding in self._groups(plan):
             folds = {a: self._fold(a, plan, group) for a in _folds(plan)}
             row = tuple(self._value(c.value, binding, folds) for c in plan.columns)
-            named: dict[Unknown, Value] = {**binding}
-            named.update((Unknown(c.name), v) for c, v in zip(plan.columns, row, strict=True))
+            named: dict[pl.Unknown, Value] = {**binding}
+            named.update((pl.Unknown(c.name), v) for c, v in zip(plan.columns, row, strict=True))
             kinds = {c.name: kind_of(c.value) for c in plan.columns}
             if all(self._holds(h, named, folds, kinds) for h in plan.having):
                 yield row
 
-    def _groups(self, plan: Plan) -> Iterator[tuple[tuple[Value, ...], Binding]]:
+    def _groups(self, plan: pl.Plan) -> Iterator[tuple[tuple[Value, ...], Binding]]:
         """Yield each group with one of its solutions; a solution is its own group where nothing is folded."""
         solutions = self._all(plan.where)
         if not plan.grouped:
@@ -124,10 +109,10 @@ class _Evaluation:
                 groups.setdefault(self._group(plan, solution), solution)
             yield from ((g, s) for g, s in groups.items() if None not in g)
 
-    def _group(self, plan: Plan, solution: Binding) -> tuple[Value, ...]:
+    def _group(self, plan: pl.Plan, solution: Binding) -> tuple[Value, ...]:
         return tuple(self._value(key.value, solution, {}) for key in keys(plan))
 
-    def _fold(self, aggregate: Aggregate, plan: Plan, group: tuple[Value, ...]) -> Value:
+    def _fold(self, aggregate: pl.Aggregate, plan: pl.Plan, group: tuple[Value, ...]) -> Value:
         members: set[tuple[Value, ...]] = set()
         for solution in self._all(merged(plan.where, aggregate.where)):
             of = tuple(solution.get(u) for u in aggregate.of)
@@ -144,7 +129,7 @@ class _Evaluation:
             return total if aggregate.function == "sum" else total / len(values)
         return (min if aggregate.function == "minimum" else max)(values)  # type: ignore[type-var]
 
-    def _folded(self, aggregate: Aggregate, solution: Binding) -> Value:
+    def _folded(self, aggregate: pl.Aggregate, solution: Binding) -> Value:
         """Return what is folded: numbers are summed, and the least and the greatest are numbers or text."""
         if aggregate.value is None:
             return ""
@@ -157,14 +142,14 @@ class _Evaluation:
 
     # -- blocks ------------------------------------------------------------------------------------
 
-    def _all(self, block: Block) -> list[Binding]:
+    def _all(self, block: pl.Block) -> list[Binding]:
         if block not in self._kept:
             self._kept[block] = self._solutions(block, {})
         return self._kept[block]
 
-    def _solutions(self, block: Block, outer: Binding) -> list[Binding]:
+    def _solutions(self, block: pl.Block, outer: Binding) -> list[Binding]:
         """Return the distinct solutions of a block that agree with a binding."""
-        found: dict[frozenset[tuple[Unknown, Term]], Binding] = {}
+        found: dict[frozenset[tuple[pl.Unknown, Term]], Binding] = {}
         for chosen, joined in product(_choices(block), self._joins(block.plans)):
             for solution in self._matches(chosen.patterns, {**outer, **joined}):
                 if any(self._solutions(w, solution) for w in chosen.without):
@@ -174,11 +159,11 @@ class _Evaluation:
                         found[frozenset(extended.items())] = extended
         return list(found.values())
 
-    def _joins(self, plans: tuple[Plan, ...]) -> list[Binding]:
+    def _joins(self, plans: tuple[pl.Plan, ...]) -> list[Binding]:
         """Return what the rows of plans bind together."""
         found: list[Binding] = [{}]
         for plan in plans:
-            names = [Unknown(c.name) for c in plan.columns]
+            names = [pl.Unknown(c.name) for c in plan.columns]
             rows = [dict(zip(names, row, strict=True)) for row in evaluate(plan, self._triples)]
             full = [r for r in rows if None not in r.values()]
             found = [
@@ -188,13 +173,13 @@ class _Evaluation:
             ]
         return found
 
-    def _extended(self, optional: tuple[Block, ...], solution: Binding) -> list[Binding]:
+    def _extended(self, optional: tuple[pl.Block, ...], solution: Binding) -> list[Binding]:
         found = [solution]
         for block in optional:
             found = [e for s in found for e in (self._solutions(block, s) or [s])]
         return found
 
-    def _matches(self, patterns: tuple[Pattern, ...], binding: Binding) -> Iterator[Binding]:
+    def _matches(self, patterns: tuple[pl.Pattern, ...], binding: Binding) -> Iterator[Binding]:
         if not patterns:
             yield binding
             return
@@ -204,7 +189,7 @@ class _Evaluation:
             found = dict(binding)
             places = zip((pattern.subject, pattern.predicate, pattern.object), triple, strict=True)
             if all(
-                (found.setdefault(place, term) if isinstance(place, Unknown) else place) == term
+                (found.setdefault(place, term) if isinstance(place, pl.Unknown) else place) == term
                 or (place == pattern.object and term in pattern.narrower)
                 for place, term in places
             ):
@@ -214,12 +199,12 @@ class _Evaluation:
 
     def _holds(
         self,
-        condition: Condition,
-        binding: Mapping[Unknown, Value],
-        folds: Mapping[Aggregate, Value],
+        condition: pl.Condition,
+        binding: Mapping[pl.Unknown, Value],
+        folds: Mapping[pl.Aggregate, Value],
         kinds: Mapping[str, Kind],
     ) -> bool:
-        if isinstance(condition, Contains):
+        if isinstance(condition, pl.Contains):
             text = lower(self._value(condition.value, binding, folds))
             return text is not None and has_text(text, condition.text.lower(), condition.position)
         sides = (condition.left, condition.right)
@@ -231,41 +216,41 @@ class _Evaluation:
 
     def _value(
         self,
-        expression: Expression,
-        binding: Mapping[Unknown, Value],
-        folds: Mapping[Aggregate, Value],
+        expression: pl.Expression,
+        binding: Mapping[pl.Unknown, Value],
+        folds: Mapping[pl.Aggregate, Value],
     ) -> Value:
-        def value(inner: Expression) -> Value:
+        def value(inner: pl.Expression) -> Value:
             return self._value(inner, binding, folds)
 
         match expression:
-            case Unknown():
+            case pl.Unknown():
                 return binding.get(expression)
             case URIRef() | Literal():
                 return expression
-            case Number(inner):
+            case pl.Number(inner):
                 return number_in(value(inner))
-            case DatePart(part, inner):
+            case pl.DatePart(part, inner):
                 return date_part(part, value(inner))
-            case Days(start, end):
+            case pl.Days(start, end):
                 return days_between(value(start), value(end))
-            case Arithmetic(left, operation, right):
+            case pl.Arithmetic(left, operation, right):
                 return calculated(number_in(value(left)), operation, number_in(value(right)))
-            case Aggregate():
+            case pl.Aggregate():
                 return folds[expression]
-            case Scalar(plan):
+            case pl.Scalar(plan):
                 rows = evaluate(plan, self._triples) if plan.limit else list(self.rows(plan))
                 return rows[0][0] if rows else None
 
 
-def _choices(block: Block) -> list[Block]:
+def _choices(block: pl.Block) -> list[pl.Block]:
     """Return the blocks without alternatives of which one holds when a block holds."""
     found = []
     for branches in product(*block.either):
         for parts in product(*(_choices(b) for b in branches)):
-            one = merged(*parts) if parts else Block()
+            one = merged(*parts) if parts else pl.Block()
             found.append(
-                Block(
+                pl.Block(
                     (*block.patterns, *one.patterns),
                     (*block.conditions, *one.conditions),
                     (*block.without, *one.without),
@@ -274,9 +259,9 @@ def _choices(block: Block) -> list[Block]:
     return found
 
 
-def _folds(plan: Plan) -> set[Aggregate]:
+def _folds(plan: pl.Plan) -> set[pl.Aggregate]:
     found = {a for c in plan.columns for a in aggregates(c.value)}
     for h in plan.having:
-        for side in (h.left, h.right) if isinstance(h, Comparison) else (h.value,):
+        for side in (h.left, h.right) if isinstance(h, pl.Comparison) else (h.value,):
             found.update(aggregates(side))
     return found

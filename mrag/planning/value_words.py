@@ -7,24 +7,9 @@ from collections.abc import Callable, Sequence
 
 from rdflib import RDF, Literal, URIRef
 
+from mrag.planning import plan as pl
 from mrag.planning.algebra.roles import PlanRoles
 from mrag.planning.algebra.vocabulary import FOLDS, OPERATIONS, PARTS, POSITIONS, RELATIONS
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Block,
-    Condition,
-    Contains,
-    DatePart,
-    Days,
-    Expression,
-    Number,
-    Pattern,
-    Place,
-    Plan,
-    Scalar,
-    Unknown,
-)
 from mrag.rdf.terms import Term
 from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, is_participle, join, plural, relation
@@ -43,33 +28,33 @@ class ValueWords:
         name: Returns the name of an entity, a class, a property or a value.
     """
 
-    def __init__(self, plan: Plan, name: Name) -> None:
+    def __init__(self, plan: pl.Plan, name: Name) -> None:
         self._plan = plan
         self._name = name
         self._roles = PlanRoles(plan)
-        self._open: set[Unknown] = set()
-        self._told: dict[Unknown, str] = {}
+        self._open: set[pl.Unknown] = set()
+        self._told: dict[pl.Unknown, str] = {}
 
-    def _block(self, block: Block, main: Unknown | None) -> str:
+    def _block(self, block: pl.Block, main: pl.Unknown | None) -> str:
         raise NotImplementedError
 
-    def _nested(self, plan: Plan) -> str:
+    def _nested(self, plan: pl.Plan) -> str:
         raise NotImplementedError
 
-    def _object(self, unknown: Unknown, pattern: Pattern) -> str:
+    def _object(self, unknown: pl.Unknown, pattern: pl.Pattern) -> str:
         """Return what a pattern leads to; what it alone names has no other name."""
         if self._roles.type(unknown) is not None or self._roles.binding(unknown) != pattern:
             return self._thing(unknown)
         return "the " + unknown.name.replace("_", " ")
 
-    def _related(self, pattern: Pattern, which: str, other: str) -> str:
+    def _related(self, pattern: pl.Pattern, which: str, other: str) -> str:
         """Return that something is related to another thing, by a noun or by a verb."""
         said = self._verb(pattern)
         if not said:
             return f"{self._whose(which)} {self._predicate(pattern)} is {other}"
         return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
 
-    def _verb(self, pattern: Pattern) -> str:
+    def _verb(self, pattern: pl.Pattern) -> str:
         """Return a predicate as a verb, mostly with a preposition; "" for a noun."""
         kind, said = relation(label := self._predicate(pattern), False)
         first, _, rest = label.partition(" ")
@@ -78,7 +63,7 @@ class ValueWords:
         verb = kind == "phrase" and (" " in label or label.endswith("s"))
         return said if verb and not said.startswith("has the ") else ""
 
-    def _several(self, pattern: Pattern, block: Block, main: Unknown | None) -> str | None:
+    def _several(self, pattern: pl.Pattern, block: pl.Block, main: pl.Unknown | None) -> str | None:
         """Return that a property relates the main thing to several names, said once; None if to one."""
         same = [
             p
@@ -98,20 +83,20 @@ class ValueWords:
     def _whose(self, which: str) -> str:
         return "whose" if which == "which" else f"for {which}, the"
 
-    def _bound(self, condition: Condition, pattern: Pattern) -> tuple[str, str]:
+    def _bound(self, condition: pl.Condition, pattern: pl.Pattern) -> tuple[str, str]:
         """Return what is bounded, a property or a part of its dates, and by what."""
         named = self._predicate(pattern)
-        value = condition.value if isinstance(condition, Contains) else condition.left
-        if isinstance(value, DatePart) and PARTS.get(value.part, value.part) not in named.split():
+        value = condition.value if isinstance(condition, pl.Contains) else condition.left
+        if isinstance(value, pl.DatePart) and PARTS.get(value.part, value.part) not in named.split():
             named += f" has {article(PARTS.get(value.part, value.part))} that"
-        if isinstance(condition, Contains):
+        if isinstance(condition, pl.Contains):
             return named, f"{POSITIONS[condition.position]} “{condition.text}”"
         said = RELATIONS[condition.relation]
         if self._is_time(value) and isinstance(condition.right, Literal):
             said = _OF_TIME.get(condition.relation, said)
         return named, f"{said} {self.value(condition.right)}"
 
-    def _bounds(self, conditions: Sequence[Condition], pattern: Pattern) -> str:
+    def _bounds(self, conditions: Sequence[pl.Condition], pattern: pl.Pattern) -> str:
         """Return all that a property is bounded by, named once."""
         found: dict[str, list[str]] = {}
         for condition in conditions:
@@ -122,13 +107,13 @@ class ValueWords:
                 saids.append(short)
         return join([f"{named} {' and '.join(saids)}" for named, saids in found.items()])
 
-    def _is_time(self, value: Expression) -> bool:
+    def _is_time(self, value: pl.Expression) -> bool:
         """Return whether a value is a date or a year, of which one is before another."""
-        if isinstance(value, DatePart):
+        if isinstance(value, pl.DatePart):
             return value.part in _TIMES
-        if isinstance(value, Number):
+        if isinstance(value, pl.Number):
             return self._is_time(value.value)
-        pattern = self._roles.binding(value) if isinstance(value, Unknown) else None
+        pattern = self._roles.binding(value) if isinstance(value, pl.Unknown) else None
         if pattern is None:
             return False
         words = self._predicate(pattern).lower().split()
@@ -137,42 +122,42 @@ class ValueWords:
 
     # -- conditions and values -------------------------------------------------------------------
 
-    def condition(self, condition: Condition) -> str:
+    def condition(self, condition: pl.Condition) -> str:
         """Return a condition in words."""
-        if isinstance(condition, Contains):
+        if isinstance(condition, pl.Contains):
             return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
         left, right = condition.left, self.value(condition.right)
         if condition.relation == "!=" and left == self._roles.subject:
             return f"other than {right}"
         return f"{self.value(left)} {RELATIONS[condition.relation]} {right}"
 
-    def value(self, value: Expression) -> str:
+    def value(self, value: pl.Expression) -> str:
         """Return a value in words."""
         match value:
-            case Unknown():
+            case pl.Unknown():
                 return self._unknown(value)
             case URIRef() | Literal():
                 return self._name(value)
-            case Number(inner):
+            case pl.Number(inner):
                 return self.value(inner)
-            case DatePart(part, inner):
+            case pl.DatePart(part, inner):
                 said, named = self.value(inner), PARTS.get(part, part)
                 return said if named in said.split() else f"the {named} of {said}"
-            case Days(start, end):
+            case pl.Days(start, end):
                 return f"the days from {self.value(start)} to {self.value(end)}"
-            case Arithmetic(left, operation, right):
+            case pl.Arithmetic(left, operation, right):
                 a, b = (self._operand(e) for e in (left, right))
                 return f"{a} {OPERATIONS[operation]} {b}"
-            case Scalar(plan):
+            case pl.Scalar(plan):
                 return self._nested(plan)
-            case Aggregate():
+            case pl.Aggregate():
                 return self._aggregate(value)
 
-    def _operand(self, value: Expression) -> str:
+    def _operand(self, value: pl.Expression) -> str:
         said = self.value(value)
-        return f"({said})" if isinstance(value, Arithmetic) else said
+        return f"({said})" if isinstance(value, pl.Arithmetic) else said
 
-    def _aggregate(self, aggregate: Aggregate) -> str:
+    def _aggregate(self, aggregate: pl.Aggregate) -> str:
         fold = FOLDS[aggregate.function]
         if aggregate.value is not None:
             found = f"the {fold} {self._bare(aggregate.value)}"
@@ -186,16 +171,16 @@ class ValueWords:
             found += f" {self._block(aggregate.where, main)}"
         return found
 
-    def _bare(self, value: Expression) -> str:
+    def _bare(self, value: pl.Expression) -> str:
         """Return what a property of something is called, without saying of what."""
-        if isinstance(value, Number):
+        if isinstance(value, pl.Number):
             return self._bare(value.value)
-        if isinstance(value, Unknown):
+        if isinstance(value, pl.Unknown):
             pattern = self._roles.binding(value)
             return self._predicate(pattern) if pattern is not None else self._kind(value)
         return f"of {self.value(value)}"
 
-    def _unknown(self, unknown: Unknown) -> str:
+    def _unknown(self, unknown: pl.Unknown) -> str:
         pattern = self._roles.binding(unknown)
         if unknown == self._roles.subject or pattern is None or self._roles.type(unknown) is not None:
             return f"the {self._kind(unknown)}"
@@ -206,14 +191,14 @@ class ValueWords:
             return f"its {self._predicate(pattern)}"
         return f"the {self._said_of(pattern)}"
 
-    def _said_of(self, pattern: Pattern) -> str:
+    def _said_of(self, pattern: pl.Pattern) -> str:
         """Return the value of a property by what it belongs to: `director of the film`."""
         if said := self._verb(pattern):
             return f"what {self._thing(pattern.subject)} {said}"
         return f"{self._predicate(pattern)} of {self._thing(pattern.subject)}"
 
-    def _thing(self, place: Place) -> str:
-        if not isinstance(place, Unknown):
+    def _thing(self, place: pl.Place) -> str:
+        if not isinstance(place, pl.Unknown):
             return self._name(place)
         if place in self._open:
             return "it"  # what is said of things in a circle ends where it began
@@ -222,10 +207,10 @@ class ValueWords:
         self._open.discard(place)
         return said
 
-    def _plural(self, unknown: Unknown) -> str:
+    def _plural(self, unknown: pl.Unknown) -> str:
         return plural(self._kind(unknown))
 
-    def _kind(self, unknown: Unknown, *, of: bool = False) -> str:
+    def _kind(self, unknown: pl.Unknown, *, of: bool = False) -> str:
         """Return what an unknown is called: its class, or the property that has it as a value."""
         if (cls := self._roles.type(unknown)) is not None:
             return self._name(cls)
@@ -236,7 +221,7 @@ class ValueWords:
             return f"thing that {self._said_of(pattern).removeprefix('what ')}"
         return self._said_of(pattern) if of else self._predicate(pattern)
 
-    def _predicate(self, pattern: Pattern) -> str:
+    def _predicate(self, pattern: pl.Pattern) -> str:
         p = pattern.predicate
         if not isinstance(p, URIRef):
             return "property"

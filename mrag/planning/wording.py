@@ -6,23 +6,15 @@ from collections.abc import Callable, Sequence
 
 from rdflib import RDF, URIRef
 
+from mrag.planning import plan as pl
 from mrag.planning.algebra.roles import plain
 from mrag.planning.algebra.scopes import aggregates, sides
-from mrag.planning.plan import (
-    Block,
-    Condition,
-    Expression,
-    Pattern,
-    Plan,
-    Unknown,
-    parts,
-)  # fmt: skip
 from mrag.planning.value_words import Name, ValueWords, by_group
 from mrag.rdf.terms import Term
 from mrag.text.grammar import article, join
 
 
-def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
+def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:
     """Return a plan in words.
 
     Args:
@@ -54,7 +46,7 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
     return _Words(plan, name).plan()
 
 
-def part_to_words(plan: Plan, part: Condition | Block | Pattern, name: Name) -> str:
+def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, name: Name) -> str:
     """Return a condition, a negation or a pattern of a plan in words, as `to_words` says it.
 
     Args:
@@ -64,6 +56,7 @@ def part_to_words(plan: Plan, part: Condition | Block | Pattern, name: Name) -> 
 
     Example:
         >>> from rdflib import Literal, URIRef
+        >>> from mrag.planning import Block, Pattern, Plan, Unknown
         >>> x, part = Unknown("x"), Pattern(Unknown("x"), URIRef("urn:colour"), Literal("red"))
         >>> part_to_words(Plan(Block((part,))), part, lambda term: str(term).rpartition(":")[2])
         'whose colour is red'
@@ -71,7 +64,7 @@ def part_to_words(plan: Plan, part: Condition | Block | Pattern, name: Name) -> 
     return _Words(plan, name).part(part)
 
 
-def value_to_words(plan: Plan, value: Expression, name: Name) -> tuple[str, bool]:
+def value_to_words(plan: pl.Plan, value: pl.Expression, name: Name) -> tuple[str, bool]:
     """Return what a value of a plan is called, without an article, and whether it is a date or a year.
 
     Args:
@@ -85,11 +78,11 @@ def value_to_words(plan: Plan, value: Expression, name: Name) -> tuple[str, bool
 class _Words(ValueWords):
     """Words of one plan."""
 
-    def __init__(self, plan: Plan, name: Name) -> None:
+    def __init__(self, plan: pl.Plan, name: Name) -> None:
         super().__init__(plan, name)
-        self._said: set[Pattern] = set()
+        self._said: set[pl.Pattern] = set()
 
-    def _nested(self, plan: Plan) -> str:
+    def _nested(self, plan: pl.Plan) -> str:
         return _Words(plan, self._name).single()
 
     # -- plans -----------------------------------------------------------------------------------
@@ -97,7 +90,7 @@ class _Words(ValueWords):
     def plan(self) -> str:
         plan = self._plan
         # What is only shown or grouped by need not be said of the thing as well.
-        shown = {e for c in plan.columns for e in parts(c.value)} | set(plan.group_by)
+        shown = {e for c in plan.columns for e in pl.parts(c.value)} | set(plan.group_by)
         self._said = {
             p
             for p in plan.where.patterns
@@ -134,29 +127,29 @@ class _Words(ValueWords):
             return f"({self.plan()})"
         value, best = plan.columns[0].value, "greatest" if plan.order[0].descending else "least"
         said = self.value(value).removeprefix("the ")
-        self._said = {p for p in plan.where.patterns if p.object in parts(value)}
+        self._said = {p for p in plan.where.patterns if p.object in pl.parts(value)}
         where, groups = by_group(self._where(" "), [self._key(u) for u in plan.group_by], "any")
         return f"the {best} {said}{f' of any {join(groups)}' if groups else ''}{where}"
 
-    def part(self, part: Condition | Block | Pattern) -> str:
+    def part(self, part: pl.Condition | pl.Block | pl.Pattern) -> str:
         """Return a part of the plan in words."""
         main = self._roles.subject
-        if isinstance(part, Block):
+        if isinstance(part, pl.Block):
             return self._without(part, main)
-        if isinstance(part, Pattern):
-            return self._pattern(part, Block((part,)), main)
+        if isinstance(part, pl.Pattern):
+            return self._pattern(part, pl.Block((part,)), main)
         for p in self._plan.where.patterns:
-            if isinstance(p.object, Unknown) and self._roles.only(part, p.object):
+            if isinstance(p.object, pl.Unknown) and self._roles.only(part, p.object):
                 return self._bounds([part], p)
         return self.condition(part)
 
-    def called(self, value: Expression) -> tuple[str, bool]:
+    def called(self, value: pl.Expression) -> tuple[str, bool]:
         """Return what a value is called, and whether it is a date or a year."""
         if aggregates(value):
             return self.value(value).removeprefix("the "), False
         return self._bare(plain(value)), self._is_time(value)
 
-    def _rows(self, listed: Sequence[Expression]) -> str:
+    def _rows(self, listed: Sequence[pl.Expression]) -> str:
         """Return what is listed; the thing that all is about first."""
         main = self._roles.subject
         if main is None:
@@ -168,7 +161,7 @@ class _Words(ValueWords):
         pattern = self._roles.binding(main)
         if (
             pattern is not None
-            and not isinstance(pattern.subject, Unknown)
+            and not isinstance(pattern.subject, pl.Unknown)
             and self._roles.type(main) is None
         ):
             said = self._said_of(pattern)
@@ -178,7 +171,7 @@ class _Words(ValueWords):
     def _tell_members(self) -> None:
         """Say what is only counted in a condition where it is counted: "products developed by it"."""
         plan, main = self._plan, self._roles.subject
-        shown = {e for c in plan.columns for e in parts(c.value)}
+        shown = {e for c in plan.columns for e in pl.parts(c.value)}
         counted = [a.of[0] for h in plan.having for s in sides(h) for a in aggregates(s) if len(a.of) == 1]
         for unknown in dict.fromkeys(counted):
             if plan.yes_or_no and unknown == main:
@@ -192,12 +185,12 @@ class _Words(ValueWords):
                 )
                 self._said.add(mine[0])
 
-    def _folded(self, value: Expression) -> str:
+    def _folded(self, value: pl.Expression) -> str:
         return self.value(value) + self._where(" ")
 
-    def _key(self, value: Expression) -> str:
+    def _key(self, value: pl.Expression) -> str:
         """Return what is grouped by, without an article."""
-        if isinstance(value, Unknown):
+        if isinstance(value, pl.Unknown):
             pattern = self._roles.binding(value)
             named = value == self._roles.subject or self._roles.type(value) is not None
             if named or pattern is None or pattern.subject == self._roles.subject:
@@ -237,7 +230,7 @@ class _Words(ValueWords):
         found = self._block(self._plan.where, self._roles.subject)
         return f"{before}{found}" if found else ""
 
-    def _block(self, block: Block, main: Unknown | None) -> str:
+    def _block(self, block: pl.Block, main: pl.Unknown | None) -> str:
         """Return what must hold: first what is said of the main thing itself, then what is of others."""
         own: list[str] = []
         others: list[str] = []
@@ -261,16 +254,16 @@ class _Words(ValueWords):
             return " and ".join(f for f in (said, rest) if f)
         return f"{said}, where {rest}" if said else f"where {rest}"
 
-    def _joined(self, plan: Plan) -> str:
+    def _joined(self, plan: pl.Plan) -> str:
         """Return which rows of another plan there are."""
-        things = [Unknown(c.name) for c in plan.columns if isinstance(c.value, Unknown)]
+        things = [pl.Unknown(c.name) for c in plan.columns if isinstance(c.value, pl.Unknown)]
         named = join([self._unknown(t) for t in things if self._roles.type(t)] or ["it"])
         return f"{named} is ({_Words(plan, self._name).plan()})"
 
-    def _without(self, block: Block, main: Unknown | None) -> str:
+    def _without(self, block: pl.Block, main: pl.Unknown | None) -> str:
         pattern = block.patterns[0] if len(block.patterns) == 1 else None
-        simple = pattern is not None and block == Block(block.patterns) and pattern.subject == main
-        if pattern is not None and simple and isinstance(pattern.object, Unknown):
+        simple = pattern is not None and block == pl.Block(block.patterns) and pattern.subject == main
+        if pattern is not None and simple and isinstance(pattern.object, pl.Unknown):
             if self._verb(pattern):
                 return self._related(pattern, "which", "nothing")
             return f"without any {self._predicate(pattern)}"
@@ -285,9 +278,9 @@ class _Words(ValueWords):
         few = block.patterns or block.either
         return f"{'but none' if few else 'and not where'} {self._block(block, main)}"
 
-    def _no_kind(self, block: Block, main: Unknown | None) -> str | None:
+    def _no_kind(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
         """Return that nothing of a class is related to a thing: "developed by no vendor"."""
-        if len(block.patterns) != 2 or block != Block(block.patterns):
+        if len(block.patterns) != 2 or block != pl.Block(block.patterns):
             return None
         typed = next((p for p in block.patterns if p.predicate == RDF.type), None)
         pattern = next((p for p in block.patterns if p.subject == main and p.predicate != RDF.type), None)
@@ -295,28 +288,28 @@ class _Words(ValueWords):
             typed is None
             or pattern is None
             or pattern.object != typed.subject
-            or isinstance(typed.object, Unknown)
+            or isinstance(typed.object, pl.Unknown)
         ):
             return None
         if self._verb(pattern):
             return self._related(pattern, "which", f"no {self.value(typed.object)}")
         return f"without any {self._predicate(pattern)}"
 
-    def _pattern(self, pattern: Pattern, block: Block, main: Unknown | None) -> str:
+    def _pattern(self, pattern: pl.Pattern, block: pl.Block, main: pl.Unknown | None) -> str:
         s, p, o = pattern.subject, pattern.predicate, pattern.object
         if pattern in self._said or (p == RDF.type and self._roles.is_kind(pattern)):
             return ""
         which = "which" if s == main else self._thing(s)
         if p == RDF.type:
             return f"{which} is {article(self.value(o))}"
-        if not isinstance(o, Unknown):
+        if not isinstance(o, pl.Unknown):
             return self._related(pattern, which, self.value(o))
         if bounds := [c for c in block.conditions if self._roles.only(c, o)]:
             return f"{self._whose(which)} {self._bounds(bounds, pattern)}"
         if o == main:
             said = self._said_of(pattern)
             if verb := self._verb(pattern):
-                if isinstance(s, Unknown) and self._is_any(s):
+                if isinstance(s, pl.Unknown) and self._is_any(s):
                     return f"which {article(self._kind(s))} {verb}"
                 return f"which {said[5:]}"
             named = self._kind(main) == self._predicate(pattern)
@@ -327,15 +320,15 @@ class _Words(ValueWords):
             return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
         return self._related(pattern, which, self._object(o, pattern))
 
-    def _is_any(self, unknown: Unknown) -> bool:
+    def _is_any(self, unknown: pl.Unknown) -> bool:
         """Return whether an unknown is any thing of its class: nothing else is said of it."""
         few = self._roles.mentions(unknown) < 3 and not self._roles.is_shown(unknown)
         return few and self._roles.type(unknown) is not None
 
-    def _is_said(self, condition: Condition, block: Block, main: Unknown | None) -> bool:
+    def _is_said(self, condition: pl.Condition, block: pl.Block, main: pl.Unknown | None) -> bool:
         """Return whether a condition is said with the pattern that binds its unknown."""
         return any(
-            isinstance(p.object, Unknown)
+            isinstance(p.object, pl.Unknown)
             and p.predicate != RDF.type
             and p not in self._said
             and self._roles.only(condition, p.object)

@@ -13,17 +13,6 @@ import pyoxigraph as ox
 from mrag.rdf import patterns as pt
 from mrag.rdf.terms import OWL, RDFS
 from mrag.reasoning import axioms as ax
-from mrag.reasoning.axioms import (
-    NOTHING,
-    SAME,
-    THING,
-    TYPE,
-    Axiom,
-    Plain,
-    PropertyExpression,
-    local_name,
-    manchester,
-)
 from mrag.reasoning.ranges import inside, outside, within
 from mrag.reasoning.rules import Branch, ConsistencyCheck, Rule, resolve
 from mrag.reasoning.tbox import TBox
@@ -41,7 +30,7 @@ class Compiler:
         self.box = box
         self.rules: dict[Rule, None] = {}
         self.checks: dict[ConsistencyCheck, None] = {}
-        self._missing: dict[Axiom, dict[tuple[str, str] | None, None]] = {}
+        self._missing: dict[ax.Axiom, dict[tuple[str, str] | None, None]] = {}
         self._left = ""
         self.datatypes: dict[ox.NamedNode, ax.Expression] = {}
         self._fresh = count()
@@ -62,7 +51,7 @@ class Compiler:
                     return [Branch(filters=(inside(c, x),))]
                 if c.value in _SILENT:
                     return [Branch()]
-                return [] if expression == NOTHING else [Branch((pt.TriplePattern(x, TYPE, c),))]
+                return [] if expression == ax.NOTHING else [Branch((pt.TriplePattern(x, ax.TYPE, c),))]
             case ax.IntersectionOf(parts):
                 return self._all(parts, x)
             case ax.UnionOf(parts):
@@ -96,7 +85,7 @@ class Compiler:
             branches = [b.with_(w) for b in branches for w in ways]
         return branches
 
-    def _one_of(self, members: tuple[Plain, ...], x: pt.Node) -> list[Branch]:
+    def _one_of(self, members: tuple[ax.Plain, ...], x: pt.Node) -> list[Branch]:
         if not isinstance(x, ox.Variable):
             return [Branch()] if x in members else []
         if all(isinstance(m, ox.Literal) for m in members):
@@ -104,7 +93,7 @@ class Compiler:
         return [Branch(binding=((x, m),)) for m in members]
 
     def _related(
-        self, p: PropertyExpression, filler: ax.Expression, x: pt.Node, *, beyond: bool
+        self, p: ax.PropertyExpression, filler: ax.Expression, x: pt.Node, *, beyond: bool
     ) -> list[Branch] | None:
         y = self.new()
         ways = self.matches(filler, y)
@@ -113,14 +102,16 @@ class Compiler:
             return None
         return [Branch((atom,), beyond=beyond).with_(w) for w in ways]
 
-    def atom(self, p: PropertyExpression, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
+    def atom(self, p: ax.PropertyExpression, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
         """Return the triple of a property or its inverse; None with a literal for a subject."""
         s, o = (y, x) if p.inverse else (x, y)
         return None if isinstance(s, ox.Literal) else pt.TriplePattern(s, p.iri, o)
 
     # -- right sides -----------------------------------------------------------------------------------
 
-    def follow(self, name: str, axiom: Axiom, branch: Branch, expression: ax.Expression, x: pt.Node) -> None:
+    def follow(
+        self, name: str, axiom: ax.Axiom, branch: Branch, expression: ax.Expression, x: pt.Node
+    ) -> None:
         """Add the rules by which `x`, matched by `branch`, is an instance of the expression."""
         match expression:
             case ax.ClassName(c):
@@ -142,7 +133,7 @@ class Compiler:
                 self._follow_restriction(name, axiom, branch, expression, x)
 
     def _follow_restriction(
-        self, name: str, axiom: Axiom, branch: Branch, restriction: ax.Restriction, x: pt.Node
+        self, name: str, axiom: ax.Axiom, branch: Branch, restriction: ax.Restriction, x: pt.Node
     ) -> None:
         match restriction:
             case ax.AllValuesFrom(p, filler):
@@ -150,7 +141,7 @@ class Compiler:
                 atom = self.atom(p, x, y)
                 if atom is not None:
                     step, left = branch.with_(Branch((atom,))), self._left
-                    back = manchester(PropertyExpression(p.iri, not p.inverse), local_name)
+                    back = ax.manchester(ax.PropertyExpression(p.iri, not p.inverse), ax.local_name)
                     self._left = f"{back} some ({left})" if " " in left else f"{back} some {left}"
                     self.follow("cls-avf" if name.startswith("cax") else name, axiom, step, filler, y)
                     self._left = left
@@ -172,7 +163,7 @@ class Compiler:
                 self.note(axiom, restriction)
 
     def _clash(
-        self, name: str, axiom: Axiom, branch: Branch, ways: list[Branch] | None, right: ax.Expression
+        self, name: str, axiom: ax.Axiom, branch: Branch, ways: list[Branch] | None, right: ax.Expression
     ) -> None:
         """Add a check for each way to be an instance of what is excluded."""
         if ways is None:
@@ -180,7 +171,7 @@ class Compiler:
         for way in ways or []:
             self.check(name, axiom, branch.with_(way))
 
-    def _follow_named(self, name: str, axiom: Axiom, branch: Branch, c: ox.NamedNode, x: pt.Node) -> None:
+    def _follow_named(self, name: str, axiom: ax.Axiom, branch: Branch, c: ox.NamedNode, x: pt.Node) -> None:
         if c in self.datatypes:
             self.follow(name, axiom, branch, self.datatypes[c], x)
         elif self.box.is_datatype(c):
@@ -190,24 +181,24 @@ class Compiler:
         elif c.value == OWL + "Nothing":
             self.check("cls-nothing2", axiom, branch)
         elif c.value not in _SILENT:
-            self.rule(name, axiom, branch, pt.TriplePattern(x, TYPE, c))
+            self.rule(name, axiom, branch, pt.TriplePattern(x, ax.TYPE, c))
 
-    def _follow_one_of(self, axiom: Axiom, branch: Branch, right: ax.Enumeration, x: pt.Node) -> None:
+    def _follow_one_of(self, axiom: ax.Axiom, branch: Branch, right: ax.Enumeration, x: pt.Node) -> None:
         members = right.members
         if all(isinstance(m, ox.Literal) for m in members):
             test = pt.AllOf((pt.Call("isLiteral", (x,)), *(pt.Compare(x, "!=", m) for m in members)))
             self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
         elif len(members) == 1:
             different = Branch(filters=(pt.Compare(x, "!=", members[0]),))
-            head = pt.TriplePattern(x, SAME, members[0])
+            head = pt.TriplePattern(x, ax.SAME, members[0])
             self.rule("cls-oo", axiom, branch.with_(different), head, beyond=True)
         else:
             self.note(axiom, right)
 
-    def _follow_or(self, name: str, axiom: Axiom, branch: Branch, right: ax.UnionOf, x: pt.Node) -> None:
+    def _follow_or(self, name: str, axiom: ax.Axiom, branch: Branch, right: ax.UnionOf, x: pt.Node) -> None:
         # A ⊑ ¬B ⊔ C says the same as A ⊓ B ⊑ C, so negated parts move to the left.
         negated = [p.of for p in right.parts if isinstance(p, ax.ComplementOf)]
-        rest = [p for p in right.parts if not isinstance(p, ax.ComplementOf) and p != NOTHING]
+        rest = [p for p in right.parts if not isinstance(p, ax.ComplementOf) and p != ax.NOTHING]
         ways = self._all(tuple(negated), x)
         if len(rest) > 1 or ways is None:
             self.note(axiom, right)
@@ -218,9 +209,9 @@ class Compiler:
             else:
                 self.check("cls-com", axiom, branch.with_(way))
 
-    def _at_most(self, axiom: Axiom, branch: Branch, right: ax.MaxCardinality, x: pt.Node) -> None:
+    def _at_most(self, axiom: ax.Axiom, branch: Branch, right: ax.MaxCardinality, x: pt.Node) -> None:
         n, p, filler = right.n, right.property, right.filler
-        qualified = filler != THING
+        qualified = filler != ax.THING
         name = f"cls-max{'q' if qualified else ''}c"
         if n == 0:
             self._clash(name + "1", axiom, branch, self._related(p, filler, x, beyond=False), right)
@@ -237,7 +228,7 @@ class Compiler:
             self.note(axiom, right)
 
     @staticmethod
-    def _value(atom: pt.TriplePattern, p: PropertyExpression) -> pt.Node:
+    def _value(atom: pt.TriplePattern, p: ax.PropertyExpression) -> pt.Node:
         return atom.s if p.inverse else atom.o
 
     # -- adding ----------------------------------------------------------------------------------------
@@ -245,7 +236,7 @@ class Compiler:
     def rule(
         self,
         name: str,
-        axiom: Axiom | None,
+        axiom: ax.Axiom | None,
         branch: Branch,
         head: pt.TriplePattern,
         *,
@@ -262,13 +253,13 @@ class Compiler:
             bodies = [(pt.TriplePattern(*axiom.source),)]
         elif not body:
             kinds = (OWL + "NamedIndividual", OWL + "Thing")
-            bodies = [(pt.TriplePattern(head.s, TYPE, pt.iri(k)),) for k in kinds]
+            bodies = [(pt.TriplePattern(head.s, ax.TYPE, pt.iri(k)),) for k in kinds]
         for each in bodies:
             if head not in each:
                 filters_ = tuple(dict.fromkeys(filters))
                 self.rules[Rule(name, axiom, each, filters_, (), head, path, beyond or branch.beyond)] = None
 
-    def check(self, name: str, axiom: Axiom | None, branch: Branch) -> None:
+    def check(self, name: str, axiom: ax.Axiom | None, branch: Branch) -> None:
         """Add a check."""
         resolved = resolve(branch, None)
         if resolved is not None and (resolved[0] or resolved[1]):
@@ -278,20 +269,20 @@ class Compiler:
             self.checks[ConsistencyCheck(name, axiom, body, tuple(dict.fromkeys(resolved[1])))] = None
 
     def equate(
-        self, name: str, axiom: Axiom, branch: Branch, y: pt.Node, z: pt.Node, p: PropertyExpression
+        self, name: str, axiom: ax.Axiom, branch: Branch, y: pt.Node, z: pt.Node, p: ax.PropertyExpression
     ) -> None:
         """Add the rule that two values are one thing, and the check that two literals are one value."""
         differ = pt.Compare(y, "!=", z)
         if not self.box.is_kind(p.iri, "DatatypeProperty") or p.inverse:
             things = Branch(filters=(pt.Call("isIRI", (y,)), pt.Call("isIRI", (z,)), differ))
-            self.rule(name, axiom, branch.with_(things), pt.TriplePattern(y, SAME, z))
+            self.rule(name, axiom, branch.with_(things), pt.TriplePattern(y, ax.SAME, z))
         if not self.box.is_kind(p.iri, "ObjectProperty") and not p.inverse:
             values = Branch(filters=(pt.Call("isLiteral", (y,)), pt.Call("isLiteral", (z,)), differ))
             self.check(name, axiom, branch.with_(values))
 
-    def note(self, axiom: Axiom, right: ax.Expression | None = None) -> None:
+    def note(self, axiom: ax.Axiom, right: ax.Expression | None = None) -> None:
         """Remember that an axiom has no rule, or none by which the left side of it implies `right`."""
-        missing = None if right is None else (self._left, manchester(right, local_name))
+        missing = None if right is None else (self._left, ax.manchester(right, ax.local_name))
         self._missing.setdefault(axiom, {})[missing] = None
 
     def notes(self) -> tuple[str, ...]:
@@ -306,10 +297,10 @@ class Compiler:
             found.append(f"Applied, except that {said}: {axiom.text()}")
         return tuple(sorted(set(found)))
 
-    def subsume(self, name: str, axiom: Axiom, left: ax.Expression, right: ax.Expression) -> None:
+    def subsume(self, name: str, axiom: ax.Axiom, left: ax.Expression, right: ax.Expression) -> None:
         """Add the rules of `left ⊑ right`."""
         self._fresh = count()
-        self._left = manchester(left, local_name)
+        self._left = ax.manchester(left, ax.local_name)
         x = pt.var("x")
         branches = self.matches(left, x)
         if branches is None:

@@ -14,8 +14,6 @@ import numpy as np
 
 from mrag.errors import ModelError
 
-__all__ = ["OnnxCrossEncoder"]
-
 _INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
 _MODELS: Final = ("model.onnx", "onnx/model.onnx")
 _LONGEST: Final = 512

@@ -23,8 +23,6 @@ from mrag.index.document_index import Mode
 from mrag.index.similarity import home
 from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
 
-__all__ = ["GROUP", "RankerInfo", "RankerRequest", "check_ranker", "known_rankers", "ranker"]
-
 GROUP = "mrag.rankers"
 """The group of entry points by which packages add rankers."""
 

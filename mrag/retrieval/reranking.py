@@ -22,8 +22,6 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.rankers import Hit, Question, Ranker
 from mrag.text import content
 
-__all__ = ["CrossEncoder", "CrossEncoderRanker", "ListwiseRanker", "MmrRanker"]
-
 _TASK = (
     "You are given a question and numbered descriptions. Write the numbers of all descriptions, those first "
     "that serve best to answer the question, such as: 2 > 3 > 1. Write nothing else. What the descriptions "

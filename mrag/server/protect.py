@@ -20,19 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mrag.errors import (
-    ConfigError,
-    DamagedIndex,
-    EndpointError,
-    IndexError_,
-    LoadError,
-    MissingIndex,
-    MragError,
-    QueryRefused,
-    QueryTimeout,
-    StoreError,
-    TermError,
-)
+from mrag import errors
 from mrag.server.protocols.metrics import count_error
 from mrag.server.settings import ServerSettings
 from mrag.server.web.views.recent import note_error
@@ -58,27 +46,27 @@ def failure(status: int, message: str, hint: str | None = None, **headers: str) 
     return Response(said, status, given, "application/json")
 
 
-def of_error(error: MragError) -> Response:
+def of_error(error: errors.MragError) -> Response:
     """Return the response that an error of mrag stands for."""
-    if isinstance(error, QueryTimeout):
+    if isinstance(error, errors.QueryTimeout):
         return failure(503, error.message, error.hint, Retry_After="5")
-    if isinstance(error, MissingIndex):
+    if isinstance(error, errors.MissingIndex):
         return failure(404, error.message, error.hint)
-    if isinstance(error, EndpointError):
+    if isinstance(error, errors.EndpointError):
         return failure(502, error.message, error.hint)
-    if isinstance(error, DamagedIndex):
+    if isinstance(error, errors.DamagedIndex):
         return failure(500, error.message, error.hint)
-    if isinstance(error, QueryRefused | LoadError | TermError | IndexError_):
+    if isinstance(error, errors.QueryRefused | errors.LoadError | errors.TermError | errors.IndexError_):
         where = f" ({error.term})" if error.term else ""
         return failure(400, error.message + where, error.hint)
-    if isinstance(error, StoreError):
+    if isinstance(error, errors.StoreError):
         return failure(503, error.message, error.hint)
     return failure(400, error.message, error.hint)
 
 
 async def mrag_error(request: Request, error: Exception) -> Response:
     """Answer a request that ended in an error of mrag."""
-    if not isinstance(error, MragError):
+    if not isinstance(error, errors.MragError):
         return await crash(request, error)
     count_error(request, error)
     found = of_error(error)
@@ -254,9 +242,9 @@ def json_object(body: bytes | bytearray) -> dict[str, Any]:
         # JSON can name halves of characters, which no text may hold.
         json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise ConfigError("The body is not JSON.", hint='Send an object: {"name": "…"}.') from error
+        raise errors.ConfigError("The body is not JSON.", hint='Send an object: {"name": "…"}.') from error
     if not isinstance(found, dict):
-        raise ConfigError("The body is not a JSON object.", hint='Send an object: {"name": "…"}.')
+        raise errors.ConfigError("The body is not a JSON object.", hint='Send an object: {"name": "…"}.')
     return found
 
 

@@ -15,14 +15,9 @@ from typing import Any, TypeVar, cast
 
 from starlette.exceptions import HTTPException
 
-from mrag.errors import (
-    DamagedIndex,
-    IndexMismatch,
-    MissingIndex,
-    MragError,
-    QueryRefused,
-    QueryTimeout,
-)
+import mrag
+from mrag import errors, index
+from mrag.config import Settings
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.landing import PlannedUpdate, UpdateReport
 from mrag.graph.updates import apply, preview
@@ -63,7 +58,7 @@ class Writer:
         self.commit = threading.RLock()
         kg.landing = self.commit
         self.before: Callable[[], None] = lambda: None
-        self.failed: Callable[[MragError], None] = lambda error: None
+        self.failed: Callable[[errors.MragError], None] = lambda error: None
         self._parsers = parsers
         self._writing = asyncio.Lock()
         self._following: asyncio.Task[None] | None = None
@@ -115,7 +110,7 @@ class Writer:
             }
         )
         if reply[0] == "refused":
-            raise QueryRefused(str(reply[1]), hint=reply[2])
+            raise errors.QueryRefused(str(reply[1]), hint=reply[2])
         return cast(Sequence[Any], reply[1])
 
     async def change(self, operations: Sequence[Any], seconds: float | None = None) -> UpdateReport:
@@ -188,7 +183,6 @@ class Writer:
 
     async def _followed(self) -> None:
         from mrag.index.freshness import freshen
-        from mrag.reasoning.run import reason
 
         async def alone(work: Callable[[], object]) -> None:
             await self._writing.acquire()
@@ -198,13 +192,13 @@ class Writer:
             while self._changed.is_set():
                 self._changed.clear()
                 if self.kg.pending:
-                    await alone(lambda: reason(self.kg))
+                    await alone(lambda: mrag.reason(self.kg))
                 # Texts are indexed when no more changes come, because all of them have to be read for it.
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), _QUIET)
                 if not self._changed.is_set():
                     await alone(lambda: freshen(self.kg, self.settings.index))
-        except MragError as error:
+        except errors.MragError as error:
             logger.warning("Inferences and index are not up to date: %s", error)
             self.failed(error)
 
@@ -229,7 +223,7 @@ class Writer:
             async with asyncio.timeout(max(until - time.monotonic(), 0) + _SLACK):
                 return await asyncio.get_running_loop().run_in_executor(self._readers, begun)
         except TimeoutError as error:
-            if isinstance(error, QueryTimeout):
+            if isinstance(error, errors.QueryTimeout):
                 raise
             raise _busy() from error
 
@@ -302,38 +296,33 @@ class Writer:
             ConfigError: If the name or the query cannot be used.
             MissingIndex: If there is none to build again.
         """
-        from mrag.config import Settings
-        from mrag.index.documents import Definition
-        from mrag.index.similarity import SimilarityIndexes
 
         def work() -> None:
-            indexes = SimilarityIndexes.of(self.kg)
+            indexes = mrag.SimilarityIndexes.of(self.kg)
             there = name in indexes.names()
             if again and not there:
-                raise MissingIndex(f"There is no similarity index {name!r}.")
+                raise errors.MissingIndex(f"There is no similarity index {name!r}.")
             if there and not again:
                 raise HTTPException(409, f"There is an index {name!r} already. PUT builds it again.")
-            definition: Definition | None = Definition(languages=self.kg.languages)
+            definition: index.Definition | None = index.Definition(languages=self.kg.languages)
             model = Settings.from_env().embedder
             try:
                 files = getattr(indexes.get(name), "files", None) if again else None
                 if again:
                     definition = indexes.info(name).definition
                 model = str(files.extra.get("model") or "none") if files is not None else model
-            except (DamagedIndex, IndexMismatch) as error:
+            except (errors.DamagedIndex, errors.IndexMismatch) as error:
                 logger.warning("%s It is rebuilt from the settings.", error.message)
             if select:
-                definition = Definition((), self.kg.languages, fallback=False, select=select)
+                definition = index.Definition((), self.kg.languages, fallback=False, select=select)
             indexes.build(name, definition=definition, model=model)
 
         await self._alone(work, time.monotonic() + self.settings.seconds)
 
     def _reasoned(self, report: UpdateReport) -> UpdateReport:
-        from mrag.reasoning.run import reason
-
         try:
-            reason(self.kg)
-        except MragError as error:
+            mrag.reason(self.kg)
+        except errors.MragError as error:
             logger.warning("After an update: %s", error)
             return replace(report, inferred="dropped")
         return replace(report, inferred="kept")

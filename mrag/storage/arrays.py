@@ -13,8 +13,6 @@ import numpy.typing as npt
 from mrag.storage.blocks import CheckedFile
 from mrag.storage.files import BLOCK, FileEntry, Sink
 
-__all__ = ["Arrays", "Lazy", "LazyArray", "Packed", "lazy", "pack"]
-
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 _MAGIC: Final = b"mrag arrays 2\n"

@@ -23,8 +23,6 @@ import numpy.typing as npt
 from mrag.errors import DamagedIndex
 from mrag.storage.files import BLOCK, FileEntry
 
-__all__ = ["CheckedFile"]
-
 _AT_ONCE: Final = 64
 """Blocks that are read by one call: their sums are taken while they are still in the processor's cache."""
 

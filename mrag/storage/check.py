@@ -11,8 +11,6 @@ from mrag.errors import DamagedIndex, IndexError_, MissingIndex
 from mrag.storage.folder import MANIFEST, Folder, Kind, begun, read_manifest
 from mrag.storage.journal import lines
 
-__all__ = ["IntegrityReport", "check"]
-
 _JOURNALS: Final = ("*.jsonl", "*.pending")
 
 

@@ -12,19 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-__all__ = [
-    "BLOCK",
-    "FileEntry",
-    "Sink",
-    "checksum",
-    "create",
-    "lock",
-    "make_folder",
-    "replace",
-    "sync_names",
-    "write",
-]
-
 BLOCK: Final = 1 << 13
 """Bytes of a block: few, since a single row of a large file costs a whole block."""
 

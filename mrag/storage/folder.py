@@ -27,8 +27,6 @@ from mrag.storage.arrays import Arrays, Packed, pack
 from mrag.storage.blocks import CheckedFile
 from mrag.storage.files import BLOCK, FileEntry, checksum, create, lock, make_folder, replace, write
 
-__all__ = ["MANIFEST", "Committed", "Folder", "Kind", "begun", "locked", "read_manifest"]
-
 T = TypeVar("T")
 
 MANIFEST: Final = "manifest.json"

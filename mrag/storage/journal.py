@@ -19,8 +19,6 @@ from typing import Any, BinaryIO
 
 from mrag.storage.files import create, lock, make_folder
 
-__all__ = ["Journal", "append", "lines"]
-
 logger = logging.getLogger(__name__)
 
 

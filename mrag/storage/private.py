@@ -13,8 +13,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["is_private", "narrow"]
-
 _FILE = 0o600
 _OTHERS = 0o077
 

@@ -10,8 +10,6 @@ from typing import BinaryIO
 
 from mrag.errors import ConfigError
 
-__all__ = ["saved", "saved_text"]
-
 
 @contextmanager
 def saved(path: str | Path) -> Iterator[BinaryIO]:

@@ -18,8 +18,6 @@ from pathlib import Path
 
 from mrag.storage.files import lock as take_lock
 
-__all__ = ["Scratch", "collect"]
-
 _LOCK = "in-use"
 _OURS = re.compile(r"\.mrag\.[a-z]+-[a-z0-9_]{8}")
 _MAKING = 60.0

@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from mrag.storage.saving import saved
 
-__all__ = ["load_arrays", "save_arrays"]
-
 
 def save_arrays(path: Path, what: str, arrays: Mapping[str, npt.ArrayLike]) -> None:
     """Write arrays to a file: a line that says what it is, with a checksum, then an archive of numpy.

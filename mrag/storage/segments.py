@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar
@@ -18,8 +19,6 @@ import numpy.typing as npt
 from mrag.storage.arrays import Arrays
 from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Folder, Kind
-
-__all__ = ["Live", "SegmentFolder", "first_to_merge"]
 
 Live: TypeAlias = npt.NDArray[np.bool_] | None
 """True for every row that is not deleted; None if none is."""
@@ -32,9 +31,10 @@ class _Segment(Protocol):
 
 
 S = TypeVar("S", bound=_Segment)
+Opened = TypeVar("Opened")
 
 
-class SegmentFolder(Folder, Generic[S]):
+class SegmentFolder(Folder, Generic[S, Opened]):
     """Reads and writes the files of an index in segments.
 
     Args:
@@ -48,6 +48,23 @@ class SegmentFolder(Folder, Generic[S]):
         super().__init__(path, kind)
         self._prefix = prefix
         self._segment = segment
+
+    def read(self) -> Opened:
+        """Read the manifest and open the files that it names.
+
+        Returns:
+            The manifest and its segments; where documents are deleted one by one, also True for every row
+            that is not (None if none is).
+
+        Raises:
+            MissingIndex: If there is no index.
+            IndexMismatch: If another version of the package wrote it.
+            DamagedIndex: If a file is missing or damaged.
+        """
+        return self.load(self._read)
+
+    @abstractmethod
+    def _read(self, committed: Committed) -> Opened: ...
 
     def segment(self, name: str, committed: Committed) -> S:
         """Open a segment.

@@ -13,12 +13,7 @@ from typing import TypeVar
 import requests
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
-from mrag.errors import (
-    ConfigError,
-    QueryRefused,
-    QueryTimeout,
-    StoreError,
-)
+from mrag import errors
 from mrag.rdf.guard import query_form
 from mrag.rdf.terms import Triple
 from mrag.redaction import redact, redact_url
@@ -57,7 +52,7 @@ class SparqlEndpoint(BaseStore):
     ) -> None:
         for path in (paths.query, paths.update, paths.graphs):
             if path is not None and not is_address(path):
-                raise ConfigError(
+                raise errors.ConfigError(
                     "A store's address begins with http:// or https://, then come its name and port.",
                     endpoint=path,
                     hint="Check the URL.",
@@ -125,13 +120,13 @@ class SparqlEndpoint(BaseStore):
 
     def _within(self, count: int, left: int, deadline: float, limits: Limits, query: str) -> None:
         if count >= limits.rows or left < 0:
-            raise QueryRefused(
+            raise errors.QueryRefused(
                 f"The result is larger than {limits.rows} rows or {limits.bytes} bytes.",
                 query=query,
                 hint="Add a LIMIT, or allow more.",
             )
         if time.monotonic() > deadline:
-            raise QueryTimeout(
+            raise errors.QueryTimeout(
                 "The query passed its deadline and was given up.",
                 endpoint=self.url,
                 query=query,
@@ -166,7 +161,7 @@ class SparqlEndpoint(BaseStore):
 
     def _request(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
         if self._closed:
-            raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
+            raise errors.StoreError("The store is closed.", hint="Open it again with mrag.connect.")
         request = _Request(self.paths.query, query, accept)
         for name, graphs in (("default-graph-uri", dataset.default), ("named-graph-uri", dataset.named)):
             for graph in graphs:

@@ -223,6 +223,3 @@ def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
     # GraphDB warns where sameAs is off under OWL, and where it is on under RDFS.
     graph.set((sail, URIRef(graphdb + "disable-sameAs"), Literal(str(not ruleset.startswith("owl")).lower())))
     return graph.serialize(format="turtle").encode()
-
-
-__all__ = ["RULESETS", "GraphDBStore", "repository_config"]

@@ -286,6 +286,3 @@ def _parameters(k: int) -> RdfLiteral:
 
 def _number(term: Term | None) -> float:
     return float(str(term)) if term is not None else 0.0
-
-
-__all__ = ["ANY", "GraphDBSimilarity", "ServerIndexInfo"]

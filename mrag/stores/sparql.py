@@ -16,12 +16,7 @@ from typing import IO, Any
 
 import pyoxigraph as ox
 
-from mrag.errors import (
-    EndpointError,
-    MragError,
-    QueryRefused,
-    StoreError,
-)
+from mrag import errors
 from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
@@ -68,7 +63,7 @@ class SparqlStore(SparqlEndpoint):
         if not extra:
             return self._bounded(query, dataset, limits)
         if DEFAULT in dataset.default:
-            raise QueryRefused(
+            raise errors.QueryRefused(
                 "Similarity searches inside a query need to know the store's graphs.",
                 query=query,
                 hint="Name them when connecting: graphs=[…], or ?graph=IRI in the URL.",
@@ -84,7 +79,7 @@ class SparqlStore(SparqlEndpoint):
         self, graph: str, *, s: str | None = None, p: str | None = None, o: str | None = None
     ) -> Iterator[ox.Quad]:
         """Not offered; neighbours are read by queries (see `capabilities.edges`)."""
-        raise StoreError("A remote store gives no edges without a query.", endpoint=self.url)
+        raise errors.StoreError("A remote store gives no edges without a query.", endpoint=self.url)
 
     def count(self, graph: str) -> int:
         """Count the triples of a graph."""
@@ -224,7 +219,7 @@ class SparqlStore(SparqlEndpoint):
     def _forget(self, graph: str) -> None:
         try:
             self.clear(graph)
-        except MragError as error:
+        except errors.MragError as error:
             logger.warning("what the failed load had sent stays in <%s>: %s", graph, error)
 
     def clear(self, graph: str) -> None:
@@ -241,7 +236,7 @@ class SparqlStore(SparqlEndpoint):
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
         if format not in ("nt", "ttl"):
-            raise StoreError(f"Cannot dump as {format}.", hint="Use nt or ttl.")
+            raise errors.StoreError(f"Cannot dump as {format}.", hint="Use nt or ttl.")
         with tempfile.TemporaryFile() as kept, self._whole(None):
             # Nothing reaches the output before the whole graph has come.
             for line in self._graph_lines(graph):
@@ -301,7 +296,7 @@ class SparqlStore(SparqlEndpoint):
 
     def _needed(self, path: str | None, what: str) -> str:
         if path is None:
-            raise EndpointError(
+            raise errors.EndpointError(
                 f"No address for {what} is known, so nothing can be written.",
                 endpoint=self.url,
                 hint="Give it in the URL: sparql:http://host/query?update=http://host/update"

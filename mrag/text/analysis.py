@@ -14,8 +14,6 @@ from typing import Final
 
 from mrag.text.stemming import DEFAULT, WORDS, release_of, segmenter, stemmer
 
-__all__ = ["ANALYSIS_VERSION", "Analyser"]
-
 ANALYSIS_VERSION: Final = 2
 """Raised whenever the same text would give other terms: an index of another version is rebuilt."""
 

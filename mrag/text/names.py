@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-__all__ = ["iri_words", "is_place", "local_words", "name_parts", "split_identifier"]
-
 _BETWEEN = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORDY = re.compile(r"[A-Za-z][A-Za-z_\-]{2,}\Z")

@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["is_plural", "s_stem", "singular", "without_plural"]
-
 _VOWEL = re.compile("[aeiouy]")
 _SIBILANT = ("sse", "she", "che", "xe", "zze")
 _SILENT = (*_SIBILANT, "use", "oe")

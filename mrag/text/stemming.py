@@ -22,8 +22,6 @@ from typing import Any, Final
 from mrag.errors import ConfigError
 from mrag.text.plurals import s_stem
 
-__all__ = ["AUTO", "DEFAULT", "WORDS", "by_languages", "checked", "release_of", "segmenter", "stemmer"]
-
 AUTO: Final = "auto"
 """Stands for the analyser of a graph's languages, see `by_languages`."""
 

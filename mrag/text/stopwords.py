@@ -7,8 +7,6 @@ import re
 from mrag.text.english import words
 from mrag.text.folding import bare
 
-__all__ = ["FUNCTION_WORDS", "STOP_WORDS", "content_words"]
-
 STOP_WORDS = words(
     "a about all also an and any are as at be been but by can could did do does for from had has have "
     "he her his how i in into is it its me my of on or our she so some than that the their them there "

@@ -5,8 +5,6 @@ from __future__ import annotations
 from mrag.text.english import SYNONYMS
 from mrag.text.tokens import stem
 
-__all__ = ["OTHERS"]
-
 OTHERS: dict[str, frozenset[str]] = {}
 """Stem of a word that is asked with, to the stems of words that predicates are named with."""
 

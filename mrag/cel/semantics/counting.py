@@ -22,29 +22,12 @@ from mrag.cel.semantics.values import by_value
 from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.patterns import AllOf as Both
-from mrag.rdf.patterns import (
-    Bind,
-    Call,
-    Count,
-    Filter,
-    Group,
-    In,
-    Negation,
-    Pattern,
-    Select,
-    SubSelect,
-    TriplePattern,
-    Union,
-    Values,
-    iri,
-    var,
-)  # fmt: skip
+from mrag.rdf import patterns as pt
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS
 
-_LABEL, _N, _H = var("label"), var("n"), var("h")
-_TYPE = iri(RDF + "type")
+_LABEL, _N, _H = pt.var("label"), pt.var("n"), pt.var("h")
+_TYPE = pt.iri(RDF + "type")
 _TOGETHER = 40
 """Most hypotheses in one query."""
 
@@ -120,16 +103,18 @@ def confusion(
         given = [name for name, _ in batch]
         for start in range(0, len(asked), _TOGETHER):
             branches = tuple(
-                Group(
+                pt.Group(
                     (
-                        SubSelect(Select((X,), Group(tuple(members(e, given, known=True))), distinct=True)),
-                        Bind(ox.Literal(at), _H),
+                        pt.SubSelect(
+                            pt.Select((X,), pt.Group(tuple(members(e, given, known=True))), distinct=True)
+                        ),
+                        pt.Bind(ox.Literal(at), _H),
                     )
                 )
                 for at, e in asked[start : start + _TOGETHER]
             )
-            where = Group((_rows(batch), Union(branches)))
-            query = Select((_H, _LABEL, (Count(X, distinct=True), _N)), where, group_by=(_H, _LABEL))
+            where = pt.Group((_rows(batch), pt.Union(branches)))
+            query = pt.Select((_H, _LABEL, (pt.Count(X, distinct=True), _N)), where, group_by=(_H, _LABEL))
             for h, label, n in kg.select(to_sparql(query)):
                 counts[int(str(h))][int(str(label))] += int(str(n))
     return [ExampleCounts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
@@ -190,21 +175,21 @@ def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:
 def _layer(
     given: list[str], batch: list[tuple[str, int]], e: ce.Expression, inverse: bool, nominals: bool
 ) -> str:
-    p, q, kind, value, y = var("p"), var("q"), var("kind"), var("value"), var("step")
-    not_schema = Filter(Negation(In(kind, VOCABULARY)))
+    p, q, kind, value, y = pt.var("p"), pt.var("q"), pt.var("kind"), pt.var("value"), pt.var("step")
+    not_schema = pt.Filter(pt.Negation(pt.In(kind, VOCABULARY)))
     # Every branch begins at the examples: joined from outside, an engine may scan the graph for it.
-    held = SubSelect(Select((X,), Group(tuple(members(e, given))), distinct=True))
-    start: tuple[Pattern, ...] = (_rows(batch), held)
-    branches: list[Pattern] = [Group((*start, TriplePattern(X, _TYPE, kind), not_schema))]
-    for name, edge in ((p, TriplePattern(X, p, y)), (q, TriplePattern(y, q, X)))[: 1 + inverse]:
-        plain = Filter(Both(tuple(Negation(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
-        branches.append(Group((*start, edge, plain)))
-        branches.append(Group((*start, edge, TriplePattern(y, _TYPE, kind), plain, not_schema)))
+    held = pt.SubSelect(pt.Select((X,), pt.Group(tuple(members(e, given))), distinct=True))
+    start: tuple[pt.Pattern, ...] = (_rows(batch), held)
+    branches: list[pt.Pattern] = [pt.Group((*start, pt.TriplePattern(X, _TYPE, kind), not_schema))]
+    for name, edge in ((p, pt.TriplePattern(X, p, y)), (q, pt.TriplePattern(y, q, X)))[: 1 + inverse]:
+        plain = pt.Filter(pt.AllOf(tuple(pt.Negation(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
+        branches.append(pt.Group((*start, edge, plain)))
+        branches.append(pt.Group((*start, edge, pt.TriplePattern(y, _TYPE, kind), plain, not_schema)))
     if nominals:
-        plain = Filter(Both(tuple(Negation(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
-        branches.append(Group((*start, TriplePattern(X, p, value), plain)))
-    columns = (p, q, kind, value, _LABEL, (Count(X, distinct=True), _N))
-    return to_sparql(Select(columns, Union(tuple(branches)), group_by=(p, q, kind, value, _LABEL)))
+        plain = pt.Filter(pt.AllOf(tuple(pt.Negation(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
+        branches.append(pt.Group((*start, pt.TriplePattern(X, p, value), plain)))
+    columns = (p, q, kind, value, _LABEL, (pt.Count(X, distinct=True), _N))
+    return to_sparql(pt.Select(columns, pt.Union(tuple(branches)), group_by=(p, q, kind, value, _LABEL)))
 
 
 def _step(row: tuple[object, ...]) -> ce.Expression | None:
@@ -221,8 +206,8 @@ def _step(row: tuple[object, ...]) -> ce.Expression | None:
     return ce.Some(role, filler) if value is None else None
 
 
-def _starts(name: ox.Variable, namespace: str) -> Call:
-    return Call("strstarts", (Call("str", (name,)), ox.Literal(namespace)))
+def _starts(name: ox.Variable, namespace: str) -> pt.Call:
+    return pt.Call("strstarts", (pt.Call("str", (name,)), ox.Literal(namespace)))
 
 
 def _labelled(positives: Sequence[str], negatives: Sequence[str]) -> list[list[tuple[str, int]]]:
@@ -230,5 +215,5 @@ def _labelled(positives: Sequence[str], negatives: Sequence[str]) -> list[list[t
     return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
 
 
-def _rows(batch: list[tuple[str, int]]) -> Values:
-    return Values((X, _LABEL), tuple((iri(name), ox.Literal(label)) for name, label in batch))
+def _rows(batch: list[tuple[str, int]]) -> pt.Values:
+    return pt.Values((X, _LABEL), tuple((pt.iri(name), ox.Literal(label)) for name, label in batch))

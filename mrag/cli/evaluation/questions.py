@@ -9,9 +9,12 @@ from typing import Annotated, cast
 
 import typer
 
+from mrag import evaluation
 from mrag.cli.shared import options
 from mrag.cli.shared.output import progress, say, show_json, show_lines
 from mrag.cli.shared.stopping import kept
+from mrag.errors import ConfigError
+from mrag.storage.saving import saved_text
 
 HOWS = ("auto", "plan", "read")
 
@@ -55,18 +58,13 @@ def questions(
       mrag eval questions questions.jsonl --how plan --out predictions.jsonl --json
       mrag eval questions a.jsonl unanswerable.jsonl --only db=a --store ./a.db
     """
-    from mrag.errors import ConfigError
-    from mrag.evaluation.answers.asking import evaluate_questions
-    from mrag.evaluation.answers.gold import read_questions
-    from mrag.evaluation.statistics import Resampling
     from mrag.retrieval.routing import How
-    from mrag.storage.saving import saved_text
 
     options.check_choice("way", how, HOWS)
     wanted = dict(part.split("=", 1) for part in only or () if "=" in part)
     if len(wanted) < len(only or ()):
         raise ConfigError("Not a field and its value.", term=" ".join(only or ()), hint="Write FIELD=VALUE.")
-    asked = read_questions(files, only=wanted)
+    asked = evaluation.read_questions(files, only=wanted)
     if out is not None and not out.parent.is_dir():
         raise ConfigError("There is no such folder.", file=str(out.parent))
     journal = None if out is None else out.with_name(f"{out.name}.journal")
@@ -74,9 +72,9 @@ def questions(
         nullcontext() if out is None else kept("Run the same command again: no question is asked twice.")
     )
     with options.opened(store, kg, lang) as graph, progress("Asking", unit="questions") as note, resumes:
-        found = evaluate_questions(
+        found = evaluation.evaluate_questions(
             graph, asked, how=cast(How, how), model=model, index=index, journal=journal,
-            resampling=Resampling(resamples=resamples, seed=seed),
+            resampling=evaluation.Resampling(resamples=resamples, seed=seed),
             title=", ".join(path.stem for path in files), on_progress=note,
         )  # fmt: skip
     if out is not None and journal is not None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from mrag import evaluation
 from mrag.cli.evaluation.questions import questions
 from mrag.cli.evaluation.ranked import file_name, named_iri, ranked
 from mrag.cli.shared import options
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.output import progress, say, show_json, show_lines
-
-if TYPE_CHECKING:
-    from mrag.evaluation.collections import Collection
-    from mrag.evaluation.report import Evaluation
-    from mrag.evaluation.runs import FirstRanks, Run
+from mrag.config import Settings
+from mrag.errors import ConfigError
+from mrag.storage.saving import saved_text
 
 
 class _RankersByDefault(TyperGroup):
@@ -107,23 +106,18 @@ def evaluate(
       mrag eval --qrels qrels.txt --run mine.trec --run theirs.trec -m MRR -m nDCG@10 --json
       mrag eval --ranks ranks.json -m MRR -m Hits@10
     """
-    from mrag.errors import ConfigError
-    from mrag.evaluation.collections import read_collection
     from mrag.evaluation.metrics import DEFAULT
-    from mrag.evaluation.report import evaluate as measured
-    from mrag.evaluation.runs import read_qrels, read_ranks, read_run
-    from mrag.evaluation.statistics import Resampling
 
     if tsne and (out is None or collection is None):
         raise ConfigError(
             "A map of questions needs a collection and a folder.", hint="Name a folder with --out."
         )
-    systems: list[Run | FirstRanks] = []
+    systems: list[evaluation.Run | evaluation.FirstRanks] = []
     notes: list[str] = []
     judgements = None
     title = "Evaluation"
     if collection is not None:
-        found = read_collection(collection, split=split, queries=queries, qrels=qrels)
+        found = evaluation.read_collection(collection, split=split, queries=queries, qrels=qrels)
         judgements, title = found.qrels, found.name
         notes += found.notes
         # With rankings from elsewhere, ours are made only if asked for.
@@ -132,18 +126,18 @@ def evaluate(
         for note in notes:
             say(note, style="yellow")
     elif qrels is not None:
-        judgements = read_qrels(qrels)
+        judgements = evaluation.read_qrels(qrels)
     for path in run or ():
-        given = read_run(path)
+        given = evaluation.read_run(path)
         taken = {system.name for system in systems}
-        systems.append(read_run(path, path.stem) if given.name in taken else given)
-    systems += [read_ranks(path) for path in ranks or ()]
+        systems.append(evaluation.read_run(path, path.stem) if given.name in taken else given)
+    systems += [evaluation.read_ranks(path) for path in ranks or ()]
     if not systems:
         hint = "Name a collection, run files with --qrels, or files of ranks; see `mrag eval rankers --help`."
         raise ConfigError("There is nothing to evaluate.", hint=hint)
     measures = measure or (DEFAULT if judgements is not None else ("MRR", "Hits@1", "Hits@10", "Hits@100"))
-    knobs = Resampling(resamples=resamples, seed=seed)
-    result = measured(
+    knobs = evaluation.Resampling(resamples=resamples, seed=seed)
+    result = evaluation.evaluate(
         systems, judgements, measures, resampling=knobs, baseline=baseline, title=title, notes=notes
     )
     if out is not None:
@@ -200,14 +194,14 @@ def benchmark(
       mrag benchmark ./my-benchmark --class ex:Product --model none
       mrag benchmark ./images --class ex:Image --link ex:hasGarment --model ollama:llama3.2
     """
-    from mrag.config import Settings
-    from mrag.evaluation.building import BenchmarkSettings, build_benchmark
-    from mrag.evaluation.conditions import TYPE, EntityShape
+    from mrag.evaluation.conditions import TYPE
 
     settings = Settings.from_env(model=model)
     with options.opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
-        shape = EntityShape(named_iri(graph, link), named_iri(graph, kind) or TYPE, named_iri(graph, cls))
-        plan = BenchmarkSettings(
+        shape = evaluation.EntityShape(
+            named_iri(graph, link), named_iri(graph, kind) or TYPE, named_iri(graph, cls)
+        )
+        plan = evaluation.BenchmarkSettings(
             model=settings.model,
             shape=shape,
             limit=limit,
@@ -217,7 +211,7 @@ def benchmark(
             seed=seed,
             index=index,
         )
-        report = build_benchmark(graph, out, plan, on_progress=note)
+        report = evaluation.build_benchmark(graph, out, plan, on_progress=note)
     if as_json:
         show_json(report.to_json())
         return
@@ -226,32 +220,25 @@ def benchmark(
         say(f"{entity}: {error}", style="yellow")
 
 
-def _write(result: Evaluation, runs: list[Any], out: Path) -> None:
+def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
     import json
-
-    from mrag.evaluation.plot import intervals_svg
-    from mrag.evaluation.runs import write_run
-    from mrag.storage.saving import saved_text
 
     (out / "runs").mkdir(parents=True, exist_ok=True)
     for run in runs:
-        write_run(run, out / "runs" / f"{file_name(run.name)}.trec")
+        evaluation.write_run(run, out / "runs" / f"{file_name(run.name)}.trec")
     text = json.dumps(result.to_json(), ensure_ascii=False, indent=2)
     saved_text(out / "report.json", text + "\n")
     saved_text(out / "report.md", result.to_markdown())
-    saved_text(out / "report.svg", intervals_svg(result))
+    saved_text(out / "report.svg", evaluation.intervals_svg(result))
 
 
-def _map(collection: Collection, model: str | None, seed: int, path: Path) -> None:
-    from mrag.config import Settings
-    from mrag.errors import ConfigError
-    from mrag.evaluation.plot import points_svg, tsne
+def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
+    from mrag.evaluation.plot import tsne
     from mrag.index.embedding.embedders import embedder
-    from mrag.storage.saving import saved_text
 
     chosen = embedder(model or Settings.from_env().embedder)
     if chosen is None:
         raise ConfigError("A map of questions needs an embedding model.", hint="Use --embedder minilm.")
     queries = sorted(collection.queries)
     texts = [collection.queries[query] for query in queries]
-    saved_text(path, points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts))
+    saved_text(path, evaluation.points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts))

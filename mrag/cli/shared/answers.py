@@ -7,13 +7,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from mrag import generation, retrieval
 from mrag.cli.shared.output import say, show, show_data, show_json, show_lines
 from mrag.errors import MragError
 
 if TYPE_CHECKING:
     from mrag.generation.computed import Computed
-    from mrag.generation.result import Answer
-    from mrag.retrieval.conversation import Conversation
 
 _AGAIN = re.compile(r"reading (\d{1,3})")
 _WAYS = {
@@ -25,7 +24,7 @@ _WAYS = {
 
 
 def show_answer(
-    given: Answer,
+    given: generation.Answer,
     *,
     sparql: bool = False,
     context: bool = False,
@@ -83,7 +82,7 @@ def _show_reading(computed: Computed, sparql: bool) -> None:
         show_data(computed.query)
 
 
-def follow_ups(talk: Conversation, questions: Sequence[str]) -> Iterator[Answer]:
+def follow_ups(talk: retrieval.Conversation, questions: Sequence[str]) -> Iterator[generation.Answer]:
     """Yield the answers to questions; without any, to the lines of standard input.
 
     On a terminal there is a prompt, and an error ends its question and not the conversation.

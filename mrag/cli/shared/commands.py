@@ -10,8 +10,6 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-__all__ = ["Commands"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

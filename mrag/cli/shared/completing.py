@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import mrag
+from mrag import completion, evaluation, index, loaders
 from mrag.cli.shared.output import progress, say, show
-
-if TYPE_CHECKING:
-    from mrag.completion.evidence.passages import PassageSource
-    from mrag.completion.solving import Calibration
-    from mrag.graph.kg import KnowledgeGraph
 
 _SHOWN = 10
 
 
-def calibrated(graph: KnowledgeGraph, files: list[Path], embedder: str) -> Calibration:
+def calibrated(graph: mrag.KnowledgeGraph, files: list[Path], embedder: str) -> completion.Calibration:
     """Learn from files of questions and answers."""
-    from mrag.completion.solving import KnownAnswers, calibrate_on_answers
-    from mrag.evaluation.answers.gold import read_questions
-
     asked = [
-        KnownAnswers(one.text, tuple(str(value) for row in one.accepted[0].rows for value in row))
-        for one in read_questions(files)
+        completion.KnownAnswers(one.text, tuple(str(value) for row in one.accepted[0].rows for value in row))
+        for one in evaluation.read_questions(files)
         if one.accepted
     ]
     with progress("Solving", unit="questions") as note:
-        return calibrate_on_answers(
+        return completion.calibrate_on_answers(
             graph, asked, model=None if embedder == "none" else embedder, on_progress=note
         )
 
 
-def show_calibration(found: Calibration, out: Path) -> None:
+def show_calibration(found: completion.Calibration, out: Path) -> None:
     """Print what was learnt."""
     exact = sum(one.f1 == 1.0 for one in found.solved)
     total = len(found.solutions)
@@ -49,7 +43,7 @@ def show_calibration(found: Calibration, out: Path) -> None:
     show(f"The weights are in {out}. Use them by: mrag complete ask --weights {out}")
 
 
-def calibration_json(found: Calibration, out: Path) -> dict[str, Any]:
+def calibration_json(found: completion.Calibration, out: Path) -> dict[str, Any]:
     """Return what was learnt as JSON values."""
     return {
         "weights": str(out),
@@ -70,28 +64,24 @@ def calibration_json(found: Calibration, out: Path) -> dict[str, Any]:
 
 
 def sources_of(
-    graph: KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
-) -> tuple[PassageSource | None, list[Any]]:
+    graph: mrag.KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
+) -> tuple[completion.PassageSource | None, list[Any]]:
     """Bring texts and images into the store; return the source of passages, and all passages."""
-    from mrag.completion.evidence.passages import CombinedPassages, Passages, store_folder
-    from mrag.index.embedding.embedders import embedder as resolve_embedder
-    from mrag.loaders.snippets import Snippets
-
-    model = resolve_embedder(embedder)
-    sources: list[PassageSource] = []
+    model = index.embedder(embedder)
+    sources: list[completion.PassageSource] = []
     corpus: list[Any] = []
     collections = []
     for folder in texts:
         with progress(f"Reading {folder.name}") as note:
-            snippets = Snippets(folder, on_progress=note)
-            collection, kept = store_folder(graph, snippets)
+            snippets = loaders.Snippets(folder, on_progress=note)
+            collection, kept = completion.store_folder(graph, snippets)
         collections.append(collection)
         say(f"{folder.name}: {kept.total:,} texts, {kept.added:,} new, {kept.gone:,} gone.", style="dim")
         for kind, count in sorted(snippets.report.problems.items()):
             say(f"{folder.name}: {count:,} files skipped ({kind}).", style="yellow")
     if collections:
         with progress("Indexing", unit="passages") as note:
-            passages = Passages.of(graph, collections, model, on_progress=note)
+            passages = completion.Passages.of(graph, collections, model, on_progress=note)
         sources.append(passages)
         corpus += passages.all
     if images is not None:
@@ -100,17 +90,14 @@ def sources_of(
         corpus += found.all
     if not sources:
         return None, []
-    return (sources[0] if len(sources) == 1 else CombinedPassages(sources)), corpus
+    return (sources[0] if len(sources) == 1 else completion.CombinedPassages(sources)), corpus
 
 
-def _pictures(graph: KnowledgeGraph, folder: Path, model: str | None) -> Any:
-    from mrag.completion.evidence.images import describe_folder, image_passages
-    from mrag.completion.evidence.passages import Passages
-
+def _pictures(graph: mrag.KnowledgeGraph, folder: Path, model: str | None) -> Any:
     with progress("Describing images", unit="images") as note:
-        report = describe_folder(
+        report = completion.describe_folder(
             graph, folder, model, on_progress=lambda p: note(p.described + p.failed, p.total)
         )
     for kind, count in report.kinds().items():
         say(f"{folder.name}: {count:,} images or parts without a description ({kind}).", style="yellow")
-    return Passages(image_passages(graph))
+    return completion.Passages(completion.image_passages(graph))

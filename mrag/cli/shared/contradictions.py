@@ -11,6 +11,8 @@ import typer
 
 from mrag.cli.shared.output import say
 from mrag.diagnosis.checks import example
+from mrag.errors import ConfigError
+from mrag.terminal import inline
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
@@ -56,9 +58,6 @@ def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
     Raises:
         ConfigError: If the file cannot be written.
     """
-    from mrag.errors import ConfigError
-    from mrag.terminal import inline
-
     if file.suffix == ".json":
         text = json.dumps([group.to_json(examples=100) for group in groups], ensure_ascii=False, indent=2)
     else:

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mrag import loaders
 from mrag.cli.shared.output import progress, say, show_data, status
+from mrag.errors import LoadError
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
-    from mrag.loaders._records import RecordReport
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.rdf import Progress
     from mrag.loaders.tables.rows import TableDialect
@@ -37,13 +38,12 @@ def reading(file: str) -> Iterator[Any]:
         yield note
 
 
-def read_records(file: str, how: ImportSettings, out: Path, note: Progress) -> RecordReport:
+def read_records(file: str, how: ImportSettings, out: Path, note: Progress) -> loaders.RecordReport:
     """Write the records of a source as N-Triples, those of files in a process with limits.
 
     Raises:
         LoadError: If there is no such file, or it cannot be read.
     """
-    from mrag.errors import LoadError
     from mrag.stores.process.parsing import imported
 
     if "://" not in file and not Path(file).is_file():
@@ -51,7 +51,7 @@ def read_records(file: str, how: ImportSettings, out: Path, note: Progress) -> R
     return imported(file, out, how, note)
 
 
-def skipped(reports: Sequence[RecordReport]) -> dict[str, int]:
+def skipped(reports: Sequence[loaders.RecordReport]) -> dict[str, int]:
     """Return how much was left out of all sources, by reason, the commonest first."""
     total: Counter[str] = Counter()
     for report in reports:
@@ -59,7 +59,7 @@ def skipped(reports: Sequence[RecordReport]) -> dict[str, int]:
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
-def show_problems(files: Sequence[str], reports: Sequence[RecordReport]) -> None:
+def show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport]) -> None:
     """Say what was left out of each source and why, with examples."""
     for file, report in zip(files, reports, strict=True):
         for kind, count in sorted(report.problems.items(), key=lambda item: (-item[1], item[0])):

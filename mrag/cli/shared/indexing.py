@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import mrag
 from mrag.cli.shared import stopping
 from mrag.cli.shared.output import progress, show, show_json
+from mrag.redaction import redact_url
 
 if TYPE_CHECKING:
     from mrag.index.segments.changes import SyncReport
-    from mrag.index.similarity import SimilarityIndexes
 
 BackendOption = Annotated[
     str | None,
@@ -30,10 +32,8 @@ RecallOption = Annotated[
 ]
 
 
-def show_built(indexes: SimilarityIndexes, name: str, report: SyncReport, *, as_json: bool) -> None:
+def show_built(indexes: mrag.SimilarityIndexes, name: str, report: SyncReport, *, as_json: bool) -> None:
     """Print what a build did."""
-    from dataclasses import asdict
-
     made = indexes.info(name)
     size, backend = made.documents, _shown(indexes, name)
     if as_json:
@@ -53,7 +53,7 @@ def show_built(indexes: SimilarityIndexes, name: str, report: SyncReport, *, as_
 
 
 def copied_or_compared(
-    indexes: SimilarityIndexes, name: str, url: str | None, *, recall: bool, as_json: bool
+    indexes: mrag.SimilarityIndexes, name: str, url: str | None, *, recall: bool, as_json: bool
 ) -> bool:
     """Copy an index or compare it with an exact one, where that is asked for, and return whether it was."""
     if url is not None:
@@ -63,9 +63,7 @@ def copied_or_compared(
     return recall or url is not None
 
 
-def _copied(indexes: SimilarityIndexes, name: str, url: str, *, as_json: bool) -> None:
-    from dataclasses import asdict
-
+def _copied(indexes: mrag.SimilarityIndexes, name: str, url: str, *, as_json: bool) -> None:
     from mrag.index.backends.copying import copy_to
 
     kept = "The index is where it was. Run the same command again."
@@ -80,7 +78,7 @@ def _copied(indexes: SimilarityIndexes, name: str, url: str, *, as_json: bool) -
         )
 
 
-def _compared(indexes: SimilarityIndexes, name: str, *, as_json: bool) -> None:
+def _compared(indexes: mrag.SimilarityIndexes, name: str, *, as_json: bool) -> None:
     from mrag.index.backends.recall import compare
     from mrag.index.embedding.embedders import embedder
 
@@ -95,7 +93,5 @@ def _compared(indexes: SimilarityIndexes, name: str, *, as_json: bool) -> None:
         show(str(one))
 
 
-def _shown(indexes: SimilarityIndexes, name: str) -> str:
-    from mrag.redaction import redact_url
-
+def _shown(indexes: mrag.SimilarityIndexes, name: str) -> str:
     return redact_url(indexes.places.of(name).url)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import mrag
+from mrag import cel, rdf
 from mrag.cli.shared.output import progress, say, show, show_data, show_json, show_lines
+from mrag.errors import ConfigError, LearningProblemError
+from mrag.storage.saving import saved_text
+from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
-    from mrag.cel.concepts.record import KeptConcept
-    from mrag.cel.learners.base import FitReport
-    from mrag.cel.problem import Hypothesis, LearningProblem
     from mrag.cli.shared.concepts import Learnt
-    from mrag.graph.kg import KnowledgeGraph
 
 FORMATS = ("dl", "manchester", "turtle")
 LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
@@ -82,25 +83,23 @@ _HOW = {
 
 
 def print_learnt(
-    graph: KnowledgeGraph,
+    graph: mrag.KnowledgeGraph,
     learnt: Learnt,
     format: str,
     query: bool,
     rq: Path | None,
     individual: str | None,
-    stored: KeptConcept | None,
+    stored: cel.KeptConcept | None,
     as_json: bool,
 ) -> None:
     """Print a concept, or its query; then the explanation, and where it is kept."""
-    from mrag.cel.semantics.sparql import instances_query
     from mrag.cli.shared.concepts import why
-    from mrag.storage.saving import saved_text
 
     if rq is not None:
-        saved_text(rq, instances_query(learnt.expression) + "\n")
+        saved_text(rq, cel.instances_query(learnt.expression) + "\n")
     text, reason = ("", None) if individual is None else why(graph, learnt.expression, individual)
     if query and not as_json:
-        show_data(instances_query(learnt.expression))
+        show_data(cel.instances_query(learnt.expression))
     elif as_json:
         kept = stored.iri if stored else None
         show_json({**learnt.to_json(graph, format), "kept": kept, "explanation": reason})
@@ -115,7 +114,7 @@ def print_learnt(
 
 
 def problem_of(
-    graph: KnowledgeGraph,
+    graph: mrag.KnowledgeGraph,
     positive: list[str] | None,
     negative: list[str] | None,
     positives: Path | None,
@@ -126,7 +125,7 @@ def problem_of(
     index: str,
     defined: str | None = None,
     seed: int = 0,
-) -> LearningProblem:
+) -> cel.LearningProblem:
     """Return the learning problem of examples by name, by file, from the hits of a question, or of a class.
 
     Where only positive examples are given, negative ones are drawn, and that is said.
@@ -134,16 +133,9 @@ def problem_of(
     Raises:
         LearningProblemError: If there are no examples, or they make no learning problem.
     """
-    from mrag.cel.examples import class_problem, sampled_negatives
-    from mrag.cel.problem import LearningProblem
-    from mrag.cel.semantics.sparql import individuals_among
-    from mrag.errors import LearningProblemError
-    from mrag.rdf.terms import iri
-    from mrag.retrieval.rankers import Question, SimilarityRanker
-    from mrag.text.grammar import counted
 
     def named(given: list[str] | None, file: Path | None) -> list[str]:
-        return [str(iri(x, graph.prefixes)) for x in [*(given or ()), *_lines(file)]]
+        return [str(rdf.iri(x, graph.prefixes)) for x in [*(given or ()), *_lines(file)]]
 
     wanted, unwanted = named(positive, positives), named(negative, negatives)
     if defined is not None:
@@ -151,15 +143,15 @@ def problem_of(
             raise LearningProblemError(
                 "A class has its own examples.", hint="Give --class, or other examples, not both."
             )
-        problem = class_problem(graph, str(iri(defined, graph.prefixes)), seed=seed)
+        problem = cel.class_problem(graph, str(rdf.iri(defined, graph.prefixes)), seed=seed)
         drawn = counted(len(problem.negatives), "other individual")
         say(
             f"{counted(len(problem.positives), 'member')} of the class against {drawn}, drawn by seed {seed}."
         )
         return problem
     if question is not None:
-        hits = SimilarityRanker(graph, index).rank(Question(question), max(100, 2 * (top + bottom)))
-        known = individuals_among(graph, [h.iri for h in hits])
+        hits = mrag.SimilarityRanker(graph, index).rank(mrag.Question(question), max(100, 2 * (top + bottom)))
+        known = cel.individuals_among(graph, [h.iri for h in hits])
         ranked = [h.iri for h in hits if h.iri in known and h.iri not in unwanted]
         wanted += ranked[:top]
         unwanted += ranked[top:][-bottom:]
@@ -169,17 +161,17 @@ def problem_of(
             hint="Give some with -p and -n, or --question; see `mrag learn fit --help`.",
         )
     elif not unwanted:
-        unwanted = sampled_negatives(graph, wanted, seed=seed)
+        unwanted = cel.sampled_negatives(graph, wanted, seed=seed)
         drawn = counted(len(unwanted), "individual")
         say(f"No negative examples are given: {drawn} drawn by seed {seed} from all others stand for them.")
-    problem = LearningProblem(wanted, unwanted)
+    problem = cel.LearningProblem(wanted, unwanted)
     problem.check(graph)
     return problem
 
 
 def fitted(
-    graph: KnowledgeGraph,
-    problem: LearningProblem,
+    graph: mrag.KnowledgeGraph,
+    problem: cel.LearningProblem,
     name: str,
     policy: Path | None,
     seconds: float,
@@ -188,19 +180,16 @@ def fitted(
     k: int,
     steps: int | None = None,
     max_length: int | None = None,
-) -> tuple[list[Hypothesis], FitReport]:
+) -> tuple[list[cel.Hypothesis], cel.FitReport]:
     """Learn, with a bar, and return the hypotheses, best first, and the report.
 
     Raises:
         LearningProblemError: If no concept tells the examples apart.
     """
-    from mrag.cel.learners.registry import learner
-    from mrag.errors import LearningProblemError
-
     asked = {"policy": None if policy is None else str(policy), "steps": steps, "max_length": max_length}
     given = {key: value for key, value in asked.items() if value is not None}
     with progress(f"Learning ({name})", unit="seconds") as note:
-        made = learner(
+        made = cel.learner(
             name,
             graph,
             on_progress=lambda p: note(int(p.seconds), int(seconds)),
@@ -224,8 +213,6 @@ def fitted(
 
 
 def _lines(file: Path | None) -> list[str]:
-    from mrag.errors import ConfigError
-
     if file is None:
         return []
     try:

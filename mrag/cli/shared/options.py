@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import mrag
+from mrag import graph as graphs
 from mrag.cli.shared.output import say, status
-
-if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.index.similarity import SimilarityIndexes
+from mrag.config import DEFAULT_STORE, Settings
+from mrag.errors import ConfigError, DamagedIndex, IndexError_, MissingIndex
+from mrag.redaction import redact_url
 
 StoreOption = Annotated[
     str | None,
@@ -91,8 +92,6 @@ def warn_of_login(url: str | None) -> None:
     Args:
         url: The URL, if one was given there.
     """
-    from mrag.redaction import redact_url
-
     if url is not None and redact_url(url) != url:
         say(
             "Other users of this machine can read the login in the list of processes. Set MRAG_STORE_USER "
@@ -101,10 +100,8 @@ def warn_of_login(url: str | None) -> None:
         )
 
 
-def analyser_of(indexes: SimilarityIndexes, name: str) -> str:
+def analyser_of(indexes: mrag.SimilarityIndexes, name: str) -> str:
     """Return the analyser that an index was built with on demand, or else that of the settings."""
-    from mrag.config import Settings
-    from mrag.errors import IndexError_
     from mrag.text.stemming import AUTO
 
     chosen = Settings.from_env().analyser
@@ -125,7 +122,7 @@ def opened(
     may_be_new: bool = False,
     graph: str | None = None,
     index: str | None = None,
-) -> Iterator[KnowledgeGraph]:
+) -> Iterator[mrag.KnowledgeGraph]:
     """Open the graph that the options and the environment name, and close it again.
 
     Args:
@@ -138,9 +135,7 @@ def opened(
         graph: The `--graph` option.
         index: The index whose languages are taken where none are given.
     """
-    from mrag.config import DEFAULT_STORE, Settings
-    from mrag.graph.connection import connect, demo, folder_of, is_store
-    from mrag.graph.narrowing import NarrowedGraph
+    from mrag.graph.connection import folder_of, is_store
 
     warn_of_login(store)
     settings = Settings.from_env(store, kg)
@@ -151,21 +146,21 @@ def opened(
 
         say("No store is named, so the demo graph of products and vendors is used.", style="dim")
         with status("Preparing the demo graph"):
-            found = demo(model=settings.embedder, folder=user_cache_path("mrag"))
+            found = mrag.demo(model=settings.embedder, folder=user_cache_path("mrag"))
         found.languages = tags
         made = None
     else:
         url = settings.store or f"oxigraph:{DEFAULT_STORE}"
         made = folder_of(url) if create else None
         made = None if made is None or made.exists() else made
-        found = connect(url, settings.kg, languages=tags, create=create or may_be_new)
+        found = mrag.connect(url, settings.kg, languages=tags, create=create or may_be_new)
     try:
         with found:
             if found.recovered:
                 say(found.recovered, style="yellow")
             if languages is None and index is not None:
                 _take_languages(found, index)
-            yield found if graph is None else NarrowedGraph(found, graph)
+            yield found if graph is None else graphs.NarrowedGraph(found, graph)
     except BaseException:
         if made is not None and found.record.is_new and is_store(made):
             # An empty store would be taken for the one to read.
@@ -174,13 +169,10 @@ def opened(
         raise
 
 
-def _take_languages(graph: KnowledgeGraph, index: str) -> None:
+def _take_languages(graph: mrag.KnowledgeGraph, index: str) -> None:
     """Prefer the languages that an index was built with, if there is one."""
-    from mrag.errors import DamagedIndex, MissingIndex
-    from mrag.index.similarity import SimilarityIndexes
-
     try:
-        definition = SimilarityIndexes.of(graph).info(index).definition
+        definition = mrag.SimilarityIndexes.of(graph).info(index).definition
     except (MissingIndex, DamagedIndex):
         return  # who reads it says so, and `mrag index` builds it anew
     if definition is not None and definition.languages != graph.languages:
@@ -189,8 +181,6 @@ def _take_languages(graph: KnowledgeGraph, index: str) -> None:
 
 def read_query_file(path: str) -> str:
     """Return the text of a SPARQL file that an option names."""
-    from mrag.errors import ConfigError
-
     if not Path(path).is_file():
         raise ConfigError("There is no such file.", file=path)
     return Path(path).read_text(encoding="utf-8-sig")
@@ -202,8 +192,6 @@ def check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
     Example:
         >>> check_choice("mode", "bm25", ("hybrid", "bm25"))
     """
-    from mrag.errors import ConfigError
-
     if value not in choices:
         listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
         raise ConfigError(f"There is no {what} {value!r}.", hint=f"Use {listed}.")

@@ -6,12 +6,10 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import mrag
 from mrag.terminal import escaped, inline, write_data
-
-if TYPE_CHECKING:
-    from mrag.retrieval.rankers import Hit
 
 
 def say(text: str = "", *, style: str | None = None) -> None:
@@ -64,7 +62,7 @@ def progress(text: str, *, unit: str = "bytes") -> Iterator[Any]:
         yield note
 
 
-def hit_json(hit: Hit, label: str | None) -> dict[str, Any]:
+def hit_json(hit: mrag.Hit, label: str | None) -> dict[str, Any]:
     """Return a hit with its label as values of JSON."""
     return {
         "iri": hit.iri,
@@ -75,7 +73,7 @@ def hit_json(hit: Hit, label: str | None) -> dict[str, Any]:
     }
 
 
-def show_hit(hit: Hit, name: str) -> None:
+def show_hit(hit: mrag.Hit, name: str) -> None:
     """Print a hit: rank, score, name and IRI, and below them why it was found."""
     show(f"{hit.rank:>3}  {hit.score:.3f}  {name}  <{hit.iri}>")
     show(f"     {'; '.join(hit.reasons)}")

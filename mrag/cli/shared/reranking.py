@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mrag import generation
 from mrag.cel.problem import Hypothesis
 from mrag.cel.rerank import Order, RerankSettings, rerank_by_concept
 from mrag.cel.summary import order_by_summary
@@ -60,9 +61,7 @@ def chat_model(name: str | None) -> BaseChatModel | None:
     Raises:
         ModelError: If there is no such model.
     """
-    from mrag.generation.models.resolve import resolve
-
-    chat = resolve(name or "none")
+    chat = generation.resolve(name or "none")
     if chat is None and name not in (None, "none"):
         raise ModelError("There is no such model.", hint="Run `mrag doctor` to see which there are.")
     return chat

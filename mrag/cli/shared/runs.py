@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import mrag
+from mrag import completion, context, generation, rdf
 from mrag.cli.shared.output import say, show, show_lines
 
-if TYPE_CHECKING:
-    from mrag.completion.writeback.review import WriteReport
-    from mrag.completion.writeback.runs import CompletionRun
-    from mrag.generation.result import Answer
-    from mrag.graph.kg import KnowledgeGraph
 
-
-def show_decision(graph: KnowledgeGraph, report: WriteReport) -> None:
+def show_decision(graph: mrag.KnowledgeGraph, report: completion.WriteReport) -> None:
     """Print what became of a run, and what was not written."""
     gone = f", {len(report.removed)} triples removed" if report.removed else ""
     came = f", {len(report.entered)} triples written" if report.entered else ""
@@ -25,14 +21,12 @@ def show_decision(graph: KnowledgeGraph, report: WriteReport) -> None:
         )
 
 
-def show_completed(graph: KnowledgeGraph, given: Answer) -> None:
+def show_completed(graph: mrag.KnowledgeGraph, given: generation.Answer) -> None:
     """Print an answer, and the run that holds what was read for it."""
-    from mrag.completion.writeback.run_store import find_run
-
     show_lines(str(given))
     if given.completed is None or given.completed.run is None:
         return
-    run = find_run(graph, str(given.completed.run["id"]))
+    run = completion.find_run(graph, str(given.completed.run["id"]))
     for one in run.refused:
         say(
             f"  will not be written: {_statement(graph, one, run)}: {'; '.join(one.objections)}",
@@ -46,7 +40,7 @@ def show_completed(graph: KnowledgeGraph, given: Answer) -> None:
         say(f"The same was read before, by run {run.id}, which is {run.state}.", style="dim")
 
 
-def run_lines(graph: KnowledgeGraph, run: CompletionRun) -> list[str]:
+def run_lines(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list[str]:
     """Return the lines of a run: its statements with their evidence."""
     lines = [f"CompletionRun {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
     lines += _checked_under(graph, run)
@@ -58,20 +52,15 @@ def run_lines(graph: KnowledgeGraph, run: CompletionRun) -> list[str]:
     return lines
 
 
-def _checked_under(graph: KnowledgeGraph, run: CompletionRun) -> list[str]:
-    from mrag.context.display import Display
-
-    one_value = [Display(graph).predicate(p) for p in run.checks.functional]
+def _checked_under(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list[str]:
+    one_value = [context.Display(graph).predicate(p) for p in run.checks.functional]
     said = [f"one value of {', '.join(one_value)}"] if one_value else []
     said += ["SHACL shapes"] if run.checks.shape_texts else []
     return [f"  checked for {' and '.join(said)}"] if said else []
 
 
-def _statement(graph: KnowledgeGraph, one: Any, run: CompletionRun) -> str:
+def _statement(graph: mrag.KnowledgeGraph, one: Any, run: completion.CompletionRun) -> str:
     from rdflib import RDFS, URIRef
-
-    from mrag.context.display import Display
-    from mrag.rdf.terms import curie
 
     iris = [str(t) for t in (one.subject, one.object) if isinstance(t, URIRef)]
     labels = graph.labels(iris)
@@ -81,6 +70,8 @@ def _statement(graph: KnowledgeGraph, one: Any, run: CompletionRun) -> str:
     def name(term: Any) -> str:
         if not isinstance(term, URIRef):
             return str(term)
-        return labels.get(str(term)) or new.get(term) or curie(str(term), graph.prefixes)
+        return labels.get(str(term)) or new.get(term) or rdf.curie(str(term), graph.prefixes)
 
-    return f"{name(one.subject)} | {Display(graph).predicate(str(one.predicate))} | {name(one.object)}"
+    return (
+        f"{name(one.subject)} | {context.Display(graph).predicate(str(one.predicate))} | {name(one.object)}"
+    )

@@ -22,8 +22,6 @@ from typer.core import TyperGroup
 
 from mrag.terminal import unguarded
 
-__all__ = ["GRACE", "Stoppable", "Stopped", "heard", "kept", "silent", "stop", "stoppable", "told"]
-
 GRACE: Final = 3.0
 """Seconds after which a process is ended that is still in one step of the engine."""
 

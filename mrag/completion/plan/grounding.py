@@ -12,16 +12,9 @@ from dataclasses import dataclass
 
 from rdflib import BNode, Literal, URIRef
 
+from mrag.completion.plan import patterns
 from mrag.completion.plan.names import NEARLY, EntityNames, ranked
 from mrag.completion.plan.paths import NO_STEPS
-from mrag.completion.plan.patterns import (
-    GroundedPlan,
-    Role,
-    TermCandidate,
-    TriplePlan,
-    with_slots,
-    with_terms,
-)
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError, MissingIndex, TermError
 from mrag.graph.kg import KnowledgeGraph
@@ -77,7 +70,9 @@ class GroundingSettings:
                 raise ConfigError(f"{name} is from 0 to 1, not {getattr(self, name)}.")
 
 
-def ground(kg: KnowledgeGraph, plan: TriplePlan, settings: GroundingSettings | None = None) -> GroundedPlan:
+def ground(
+    kg: KnowledgeGraph, plan: patterns.TriplePlan, settings: GroundingSettings | None = None
+) -> patterns.GroundedPlan:
     """Link the texts of a plan to terms of the graph.
 
     Args:
@@ -90,7 +85,7 @@ def ground(kg: KnowledgeGraph, plan: TriplePlan, settings: GroundingSettings | N
 
     Example:
         >>> import mrag
-        >>> from mrag.completion.plan.patterns import IncompleteTriple, Unknown
+        >>> from mrag.completion.plan.patterns import IncompleteTriple, TriplePlan, Unknown
         >>> kg, x = mrag.demo(model="none"), Unknown("x")
         >>> triple = IncompleteTriple("graphdb", "developed by", x)
         >>> plan = TriplePlan("Who makes it?", (), (triple,), x, "hand")
@@ -109,17 +104,17 @@ class Grounder:
         self.settings = settings or GroundingSettings()
         self._model: Embedder | None = None
 
-    def ground(self, plan: TriplePlan) -> GroundedPlan:
+    def ground(self, plan: patterns.TriplePlan) -> patterns.GroundedPlan:
         """Link the texts of a plan."""
         plan = self._checked(plan)
-        candidates: dict[tuple[str, Role], tuple[TermCandidate, ...]] = {}
+        candidates: dict[tuple[str, patterns.Role], tuple[patterns.TermCandidate, ...]] = {}
         for text, role in plan.texts():
             candidates[text, role] = tuple(self.entities(text) if role == "entity" else self.relations(text))
         best = {key: kept[0].term for key, kept in candidates.items() if kept}
         ungrounded = tuple(key for key, kept in candidates.items() if not kept)
-        return GroundedPlan(with_terms(plan, best), candidates, ungrounded, plan)
+        return patterns.GroundedPlan(patterns.with_terms(plan, best), candidates, ungrounded, plan)
 
-    def entities(self, text: str) -> list[TermCandidate]:
+    def entities(self, text: str) -> list[patterns.TermCandidate]:
         """Return the entities and literals that a text may mean, best first."""
         if not text.strip():
             return []
@@ -132,7 +127,7 @@ class Grounder:
             found += self._meaning(text, names) if not found else []
         return self._kept(found)
 
-    def relations(self, text: str) -> list[TermCandidate]:
+    def relations(self, text: str) -> list[patterns.TermCandidate]:
         """Return the relations that a text may mean, best first."""
         if not text.strip():
             return []
@@ -152,8 +147,8 @@ class Grounder:
         rows = self.kg.select(queries.get("completion/present").bind(term=wanted))
         return {term for term in rows.column("term") if term is not None}
 
-    def _kept(self, found: Sequence[TermCandidate]) -> list[TermCandidate]:
-        best: dict[str, TermCandidate] = {}
+    def _kept(self, found: Sequence[patterns.TermCandidate]) -> list[patterns.TermCandidate]:
+        best: dict[str, patterns.TermCandidate] = {}
         for candidate in found:
             key = candidate.term.n3()
             if key not in best or candidate.score > best[key].score:
@@ -162,7 +157,7 @@ class Grounder:
         least = order[0].score - self.settings.margin if order else 0.0
         return [c for c in order if c.score >= least][: self.settings.max_candidates]
 
-    def _checked(self, plan: TriplePlan) -> TriplePlan:
+    def _checked(self, plan: patterns.TriplePlan) -> patterns.TriplePlan:
         """Return the plan with words in place of terms that the graph does not have."""
         slots = {x for t in plan.triples for x in (t.subject, t.object)} | set(plan.excluded)
         terms = {x for x in slots if isinstance(x, URIRef | Literal)}
@@ -173,9 +168,9 @@ class Grounder:
         if not absent:
             return plan
         # A term that is absent is words again, which may name something or nothing.
-        return with_slots(plan, lambda slot, _: str(slot) if slot in absent else slot)
+        return patterns.with_slots(plan, lambda slot, _: str(slot) if slot in absent else slot)
 
-    def _written(self, text: str, role: Role) -> TermCandidate | None:
+    def _written(self, text: str, role: patterns.Role) -> patterns.TermCandidate | None:
         """Return what a text means that is an IRI, or a CURIE of a known prefix, of the graph."""
         if ":" not in text or any(c.isspace() for c in text.strip()):
             return None
@@ -187,9 +182,9 @@ class Grounder:
             there = str(term) in self.kg.profile().predicates
         else:
             there = term in self.present([term])
-        return TermCandidate(term, 1.0, text, "given") if there else None
+        return patterns.TermCandidate(term, 1.0, text, "given") if there else None
 
-    def _literals(self, text: str) -> list[TermCandidate]:
+    def _literals(self, text: str) -> list[patterns.TermCandidate]:
         """Return the literals of the graph that are written so, of whatever datatype or language."""
         bare = text.strip()
         forms = [Literal(bare), *(Literal(bare, lang=tag) for tag in self.kg.languages if tag)]
@@ -198,9 +193,9 @@ class Grounder:
         rows = self.kg.select(queries.get("completion/values").bind(value=forms))
         # A name is not a value: whoever says it means what it names.
         there = {value.n3() for value, p in rows if value is not None and str(p) not in NO_STEPS}
-        return [TermCandidate(form, NEARLY, bare, "exact") for form in forms if form.n3() in there]
+        return [patterns.TermCandidate(form, NEARLY, bare, "exact") for form in forms if form.n3() in there]
 
-    def _meaning(self, text: str, names: EntityNames) -> list[TermCandidate]:
+    def _meaning(self, text: str, names: EntityNames) -> list[patterns.TermCandidate]:
         """Return entities that the similarity index finds and whose names are near enough in meaning."""
         model = self._embedder()
         try:
@@ -217,7 +212,7 @@ class Grounder:
         cosines = model.embed_documents([label for _, label in named]) @ model.embed_query(text)
         pairs = zip(named, cosines.tolist(), strict=True)
         best = {
-            iri: TermCandidate(URIRef(iri), min(score, NEARLY), label, "dense")
+            iri: patterns.TermCandidate(URIRef(iri), min(score, NEARLY), label, "dense")
             for (iri, label), score in pairs
             if score >= self.settings.entity
         }
@@ -226,7 +221,7 @@ class Grounder:
             score = m.dense_score or 0.0
             if score >= self.settings.entity and index.files.embedder_name == model.name:
                 best.setdefault(
-                    m.doc_id, TermCandidate(URIRef(m.doc_id), score, labels[m.doc_id] or "", "dense")
+                    m.doc_id, patterns.TermCandidate(URIRef(m.doc_id), score, labels[m.doc_id] or "", "dense")
                 )
         return ranked(best)
 

@@ -14,18 +14,10 @@ from typing import Any, Final
 from rdflib import Literal, URIRef
 
 from mrag.completion.plan.patterns import CompletedTriple
+from mrag.completion.writeback import run_store
 from mrag.completion.writeback.checks import check
 from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.refresh import catch_up
-from mrag.completion.writeback.run_store import (
-    changes,
-    find_run,
-    key_of,
-    run_heads,
-    runs_graph,
-    runs_stating,
-    triples_of,
-)
 from mrag.completion.writeback.runs import CompletionRun, State, Statement, new_run, now
 from mrag.completion.writeback.transaction import change, commit, withdraw
 from mrag.errors import ConfigError
@@ -105,13 +97,13 @@ def propose(
     if not any(one.verdict != "known" for one in checked):
         return None
     run = new_run(question, model, checked, checks)
-    if any(known.iri == run.iri for known in run_heads(kg)):
-        kept = find_run(kg, run.iri)
+    if any(known.iri == run.iri for known in run_store.run_heads(kg)):
+        kept = run_store.find_run(kg, run.iri)
         if kept.state != "proposed" or kept.checks == checks:
             return kept
-        change(kg, *changes(kg, kept, replace(run, started=kept.started)))
-        return find_run(kg, run.iri)
-    kg.store.insert(to_ntriples(triples_of(kg, run)), runs_graph(kg))
+        change(kg, *run_store.changes(kg, kept, replace(run, started=kept.started)))
+        return run_store.find_run(kg, run.iri)
+    kg.store.insert(to_ntriples(run_store.triples_of(kg, run)), run_store.runs_graph(kg))
     return run
 
 
@@ -188,7 +180,7 @@ def resume(kg: KnowledgeGraph) -> bool:
     """
     # Reasoning takes graphs out of `added`; one of completed triples there has been left behind.
     owed = any(status_of(graph) == "completed" for graph in kg.record.added)
-    if not owed and not any(run.state == "accepted" for run in run_heads(kg)):
+    if not owed and not any(run.state == "accepted" for run in run_store.run_heads(kg)):
         return False
     return catch_up(kg, owed)
 
@@ -202,7 +194,7 @@ def reject(kg: KnowledgeGraph, run: CompletionRun | str) -> CompletionRun:
     found = _run(kg, run, "proposed")
     if found.state == "accepted":
         raise ConfigError("This run has been accepted.", term=found.iri, hint="Roll it back instead.")
-    change(kg, *changes(kg, found, replace(found, state="rejected", decided=now())))
+    change(kg, *run_store.changes(kg, found, replace(found, state="rejected", decided=now())))
     return _run(kg, found.iri)
 
 
@@ -232,10 +224,10 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
     written = [s.triple for s in found.statements if s.verdict == "fits"]
     heirs = _heirs(kg, found, written)
     gone = [t for t in written if t not in heirs]
-    out, into = changes(kg, found, replace(found, state="rolled back", decided=now(), graph=""))
+    out, into = run_store.changes(kg, found, replace(found, state="rolled back", decided=now(), graph=""))
     for heir in dict.fromkeys(heirs.values()):
         run_after = _inheriting(heir, {t for t, one in heirs.items() if one == heir})
-        more = changes(kg, heir, run_after)
+        more = run_store.changes(kg, heir, run_after)
         out, into = [*out, *more[0]], [*into, *more[1]]
     reasoned = _was_reasoned(kg)
     gone = withdraw(kg, gone, out, into)
@@ -248,7 +240,7 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
 
 def _left_out(one: Statement, only: Collection[str] | None) -> bool:
     """Return whether a person does not want a statement, now or when it was reviewed before."""
-    return LEFT_OUT in one.objections if only is None else key_of(one.triple) not in only
+    return LEFT_OUT in one.objections if only is None else run_store.key_of(one.triple) not in only
 
 
 def _labels(statements: Sequence[Statement], names: Mapping[str, str]) -> Iterable[Statement]:
@@ -308,9 +300,11 @@ def _begun(kg: KnowledgeGraph, run: CompletionRun, checked: Sequence[Statement])
 
 def _heirs(kg: KnowledgeGraph, run: CompletionRun, written: Sequence[Triple]) -> dict[Triple, CompletionRun]:
     """Return, for the triples of a run that others state which are accepted, the first of those."""
-    by = runs_stating(kg, written)
+    by = run_store.runs_stating(kg, written)
     others = {iri for states in by.values() for iri, state in states.items() if state == "accepted"}
-    found = sorted((find_run(kg, iri) for iri in others - {run.iri}), key=lambda r: (r.decided, r.iri))
+    found = sorted(
+        (run_store.find_run(kg, iri) for iri in others - {run.iri}), key=lambda r: (r.decided, r.iri)
+    )
     heirs = {t: next((r for r in found if r.iri in by.get(t, {})), None) for t in written}
     return {t: heir for t, heir in heirs.items() if heir is not None}
 
@@ -327,4 +321,4 @@ def _was_reasoned(kg: KnowledgeGraph) -> bool:
 
 def _run(kg: KnowledgeGraph, run: CompletionRun | str, state: State | None = None) -> CompletionRun:
     """Return a run as the store has it; `last` is the newest of a state."""
-    return find_run(kg, run.iri if isinstance(run, CompletionRun) else run, state)
+    return run_store.find_run(kg, run.iri if isinstance(run, CompletionRun) else run, state)

@@ -14,16 +14,8 @@ from mrag.evaluation.answers.comparison import score
 from mrag.evaluation.answers.gold import GoldQuestion
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import SURE, parser_of
+from mrag.planning.certainty import model
 from mrag.planning.certainty.features import measured
-from mrag.planning.certainty.model import (
-    Certainty,
-    CertaintyBucket,
-    SolvedReading,
-    fitted,
-    held_out,
-    reliability,
-    shipped,
-)
 from mrag.planning.certainty.weighing import keep_certainty
 from mrag.planning.results import rows_of, run_readings
 
@@ -46,12 +38,12 @@ class AnswerCalibration:
         after: The same by weights that were fitted without their question: four of five questions at a time.
     """
 
-    certainty: Certainty
+    certainty: model.Certainty
     questions: int
     answered: int
     right: int
-    before: tuple[CertaintyBucket, ...]
-    after: tuple[CertaintyBucket, ...]
+    before: tuple[model.CertaintyBucket, ...]
+    after: tuple[model.CertaintyBucket, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -90,15 +82,15 @@ def calibrate_answers(
             f"Only {len(given)} of {len(questions)} questions have a computed answer.",
             hint=f"{_FEWEST} are needed, better are 50.",
         )
-    found = fitted(solved, shipped())
+    found = model.fitted(solved, model.shipped())
     right = [one.right for one in given]
-    tried = [p for p, one in zip(held_out(solved, shipped()), solved, strict=True) if one.given]
+    tried = [p for p, one in zip(model.held_out(solved, model.shipped()), solved, strict=True) if one.given]
     if keep:
         keep_certainty(kg, found)
     return AnswerCalibration(
         found, len(questions), len(given), sum(right),
-        tuple(reliability([shipped().of(one.features) for one in given], right)),
-        tuple(reliability(tried, right)),
+        tuple(model.reliability([model.shipped().of(one.features) for one in given], right)),
+        tuple(model.reliability(tried, right)),
     )  # fmt: skip
 
 
@@ -109,7 +101,7 @@ def solved_readings(
     *,
     most: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
-) -> list[SolvedReading]:
+) -> list[model.SolvedReading]:
     """Return the likeliest readings of questions that find something, with whether their answers are right.
 
     Args:
@@ -119,7 +111,7 @@ def solved_readings(
         most: How many readings of a question; all but the first are never given.
         on_progress: Called with the questions done and all of them.
     """
-    parser, display, solved = parser_of(kg), Display(kg), list[SolvedReading]()
+    parser, display, solved = parser_of(kg), Display(kg), list[model.SolvedReading]()
     for number, question in enumerate(questions, 1):
         readings = parser.readings(question.text)
         found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
@@ -130,7 +122,7 @@ def solved_readings(
                 continue
             table = table_of_cells(rows_of(display, *one), named_in(question))
             right = question.answerable and score(question.accepted, table).exact
-            solved.append(SolvedReading(group(question.id), features, right, given))
+            solved.append(model.SolvedReading(group(question.id), features, right, given))
         if on_progress is not None:
             on_progress(number, len(questions))
     return solved

@@ -13,8 +13,6 @@ from mrag.generation.support.mentions import TermMention
 from mrag.text.english import VERBS, words
 from mrag.text.tokens import TextToken, is_stopword, stem
 
-__all__ = ["owned"]
-
 _OF = words("of von de del du des di d'")
 _ARTICLES = words("the a an der die das dem den des le la les el los las il lo gli i")
 _ENDS = re.compile(r"['’´`ʼ](?:s)?\Z", re.IGNORECASE)

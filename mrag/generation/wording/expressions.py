@@ -8,8 +8,6 @@ from mrag.context.render import Line
 from mrag.rdf.terms import SKOLEM
 from mrag.text.grammar import relation
 
-__all__ = ["bare", "is_empty", "is_expression", "of_members"]
-
 _COUNTS = r"(?:at least|at most|exactly) \d+"
 _EXPRESSION = re.compile(
     rf"\(.* (?:and|or) .*\)\Z|one of \(|not |inverse of |.+? (?:some|only|value|self|{_COUNTS})\b", re.DOTALL

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from mrag.text.grammar import join
 
-__all__ = ["PHRASES", "Phrases", "caveats"]
-
 
 @dataclass(frozen=True, slots=True)
 class Phrases:

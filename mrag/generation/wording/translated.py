@@ -13,8 +13,6 @@ from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.text.english import PREPOSITIONS, words
 from mrag.text.grammar import relation
 
-__all__ = ["told_in"]
-
 _TEMPLATES = {
     RDF + "type": "typed",
     RDFS + "subClassOf": "kind",

@@ -22,8 +22,6 @@ from mrag.generative.index.cursor import ClueCursor, Restriction
 from mrag.generative.models.resolve import Beams, LanguageModel, LogProbabilities, PictureModel
 from mrag.generative.models.tokens import clue_text
 
-__all__ = ["Clue", "DecodingSettings", "decode"]
-
 _MOST = 64
 
 

@@ -19,8 +19,6 @@ from mrag.generative.index.cursor import Restriction
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.base import Limits, SelectResult
 
-__all__ = ["of_class", "of_query", "read_concept"]
-
 _LIMITS = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
 
 

@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias
 
 from mrag.generative.decoding.beam import Clue
 
-__all__ = ["Aggregation", "Found", "aggregate"]
-
 Aggregation: TypeAlias = Literal["best", "sum"]
 """A document's score is that of its best clue, or the sum over its clues."""
 

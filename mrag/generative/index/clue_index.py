@@ -15,8 +15,6 @@ from mrag.generative.index.files import ClueFolder, ClueManifest
 from mrag.generative.index.intake import Intake, take_batch
 from mrag.generative.index.segments import SEGMENT_TOKENS, ClueSegment
 
-__all__ = ["ClueIndex", "Start"]
-
 Start: TypeAlias = Literal["anywhere", "beginning"]
 """Where clues may begin: at any token of a document, or at its first."""
 

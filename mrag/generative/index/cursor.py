@@ -14,8 +14,6 @@ from mrag.generative.index.suffix_view import SuffixView
 if TYPE_CHECKING:
     from mrag.generative.index.clue_index import ClueIndex, Start
 
-__all__ = ["ClueCursor", "Restriction"]
-
 _NONE: Final = np.empty(0, np.int64)
 _FEW: Final = 64
 _SPARSE: Final = 64

@@ -16,8 +16,6 @@ from mrag.index.documents import Definition, documents
 from mrag.index.similarity import home
 from mrag.text.names import iri_words
 
-__all__ = ["build_clues", "clue_folder", "clue_texts", "is_stale", "open_clues"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -12,8 +12,6 @@ from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Kind
 from mrag.storage.segments import SegmentFolder
 
-__all__ = ["KIND", "ClueFolder", "ClueManifest"]
-
 KIND: Final = Kind("clue index", 2, "Build it anew with `mrag clues build`.")
 
 
@@ -36,7 +34,7 @@ class ClueManifest:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-class ClueFolder(SegmentFolder[ClueSegment]):
+class ClueFolder(SegmentFolder[ClueSegment, tuple[ClueManifest, list[ClueSegment]]]):
     """Reads and writes the files of a clue index.
 
     Args:
@@ -45,16 +43,6 @@ class ClueFolder(SegmentFolder[ClueSegment]):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND, "clues", ClueSegment)
-
-    def read(self) -> tuple[ClueManifest, list[ClueSegment]]:
-        """Read the manifest and the segments that it names.
-
-        Raises:
-            MissingIndex: If there is no index.
-            IndexMismatch: If another version of the package wrote it.
-            DamagedIndex: If a file is missing or damaged.
-        """
-        return self.load(self._read)
 
     def _read(self, committed: Committed) -> tuple[ClueManifest, list[ClueSegment]]:
         about = committed.about

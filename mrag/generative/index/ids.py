@@ -10,8 +10,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DocumentIds"]
-
 _BLOCK: Final = 128
 
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from mrag.errors import ConfigError
 from mrag.generative.index.segments import ClueSegment
 
-__all__ = ["Intake", "take_batch"]
-
 
 class Intake:
     """Documents that have tokens, each looked at before it is taken.

@@ -14,8 +14,6 @@ from mrag.generative.index.suffix_view import Places, SuffixView, find_hubs
 from mrag.generative.index.suffixes import sort_suffixes
 from mrag.storage.arrays import Arrays
 
-__all__ = ["SEGMENT_TOKENS", "ClueSegment"]
-
 SEGMENT_TOKENS: Final = (1 << 24) - 1
 """Most tokens of a segment, ends of documents counted: places then fit in three bytes."""
 

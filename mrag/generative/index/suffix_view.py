@@ -9,8 +9,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["HUB", "Places", "SuffixView", "find_hubs"]
-
 HUB = 1024
 """Runs longer than this have their continuations worked out when the index is built."""
 

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["sort_suffixes"]
-
 
 def sort_suffixes(text: npt.NDArray[Any], *, fast: bool | None = None) -> npt.NDArray[np.int64]:
     """Return the places of a text in the order of the suffixes that begin there.

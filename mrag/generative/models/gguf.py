@@ -22,8 +22,6 @@ from mrag.errors import ModelError
 from mrag.generative.models.llama_c import Batch, library
 from mrag.generative.models.resolve import LogProbabilities, log_softmax
 
-__all__ = ["GgufModel", "GgufTokeniser"]
-
 _SEQUENCES: Final = 128
 _LEAST: Final = 256
 _BATCH: Final = 512

@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from mrag.errors import ModelError
 
-__all__ = ["VERSION", "Batch", "library"]
-
 VERSION: Final = "2026.10.11549"
 """The version of xllamacpp that is described here."""
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from mrag.errors import ModelError
 from mrag.generative.models.tokens import Tokeniser
 
-__all__ = ["Beams", "LanguageModel", "PictureModel", "language_model"]
-
 LogProbabilities = npt.NDArray[np.float32]
 
 

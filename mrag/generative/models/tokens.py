@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, runtime_checkable
 
-__all__ = ["ByteTokeniser", "Tokeniser"]
-
 
 @runtime_checkable
 class Tokeniser(Protocol):

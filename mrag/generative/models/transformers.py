@@ -15,8 +15,6 @@ import numpy as np
 from mrag.errors import ModelError
 from mrag.generative.models.resolve import LogProbabilities
 
-__all__ = ["SeeingTransformersModel", "TransformersModel", "TransformersTokeniser"]
-
 _INSTALL: Final = "pip install 'mrag[generative-training]'"
 
 

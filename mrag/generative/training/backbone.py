@@ -10,8 +10,6 @@ from typing import Any
 from mrag.errors import ModelError
 from mrag.generative.models.transformers import TransformersTokeniser
 
-__all__ = ["Backbone", "library", "open_backbone"]
-
 _HINT = "pip install 'mrag[generative-training]'"
 
 

@@ -14,17 +14,6 @@ from mrag.errors import ConfigError, LoadError
 from mrag.generative.models.tokens import Tokeniser
 from mrag.generative.training.sampling import ClueSampling, sample_clues
 
-__all__ = [
-    "INSTRUCTION",
-    "TrainingPair",
-    "TrainingQuestion",
-    "batches",
-    "digest",
-    "make_pairs",
-    "prompt",
-    "read_questions",
-]
-
 INSTRUCTION: Final = "Question: {question}\nWords from the text that answers it:"
 """The one format of instructions, in training and in use. It ends without a space: clues begin with one."""
 

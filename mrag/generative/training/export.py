@@ -14,8 +14,6 @@ import numpy.typing as npt
 from mrag.errors import ModelError
 from mrag.generative.training.backbone import library
 
-__all__ = ["write_folder", "write_gguf"]
-
 _NAMES: Final[Mapping[str, str]] = {
     "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k",

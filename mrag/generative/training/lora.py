@@ -13,8 +13,6 @@ from mrag.errors import ConfigError, ModelError
 from mrag.generative.training.backbone import library
 from mrag.generative.training.data import TrainingPair
 
-__all__ = ["LoraLearner", "LoraSettings", "clue_loss", "merged", "padded"]
-
 
 @dataclass(frozen=True)
 class LoraSettings:

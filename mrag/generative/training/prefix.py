@@ -32,8 +32,6 @@ from mrag.generative.training.data import TrainingPair
 from mrag.generative.training.lora import clue_loss, quiet
 from mrag.storage.saving import saved_text
 
-__all__ = ["ObjectPrefix", "Pixels", "PrefixLearner", "PrefixSettings"]
-
 Pixels: TypeAlias = Callable[[Path], tuple[Any, Sequence[Any]]]
 """Reads a picture: the whole and the cut-outs of its objects, each a tensor of shape (3, height, width) as
 the vision model wants it."""

@@ -19,8 +19,6 @@ from mrag.generative.training.backbone import library
 from mrag.generative.training.data import TrainingPair, batches, digest
 from mrag.storage.saving import saved_text
 
-__all__ = ["ClueLearner", "TrainingReport", "TrainingSettings", "train"]
-
 CHECKPOINT = "checkpoint.pt"
 LOG = "log.jsonl"
 

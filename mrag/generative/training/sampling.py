@@ -21,8 +21,6 @@ from mrag.generative.models.tokens import Tokeniser
 from mrag.text.analysis import Analyser
 from mrag.text.stopwords import STOP_WORDS
 
-__all__ = ["ClueSampling", "Target", "keywords", "sample_clues", "token_spans"]
-
 Target: TypeAlias = Literal["clue", "first-sentence", "document"]
 """What is learnt: a drawn clue, or for comparison the first sentence or the document from its beginning."""
 

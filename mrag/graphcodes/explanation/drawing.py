@@ -9,8 +9,6 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode
 
-__all__ = ["matrix_svg"]
-
 _COLOURS: Final = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999", "#882255", "#117733",
 )  # fmt: skip

@@ -10,8 +10,6 @@ from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
 from mrag.graphcodes.ontology import Ontology
 
-__all__ = ["Explanation", "explain"]
-
 
 @dataclass(frozen=True)
 class Explanation:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 from mrag.rdf.terms import RDF
 from mrag.text.names import name_parts
 
-__all__ = ["DEFAULT_TEMPLATES", "CodeVerbaliser", "readable"]
-
 DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
     "is": "{source} is {target}",
     RDF + "type": "{source} is a {target}",

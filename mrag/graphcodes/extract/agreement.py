@@ -16,8 +16,6 @@ from mrag.graphcodes.extract import lexicon
 from mrag.graphcodes.extract.parsed import ParsedWord
 from mrag.text.plurals import singular
 
-__all__ = ["FormDictionary", "HiddenVerb", "hidden_verb", "retagged"]
-
 _ONE: Final = frozenset("a an one each every another this that".split())
 _ALONG: Final = frozenset("over through down along into toward towards across around past onto".split())
 _SHORT: Final = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")

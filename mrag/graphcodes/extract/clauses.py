@@ -9,8 +9,6 @@ from mrag.graphcodes.extract.nouns import Nouns
 from mrag.graphcodes.extract.parsed import ParsedSentence
 from mrag.graphcodes.extract.things import Kind, SentenceReading
 
-__all__ = ["read"]
-
 _NO_CLAUSE: Final = frozenset(("aux", "auxpass", "amod", "compound", "case"))
 _BARE: Final = frozenset(("acl", "conj", "ROOT", "ccomp", "dep", "advcl", "relcl"))
 _PARTICIPLE: Final = ("ed", "en", "t", "ung", "ound", "uck", "awn", "own")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
-__all__ = ["INSTRUCTIONS", "ModelExtractor"]
-
 INSTRUCTIONS: Final = """\
 You turn a text into a graph of what it says. Answer with one JSON object and nothing else:
 {"nodes": [{"name": "...", "types": ["..."]}],

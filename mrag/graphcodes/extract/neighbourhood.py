@@ -12,8 +12,6 @@ from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
-__all__ = ["Direction", "NeighbourhoodSettings", "neighbourhood", "neighbourhoods"]
-
 Direction = Literal["out", "in"]
 
 _BATCH = 200

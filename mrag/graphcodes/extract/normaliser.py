@@ -16,8 +16,6 @@ from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.graphcodes.extract import lexicon
 from mrag.text.plurals import singular
 
-__all__ = ["CodeNormaliser"]
-
 _COPY: Final = re.compile(r"(.+):(\d+)")
 
 

@@ -7,8 +7,6 @@ from typing import Final
 from mrag.graphcodes.extract import lexicon
 from mrag.graphcodes.extract.things import EACH_OTHER, Things
 
-__all__ = ["Nouns"]
-
 _BACK: Final = frozenset(("it", "them", "him", "her"))
 _COVERED: Final = frozenset("covered capped coated topped lined".split())
 _QUALIFIED: Final = frozenset("colored coloured shaped sized".split())

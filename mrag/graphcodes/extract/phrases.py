@@ -11,8 +11,6 @@ from mrag.graphcodes.extract.agreement import FormDictionary
 from mrag.graphcodes.extract.parsed import ParsedWord
 from mrag.text.plurals import singular
 
-__all__ = ["phrased"]
-
 _ON: Final = frozenset("on over in behind around to above near".split())
 _BEFORE_NOUNS: Final = frozenset(("DT", "JJ", "NN", "CD", "PR"))
 _HOLD: Final = lexicon.ANIMATE | lexicon.BODY

@@ -15,8 +15,6 @@ from mrag.images.files.folder import Box, PictureLimits, open_picture
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Detection", "Detector", "PictureExtractor", "from_detections"]
-
 INSTRUCTIONS: Final = """\
 List what the picture shows as a graph. Answer with one JSON object and nothing else:
 {"nodes": [{"name": "..."}], "edges": [{"source": "...", "relation": "...", "target": "..."}]}

@@ -10,8 +10,6 @@ from mrag.errors import ModelError, MragError
 from mrag.generation.models.calls import json_values
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 
-__all__ = ["SCHEMA", "code_of", "read_code"]
-
 SCHEMA: Final[dict[str, Any]] = {
     "title": "GraphCode",
     "description": "The things that are spoken of or seen, and how they are related.",

@@ -9,8 +9,6 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 from mrag.rdf import queries
 
-__all__ = ["ATTRIBUTE", "from_scene_triples", "regions", "scene_codes"]
-
 ATTRIBUTE = "is"
 """The relation from an object to an attribute."""
 

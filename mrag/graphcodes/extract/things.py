@@ -9,8 +9,6 @@ from typing import Final, Literal, TypeAlias
 from mrag.graphcodes.extract import lexicon
 from mrag.graphcodes.extract.parsed import ParsedSentence
 
-__all__ = ["EACH_OTHER", "Kind", "SentenceReading", "ThingRelation", "Things"]
-
 Kind: TypeAlias = Literal["verb", "passive", "preposition"]
 
 EACH_OTHER: Final = -(10**6)

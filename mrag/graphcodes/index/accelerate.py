@@ -16,8 +16,6 @@ import numpy as np
 
 from mrag.errors import ConfigError
 
-__all__ = ["LARGE", "Kernels", "kernels"]
-
 LARGE = 200_000
 """Number of documents from which on loading numba pays."""
 

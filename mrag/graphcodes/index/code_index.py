@@ -24,8 +24,6 @@ from mrag.graphcodes.metrics import CodeScores, Lexicographic
 from mrag.graphcodes.registry import RelationRegistry
 from mrag.storage.segments import first_to_merge
 
-__all__ = ["CodeMatch", "GraphCodeIndex"]
-
 
 @dataclass(frozen=True, slots=True)
 class CodeMatch:

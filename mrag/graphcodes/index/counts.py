@@ -23,8 +23,6 @@ from mrag.graphcodes.index.segment import CodeSegment
 from mrag.graphcodes.index.subclasses import subclass_edges
 from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = ["Floats", "Rows", "SegmentCounts"]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
 Values: TypeAlias = tuple[Floats, Floats, Floats]

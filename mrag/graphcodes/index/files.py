@@ -20,8 +20,6 @@ from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Kind
 from mrag.storage.segments import Live, SegmentFolder
 
-__all__ = ["KIND", "CodeFolder", "CodeManifest"]
-
 KIND: Final = Kind("index of graph codes", 2, "Build it anew with `mrag codes build`.")
 
 
@@ -47,7 +45,7 @@ class CodeManifest:
         return [name for name in self.files if name.endswith(".seg")]
 
 
-class CodeFolder(SegmentFolder[CodeSegment]):
+class CodeFolder(SegmentFolder[CodeSegment, tuple[CodeManifest, list[CodeSegment], Live]]):
     """Reads and writes the files of an index of graph codes.
 
     Args:
@@ -56,19 +54,6 @@ class CodeFolder(SegmentFolder[CodeSegment]):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND, "codes", CodeSegment)
-
-    def read(self) -> tuple[CodeManifest, list[CodeSegment], Live]:
-        """Read the manifest and open the files that it names.
-
-        Returns:
-            The manifest, the segments, and False for every deleted document (None if none is).
-
-        Raises:
-            MissingIndex: If there is no index.
-            IndexMismatch: If another version of the package wrote it.
-            DamagedIndex: If a file is missing or damaged.
-        """
-        return self.load(self._read)
 
     def _read(self, committed: Committed) -> tuple[CodeManifest, list[CodeSegment], Live]:
         about = committed.about

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Cell, GraphCode, Node
 
-__all__ = ["Flat", "WeightedCell"]
-
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 
 WeightedCell: TypeAlias = tuple[Cell, tuple[float, ...]]

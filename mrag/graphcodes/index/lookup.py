@@ -17,8 +17,6 @@ from mrag.graphcodes.index.flat import Ints
 from mrag.graphcodes.index.segment import CodeSegment
 from mrag.graphcodes.ontology import Ontology
 
-__all__ = ["PairPostings", "SegmentLookup", "part_of"]
-
 _PRODUCT = 4096
 _SMALL = 1 << 16
 

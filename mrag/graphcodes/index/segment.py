@@ -30,8 +30,6 @@ from mrag.graphcodes.index.flat import Flat, Ints, WeightedCell
 from mrag.index.segments.rows import StringTable
 from mrag.storage.arrays import Arrays, lazy
 
-__all__ = ["CodeSegment", "smallest"]
-
 _HUB: Final = 32
 
 

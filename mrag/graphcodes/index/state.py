@@ -13,8 +13,6 @@ from mrag.graphcodes.index.segment import CodeSegment
 from mrag.index.segments.rows import Rows
 from mrag.storage.segments import Live
 
-__all__ = ["CodeState"]
-
 
 @dataclass(frozen=True)
 class CodeState:

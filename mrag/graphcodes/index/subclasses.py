@@ -13,8 +13,6 @@ from mrag.graphcodes.index.lookup import PairPostings
 if TYPE_CHECKING:
     from mrag.graphcodes.index.counts import SegmentCounts
 
-__all__ = ["subclass_edges"]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
 

@@ -13,8 +13,6 @@ import numpy as np
 from mrag.graphcodes.index.counts import Floats, Rows, SegmentCounts, Values
 from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
 
-__all__ = ["Best", "all_values", "best"]
-
 _NAMES: Final = ("features", "relations", "types")
 _AHEAD: Final = 16  # how many times k documents are worked out at once where bounds say little
 _MARGIN: Final = 1 + 1e-12  # so that rounding never shuts out a tie

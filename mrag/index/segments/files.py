@@ -101,7 +101,7 @@ class DocumentManifest:
         return cls(generation=committed.generation, files=committed.files, **fields)
 
 
-class DocumentFolder(SegmentFolder[DocumentSegment]):
+class DocumentFolder(SegmentFolder[DocumentSegment, tuple[DocumentManifest, list[DocumentSegment], Live]]):
     """Reads and writes the files of an index of documents.
 
     Args:
@@ -110,19 +110,6 @@ class DocumentFolder(SegmentFolder[DocumentSegment]):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND, "segment", DocumentSegment)
-
-    def read(self) -> tuple[DocumentManifest, list[DocumentSegment], Live]:
-        """Read the manifest and open the files that it names.
-
-        Returns:
-            The manifest, its segments, and True for every row not deleted (None if none is).
-
-        Raises:
-            MissingIndex: If there is no index.
-            IndexMismatch: If another version of the package wrote it.
-            DamagedIndex: If a file is missing or damaged.
-        """
-        return self.load(self._read)
 
     def _read(self, committed: Committed) -> tuple[DocumentManifest, list[DocumentSegment], Live]:
         manifest = DocumentManifest.of(committed)

@@ -5,21 +5,8 @@ from __future__ import annotations
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF
 
+from mrag.planning import plan as pl
 from mrag.planning.algebra.scopes import aggregates, sides
-from mrag.planning.plan import (
-    Column,
-    Condition,
-    Contains,
-    DatePart,
-    Expression,
-    Number,
-    Pattern,
-    Place,
-    Plan,
-    Scalar,
-    Unknown,
-    parts,
-)
 
 
 class PlanRoles:
@@ -32,68 +19,68 @@ class PlanRoles:
         subject: What the plan is about: what is counted or shown, else the first thing.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: pl.Plan) -> None:
         self._plan = plan
         self._blocks = [plan.where, *(a.where for c in plan.columns for a in aggregates(c.value))]
         self._patterns = [p for b in self._blocks for p in b.patterns]
         self.subject = self._main()
 
-    def _main(self) -> Unknown | None:
+    def _main(self) -> pl.Unknown | None:
         """Return what the plan is about: what is counted or shown, else the first thing."""
         folds = [u for c in self._plan.columns for a in aggregates(c.value) for u in a.of]
-        shown = [c.value for c in self._plan.columns if isinstance(c.value, Unknown)]
-        subjects = [p.subject for p in self._patterns if isinstance(p.subject, Unknown)]
+        shown = [c.value for c in self._plan.columns if isinstance(c.value, pl.Unknown)]
+        subjects = [p.subject for p in self._patterns if isinstance(p.subject, pl.Unknown)]
         for unknown in (*folds, *shown, *subjects):
             if unknown in subjects:
                 return unknown
         return next(iter(folds or shown), None)
 
-    def type(self, unknown: Unknown) -> URIRef | None:
+    def type(self, unknown: pl.Unknown) -> URIRef | None:
         """Return the class of an unknown."""
         for p in self._patterns:
             if p.subject == unknown and p.predicate == RDF.type and isinstance(p.object, URIRef):
                 return p.object
         for column, inner in self._joined():
-            if column.name == unknown.name and isinstance(column.value, Unknown):
+            if column.name == unknown.name and isinstance(column.value, pl.Unknown):
                 return PlanRoles(inner).type(column.value)
         return None
 
-    def is_joined(self, unknown: Unknown) -> bool:
+    def is_joined(self, unknown: pl.Unknown) -> bool:
         """Return whether an unknown is a column of a plan that is joined with this one."""
         return any(column.name == unknown.name for column, _ in self._joined())
 
-    def _joined(self) -> list[tuple[Column, Plan]]:
+    def _joined(self) -> list[tuple[pl.Column, pl.Plan]]:
         return [(c, plan) for plan in self._plan.where.plans for c in plan.columns]
 
-    def is_kind(self, pattern: Pattern) -> bool:
+    def is_kind(self, pattern: pl.Pattern) -> bool:
         """Return whether a pattern says the class that an unknown is called by."""
-        return isinstance(pattern.subject, Unknown) and self.type(pattern.subject) == pattern.object
+        return isinstance(pattern.subject, pl.Unknown) and self.type(pattern.subject) == pattern.object
 
-    def binding(self, unknown: Unknown) -> Pattern | None:
+    def binding(self, unknown: pl.Unknown) -> pl.Pattern | None:
         """Return the pattern that an unknown is the value of."""
         return next((p for p in self._patterns if p.object == unknown and p.predicate != RDF.type), None)
 
-    def is_free(self, place: Place) -> bool:
+    def is_free(self, place: pl.Place) -> bool:
         """Return whether nothing else is said of a value."""
         spoken = [c for b in self._blocks for c in b.conditions]
-        return self.mentions(place) == 1 and not any(place in parts(s) for c in spoken for s in sides(c))
+        return self.mentions(place) == 1 and not any(place in pl.parts(s) for c in spoken for s in sides(c))
 
-    def mentions(self, place: Place) -> int:
+    def mentions(self, place: pl.Place) -> int:
         """Return in how many patterns something stands."""
         return sum(place in (p.subject, p.object) for p in self._patterns)
 
-    def is_shown(self, unknown: Unknown) -> bool:
+    def is_shown(self, unknown: pl.Unknown) -> bool:
         """Return whether a column shows an unknown."""
-        return any(unknown in parts(c.value) for c in self._plan.columns)
+        return any(unknown in pl.parts(c.value) for c in self._plan.columns)
 
-    def only(self, condition: Condition, unknown: Unknown) -> bool:
+    def only(self, condition: pl.Condition, unknown: pl.Unknown) -> bool:
         """Return whether a condition bounds the value of an unknown by something fixed."""
-        if isinstance(condition, Contains):
+        if isinstance(condition, pl.Contains):
             return plain(condition.value) == unknown
-        fixed = isinstance(condition.right, URIRef | Literal | Scalar)
+        fixed = isinstance(condition.right, URIRef | Literal | pl.Scalar)
         return plain(condition.left) == unknown and fixed
 
 
-def plain(value: Expression) -> Expression:
+def plain(value: pl.Expression) -> pl.Expression:
     """Return an expression without its reading as a number or a date."""
-    return plain(value.value) if isinstance(value, Number | DatePart) else value
+    return plain(value.value) if isinstance(value, pl.Number | pl.DatePart) else value

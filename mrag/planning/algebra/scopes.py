@@ -8,63 +8,52 @@ from collections.abc import Iterator
 from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError
-from mrag.planning.plan import (
-    Aggregate,
-    Block,
-    Column,
-    Comparison,
-    Condition,
-    Contains,
-    Expression,
-    Pattern,
-    Plan,
-    Scalar,
-    Unknown,
-    parts,
-)
+from mrag.planning import plan as pl
 from mrag.rdf.terms import to_ox
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _DEEPEST = 40
 
 
-def sides(condition: Condition) -> tuple[Expression, ...]:
+def sides(condition: pl.Condition) -> tuple[pl.Expression, ...]:
     """Return the expressions of a condition."""
-    return (condition.left, condition.right) if isinstance(condition, Comparison) else (condition.value,)
+    return (condition.left, condition.right) if isinstance(condition, pl.Comparison) else (condition.value,)
 
 
-def unknowns(expression: Expression) -> set[Unknown]:
+def unknowns(expression: pl.Expression) -> set[pl.Unknown]:
     """Return the unknowns that an expression needs, those of its aggregates left out."""
-    return {e for e in _outside(expression) if isinstance(e, Unknown)}
+    return {e for e in _outside(expression) if isinstance(e, pl.Unknown)}
 
 
-def aggregates(expression: Expression) -> list[Aggregate]:
+def aggregates(expression: pl.Expression) -> list[pl.Aggregate]:
     """Return the aggregates in an expression."""
-    return [e for e in _outside(expression) if isinstance(e, Aggregate)]
+    return [e for e in _outside(expression) if isinstance(e, pl.Aggregate)]
 
 
-def _outside(expression: Expression) -> Iterator[Expression]:
+def _outside(expression: pl.Expression) -> Iterator[pl.Expression]:
     """Yield an expression and what is in it, without what is in its aggregates."""
     hidden: set[int] = set()
-    for part in parts(expression):
-        if isinstance(part, Aggregate) and part.value is not None:
-            hidden.update(id(e) for e in parts(part.value))
-    for part in parts(expression):
+    for part in pl.parts(expression):
+        if isinstance(part, pl.Aggregate) and part.value is not None:
+            hidden.update(id(e) for e in pl.parts(part.value))
+    for part in pl.parts(expression):
         if id(part) not in hidden:
             yield part
 
 
-def bound(block: Block) -> set[Unknown]:
+def bound(block: pl.Block) -> set[pl.Unknown]:
     """Return the unknowns that every solution of a block binds."""
-    found = {u for p in block.patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, Unknown)}
-    found |= {Unknown(c.name) for plan in block.plans for c in plan.columns}
+    found = {
+        u for p in block.patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, pl.Unknown)
+    }
+    found |= {pl.Unknown(c.name) for plan in block.plans for c in plan.columns}
     for branches in block.either:
         if branches:
             found |= set.intersection(*(bound(b) for b in branches))
     return found
 
 
-def reached(block: Block) -> set[Unknown]:
+def reached(block: pl.Block) -> set[pl.Unknown]:
     """Return the unknowns that some solution of a block binds."""
     found = bound(block)
     for inner in (*(b for branches in block.either for b in branches), *block.optional):
@@ -72,7 +61,7 @@ def reached(block: Block) -> set[Unknown]:
     return found
 
 
-def unsure(block: Block) -> set[Unknown]:
+def unsure(block: pl.Block) -> set[pl.Unknown]:
     """Return the unknowns that some solutions of a block, or of one within it, leave unbound."""
     found = reached(block) - bound(block)
     for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
@@ -80,14 +69,14 @@ def unsure(block: Block) -> set[Unknown]:
     return found
 
 
-def all_patterns(block: Block) -> Iterator[Pattern]:
+def all_patterns(block: pl.Block) -> Iterator[pl.Pattern]:
     """Yield the patterns of a block and of all within it."""
     yield from block.patterns
     for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
         yield from all_patterns(inner)
 
 
-def mentioned(block: Block) -> set[Unknown]:
+def mentioned(block: pl.Block) -> set[pl.Unknown]:
     """Return all unknowns of a block, those of what must not hold among them."""
     found = reached(block) | {u for c in block.conditions for s in sides(c) for u in unknowns(s)}
     for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
@@ -95,7 +84,7 @@ def mentioned(block: Block) -> set[Unknown]:
     return found
 
 
-def borrowed(block: Block, outer: set[Unknown]) -> set[Unknown]:
+def borrowed(block: pl.Block, outer: set[pl.Unknown]) -> set[pl.Unknown]:
     """Return the unknowns of the blocks around it that a block speaks of without binding them itself."""
     found = {u for c in block.conditions for s in sides(c) for u in unknowns(s)}
     for inner in block.without:
@@ -105,9 +94,9 @@ def borrowed(block: Block, outer: set[Unknown]) -> set[Unknown]:
     return (found & outer) - reached(block)
 
 
-def merged(*blocks: Block) -> Block:
+def merged(*blocks: pl.Block) -> pl.Block:
     """Return the block that says all that blocks say."""
-    return Block(
+    return pl.Block(
         tuple(dict.fromkeys(p for b in blocks for p in b.patterns)),
         tuple(dict.fromkeys(c for b in blocks for c in b.conditions)),
         tuple(dict.fromkeys(w for b in blocks for w in b.without)),
@@ -117,25 +106,26 @@ def merged(*blocks: Block) -> Block:
     )
 
 
-def positive(block: Block) -> Block:
+def positive(block: pl.Block) -> pl.Block:
     """Return what must exist for a block to hold."""
-    return Block(patterns=block.patterns, either=block.either, plans=block.plans)
+    return pl.Block(patterns=block.patterns, either=block.either, plans=block.plans)
 
 
-def keys(plan: Plan) -> tuple[Column, ...]:
+def keys(plan: pl.Plan) -> tuple[pl.Column, ...]:
     """Return what the solutions of a grouped plan are grouped by, under names."""
     shown = tuple(c for c in plan.columns if not aggregates(c.value))
     names = {c.value for c in shown}
-    return (*shown, *(Column(u, u.name) for u in plan.group_by if u not in names))
+    return (*shown, *(pl.Column(u, u.name) for u in plan.group_by if u not in names))
 
 
-def check(plan: Plan) -> None:
+def check(plan: pl.Plan) -> None:
     """Refuse a plan that says nothing sensible.
 
     Raises:
         ConfigError: With what is wrong with it.
 
     Example:
+        >>> from mrag.planning import Column, Plan, Unknown
         >>> check(Plan(columns=(Column(Unknown("x"), "x"),)))
         Traceback (most recent call last):
         mrag.errors.ConfigError: Nothing binds ?x.
@@ -143,7 +133,7 @@ def check(plan: Plan) -> None:
     _check(plan, _DEEPEST)
 
 
-def _check(plan: Plan, depth: int) -> None:
+def _check(plan: pl.Plan, depth: int) -> None:
     if depth <= 0:
         raise ConfigError("The plan is nested too deep.")
     names = [c.name for c in plan.columns]
@@ -162,9 +152,9 @@ def _check(plan: Plan, depth: int) -> None:
         _require({unknown}, here)
     for column in plan.columns:
         folded = bool(aggregates(column.value))
-        grouped = {k.value for k in keys(plan) if isinstance(k.value, Unknown)}
+        grouped = {k.value for k in keys(plan) if isinstance(k.value, pl.Unknown)}
         _check_value(column.value, plan.where, grouped if folded else here, depth, folds=True)
-    known = {Unknown(n) for n in names} | set(plan.group_by)
+    known = {pl.Unknown(n) for n in names} | set(plan.group_by)
     for condition in plan.having:
         for side in sides(condition):
             _check_value(side, plan.where, known, depth, folds=True)
@@ -175,7 +165,7 @@ def _check_name(name: str) -> None:
         raise ConfigError("A name of a plan is of letters, digits and _.", term=name)
 
 
-def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: int) -> None:
+def _check_block(block: pl.Block, outer: set[pl.Unknown], sure: set[pl.Unknown], depth: int) -> None:
     if depth <= 0:
         raise ConfigError("The plan is nested too deep.")
     for pattern in block.patterns:
@@ -184,7 +174,7 @@ def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: i
         _check_joined(plan, block, depth)
     here = outer | reached(block)
     for condition in block.conditions:
-        if isinstance(condition, Contains):
+        if isinstance(condition, pl.Contains):
             to_ox(Literal(condition.text))
         for side in sides(condition):
             _check_value(side, block, here, depth, folds=False)
@@ -203,28 +193,30 @@ def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: i
             _require(mentioned(inner) & certain, known, "Not every alternative binds")
 
 
-def _check_pattern(pattern: Pattern) -> None:
+def _check_pattern(pattern: pl.Pattern) -> None:
     for place in (pattern.subject, pattern.predicate, pattern.object):
-        if isinstance(place, Unknown):
+        if isinstance(place, pl.Unknown):
             _check_name(place.name)
     if pattern.narrower and (pattern.predicate != RDF.type or not isinstance(pattern.object, URIRef)):
         raise ConfigError("Only a class has narrower ones.", term=str(pattern.object))
 
 
-def _check_joined(plan: Plan, block: Block, depth: int) -> None:
+def _check_joined(plan: pl.Plan, block: pl.Block, depth: int) -> None:
     _check(plan, depth - 1)
     if plan.yes_or_no or plan.ties:
         raise ConfigError("A plan that is joined with others has columns and no ties.")
-    computed = {Unknown(c.name) for c in plan.columns if not isinstance(c.value, Unknown)}
+    computed = {pl.Unknown(c.name) for c in plan.columns if not isinstance(c.value, pl.Unknown)}
     if computed & {u for p in all_patterns(block) for u in (p.subject, p.predicate, p.object)}:
         raise ConfigError("A value that is computed is in no triple.")
 
 
-def _check_value(value: Expression, block: Block, known: set[Unknown], depth: int, *, folds: bool) -> None:
-    for size, part in enumerate(parts(value)):
+def _check_value(
+    value: pl.Expression, block: pl.Block, known: set[pl.Unknown], depth: int, *, folds: bool
+) -> None:
+    for size, part in enumerate(pl.parts(value)):
         if size > 200:
             raise ConfigError("An expression is too long.")
-        if isinstance(part, Scalar):
+        if isinstance(part, pl.Scalar):
             _check_scalar(part.plan, depth)
     _require(unknowns(value), known)
     for aggregate in aggregates(value):
@@ -241,7 +233,7 @@ def _check_value(value: Expression, block: Block, known: set[Unknown], depth: in
             _check_value(aggregate.value, inner, reached(inner), depth, folds=False)
 
 
-def _check_scalar(plan: Plan, depth: int) -> None:
+def _check_scalar(plan: pl.Plan, depth: int) -> None:
     _check(plan, depth - 1)
     single = plan.limit == 1 and not plan.ties
     if len(plan.columns) != 1 or not (single or (plan.grouped and not keys(plan))):
@@ -250,6 +242,6 @@ def _check_scalar(plan: Plan, depth: int) -> None:
         )
 
 
-def _require(wanted: set[Unknown], known: set[Unknown], else_: str = "Nothing binds") -> None:
+def _require(wanted: set[pl.Unknown], known: set[pl.Unknown], else_: str = "Nothing binds") -> None:
     for unknown in sorted(wanted - known):
         raise ConfigError(f"{else_} {unknown}.")

@@ -15,21 +15,9 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
+from mrag.planning import plan as pl
 from mrag.planning.algebra import dates
 from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Given, number_of, text, whole
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Comparison,
-    Condition,
-    Contains,
-    DatePart,
-    Days,
-    Expression,
-    Number,
-    Scalar,
-    Unknown,
-)
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import XSD, to_ox
 
@@ -71,53 +59,53 @@ class ValueCompiler:
         clean: Unknowns whose values are numbers by their datatype, if they are numbers at all.
     """
 
-    variable: Callable[[Unknown], ox.Variable]
-    fold: Callable[[Aggregate], Given]
-    scalar: Callable[[Scalar], Given]
+    variable: Callable[[pl.Unknown], ox.Variable]
+    fold: Callable[[pl.Aggregate], Given]
+    scalar: Callable[[pl.Scalar], Given]
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    unsure: Collection[Unknown] = ()
-    clean: Collection[Unknown] = ()
+    unsure: Collection[pl.Unknown] = ()
+    clean: Collection[pl.Unknown] = ()
 
-    def kind(self, expression: Expression) -> Kind:
+    def kind(self, expression: pl.Expression) -> Kind:
         """Return what an expression is known to be."""
         return kind_of(expression, self.kinds)
 
-    def raw(self, expression: Expression) -> Given:
+    def raw(self, expression: pl.Expression) -> Given:
         """Return an expression as it stands."""
         match expression:
-            case Unknown():
+            case pl.Unknown():
                 variable = self.variable(expression)
                 unsure = expression in self.unsure
                 return Given(variable, (sparql.Call("bound", (variable,)),) if unsure else ())
             case URIRef() | Literal():
                 return Given(to_ox(expression))  # type: ignore[arg-type]  # neither is a blank node
-            case Number(value):
+            case pl.Number(value):
                 return self.number(value)
-            case DatePart(part, value):
+            case pl.DatePart(part, value):
                 return dates.part(part, self.text(value))
-            case Days(start, end):
+            case pl.Days(start, end):
                 return dates.days(self.text(start), self.text(end))
-            case Arithmetic(left, operation, right):
+            case pl.Arithmetic(left, operation, right):
                 return self._arithmetic(left, operation, right)
-            case Aggregate():
+            case pl.Aggregate():
                 return self.fold(expression)
-            case Scalar():
+            case pl.Scalar():
                 return self.scalar(expression)
 
-    def number(self, expression: Expression) -> Given:
+    def number(self, expression: pl.Expression) -> Given:
         """Return the number that an expression is, or that its text begins with."""
         if isinstance(expression, Literal):
             return number_of(str(expression))
         if self.kind(expression) == "number":
             return self.raw(expression)
-        if isinstance(expression, Unknown) and expression in self.clean:
+        if isinstance(expression, pl.Unknown) and expression in self.clean:
             given = self.raw(expression)
             numeric = sparql.Call("isNumeric", (given.value,))
             return Given(sparql.Cast(DOUBLE, given.value), (*given.guards, numeric))
         given = self.text(expression)
         return number_of(given.value).when(*given.guards)
 
-    def text(self, expression: Expression) -> Given:
+    def text(self, expression: pl.Expression) -> Given:
         """Return the text of an expression."""
         given = self.raw(expression)
         if isinstance(expression, Literal):
@@ -126,7 +114,7 @@ class ValueCompiler:
             return Given(text(given.value), given.guards)
         return given
 
-    def folded(self, expression: Expression, how: FoldedAs) -> Given:
+    def folded(self, expression: pl.Expression, how: FoldedAs) -> Given:
         """Return what an aggregate folds."""
         if how == "number":
             return self.number(expression)
@@ -135,12 +123,14 @@ class ValueCompiler:
             return Given(text(given.value), (*given.guards, sparql.Call("isLiteral", (given.value,))))
         return given
 
-    def condition(self, condition: Condition) -> sparql.Expression:
+    def condition(self, condition: pl.Condition) -> sparql.Expression:
         """Return a condition; where one of its expressions has no value it does not hold."""
-        given = self._contains(condition) if isinstance(condition, Contains) else self._compared(condition)
+        given = self._contains(condition) if isinstance(condition, pl.Contains) else self._compared(condition)
         return given.holding()
 
-    def _arithmetic(self, left: Expression, operation: OneOf["+", "-", "*", "/"], right: Expression) -> Given:
+    def _arithmetic(
+        self, left: pl.Expression, operation: OneOf["+", "-", "*", "/"], right: pl.Expression
+    ) -> Given:
         a, b = self.number(left), self.number(right)
         guards = (*a.guards, *b.guards)
         if operation != "/":
@@ -151,7 +141,7 @@ class ValueCompiler:
             return Given(quotient, guards) if float(b.value.value or 0) else NOTHING
         return Given(quotient, (*guards, sparql.Compare(b.value, "!=", _zero())))
 
-    def _contains(self, condition: Contains) -> Given:
+    def _contains(self, condition: pl.Contains) -> Given:
         given = self._lower(condition.value)
         sought = ox.Literal(condition.text.lower())
         if condition.position == "whole":
@@ -161,7 +151,7 @@ class ValueCompiler:
         ]
         return Given(sparql.Call(name, (given.value, sought)), given.guards)
 
-    def _lower(self, expression: Expression) -> Given:
+    def _lower(self, expression: pl.Expression) -> Given:
         """Return the text of a literal in lower case; an entity has none."""
         if isinstance(expression, Literal):
             return Given(ox.Literal(str(expression).lower()))
@@ -171,7 +161,7 @@ class ValueCompiler:
             guards = (*guards, sparql.Call("isLiteral", (given.value,)))
         return Given(sparql.Call("lcase", (text(given.value),)), guards)
 
-    def _compared(self, condition: Comparison) -> Given:
+    def _compared(self, condition: pl.Comparison) -> Given:
         left, right, relation = condition.left, condition.right, condition.relation
         kinds = (self.kind(left), self.kind(right))
         if "year" in kinds or "number" in kinds:
@@ -190,17 +180,17 @@ class ValueCompiler:
             a, b = (_sortable(self._lower(e)) for e in (left, right))
         return Given(sparql.Compare(a.value, relation, b.value), (*a.guards, *b.guards))
 
-    def _years(self, expression: Expression) -> Given:
+    def _years(self, expression: pl.Expression) -> Given:
         if self.kind(expression) == "number":
             return self.number(expression)
         return dates.part("year", self.text(expression))
 
-    def _dated(self, part: dates.Precision, expression: Expression) -> Given:
-        if isinstance(expression, DatePart):
+    def _dated(self, part: dates.Precision, expression: pl.Expression) -> Given:
+        if isinstance(expression, pl.DatePart):
             return self.raw(expression)
         return dates.part(part, self.text(expression))
 
-    def _truth(self, condition: Comparison) -> Given:
+    def _truth(self, condition: pl.Comparison) -> Given:
         if condition.relation not in ("=", "!="):
             return NOTHING
         sides = (condition.left, condition.right)
@@ -214,7 +204,7 @@ class ValueCompiler:
             given.guards,
         )
 
-    def _any(self, condition: Comparison) -> Given:
+    def _any(self, condition: pl.Comparison) -> Given:
         """Compare any two values: as numbers if both are, else as text; things as things."""
         a, b = self.raw(condition.left), self.raw(condition.right)
         first, second = text(a.value), text(b.value)
@@ -266,7 +256,7 @@ def bind(given: Given, variable: ox.Variable, nothing: Callable[[], ox.Variable]
 _Key: TypeAlias = sparql.Expression | sparql.Descending
 
 
-def kind_of(expression: Expression, columns: Mapping[str, Kind] | None = None) -> Kind:
+def kind_of(expression: pl.Expression, columns: Mapping[str, Kind] | None = None) -> Kind:
     """Return what an expression is known to be, whatever the graph holds.
 
     Args:
@@ -274,28 +264,29 @@ def kind_of(expression: Expression, columns: Mapping[str, Kind] | None = None) -
         columns: What columns are, by name, where it may speak of columns.
 
     Example:
+        >>> from mrag.planning import DatePart, Unknown
         >>> kind_of(DatePart("date", Unknown("day"))), kind_of(Unknown("day")), kind_of(Literal(3))
         ('date', 'any', 'number')
     """
     match expression:
-        case Unknown(name):
+        case pl.Unknown(name):
             return (columns or {}).get(name, "any")
         case URIRef():
             return "entity"
         case Literal():
             return _TYPES.get(str(expression.datatype), "text")
-        case DatePart("date" | "year-month" as part, _):
+        case pl.DatePart("date" | "year-month" as part, _):
             return part
-        case Aggregate("minimum" | "maximum", value) if value is not None:
+        case pl.Aggregate("minimum" | "maximum", value) if value is not None:
             found = kind_of(value)
             return "text" if found == "any" else found
-        case Scalar(plan):
+        case pl.Scalar(plan):
             return kind_of(plan.columns[0].value)
         case _:
             return "number"
 
 
-def folded_as(aggregate: Aggregate) -> FoldedAs:
+def folded_as(aggregate: pl.Aggregate) -> FoldedAs:
     """Return whether an aggregate folds numbers, text, or values as they stand."""
     if aggregate.value is None or aggregate.function == "count":
         return "itself"

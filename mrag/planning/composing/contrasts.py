@@ -11,24 +11,12 @@ from dataclasses import dataclass, replace
 
 from rdflib import RDF, URIRef
 
+from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
 from mrag.planning.building.choices import Draft
 from mrag.planning.composing.nested import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Block,
-    Column,
-    Comparison,
-    Expression,
-    Place,
-    Plan,
-    Relation,
-    Scalar,
-    Unknown,
-)
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import Schema
 
@@ -36,7 +24,7 @@ Read = Callable[[str], Sequence[Draft]]
 
 _AUXILIARIES = frozenset("have has had having with that which who whose do does did are is were was".split())
 _BETWEEN = frozenset("the a an of any".split())
-_FORMS: tuple[tuple[tuple[str, ...], Relation], ...] = (
+_FORMS: tuple[tuple[tuple[str, ...], pl.Relation], ...] = (
     (("more", "than"), ">"),
     (("fewer", "than"), "<"),
     (("less", "than"), "<"),
@@ -57,7 +45,7 @@ class Contrast:
         outer: The question without the comparison.
     """
 
-    relation: Relation | None
+    relation: pl.Relation | None
     first: NameMention
     second: NameMention | None
     of: NameMention
@@ -83,7 +71,7 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: 
         other = next((m for m in named if m.start == _after(low, than + 1)), None)
         if first is None or owner is None or other is None:
             return None
-        relation: Relation | None = None if low[2] == "more" else "<"
+        relation: pl.Relation | None = None if low[2] == "more" else "<"
         return Contrast(relation, first, other, owner, "", "")
     for first in things:
         found = _compared(low, first)
@@ -109,7 +97,7 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: 
     return None
 
 
-def _compared(low: Sequence[str], first: NameMention) -> tuple[Relation, int, int] | None:
+def _compared(low: Sequence[str], first: NameMention) -> tuple[pl.Relation, int, int] | None:
     """Return how a number of things is compared, where that begins, and where what is behind it does."""
     for words, relation in _FORMS:
         if tuple(low[first.end : first.end + 2]) == words:
@@ -195,26 +183,28 @@ class _Counted:
     """A number of things of each thing of a class: its plan, the unknown of the things, and the fold."""
 
     draft: Draft
-    key: Unknown
-    count: Aggregate
+    key: pl.Unknown
+    count: pl.Aggregate
 
-    def of(self, place: Place, prefix: str) -> Aggregate:
+    def of(self, place: pl.Place, prefix: str) -> pl.Aggregate:
         """Return the fold for a place, its unknowns apart from those of others."""
         own = {u for p in all_patterns(self.draft.plan.where) for u in (p.subject, p.object)}
-        by: dict[Place, Place] = {
-            u: place if u == self.key else Unknown(f"{prefix}{u.name}") for u in own if isinstance(u, Unknown)
+        by: dict[pl.Place, pl.Place] = {
+            u: place if u == self.key else pl.Unknown(f"{prefix}{u.name}")
+            for u in own
+            if isinstance(u, pl.Unknown)
         }
         where = self.draft.plan.where
         kept = tuple(p for p in where.patterns if not (p.subject == self.key and p.predicate == RDF.type))
         block = substituted(merged(replace(where, patterns=kept), self.count.where), by)
-        counted = tuple(u for one in self.count.of if isinstance(u := by.get(one, one), Unknown))
-        return Aggregate("count", None, counted, block)
+        counted = tuple(u for one in self.count.of if isinstance(u := by.get(one, one), pl.Unknown))
+        return pl.Aggregate("count", None, counted, block)
 
-    def beside(self, second: NameMention | None, thing: Unknown) -> Expression | None:
+    def beside(self, second: NameMention | None, thing: pl.Unknown) -> pl.Expression | None:
         """Return what is compared with: another number of the same thing, that of another, the average."""
         if second is None:
             mean = folded(self.draft, "average")
-            return None if mean is None else Scalar(mean.plan)
+            return None if mean is None else pl.Scalar(mean.plan)
         one = second.candidates[0]
         return self.of(thing if one.kind == "class" else URIRef(one.term), "other_")
 
@@ -224,11 +214,11 @@ def _number(read: Read, what: str, name: str, verb: str, cls: str) -> _Counted |
     for draft in (d for text in (texts if verb else texts[1:]) for d in read(text)[:3]):
         plan = draft.plan
         groups = [c for c in plan.columns if c.name in draft.shown and not aggregates(c.value)]
-        folds = [c.value for c in plan.columns if c.name in draft.shown and isinstance(c.value, Aggregate)]
+        folds = [c.value for c in plan.columns if c.name in draft.shown and isinstance(c.value, pl.Aggregate)]
         if draft.ignored or len(groups) != 1 or len(folds) != 1 or plan.having or plan.limit is not None:
             continue
         key = groups[0].value
-        if isinstance(key, Unknown) and folds[0].function == "count" and folds[0].value is None:
+        if isinstance(key, pl.Unknown) and folds[0].function == "count" and folds[0].value is None:
             return _Counted(draft, key, folds[0])
     return None
 
@@ -236,22 +226,22 @@ def _number(read: Read, what: str, name: str, verb: str, cls: str) -> _Counted |
 def _joined(outer: Draft, contrast: Contrast, cls: str, first: _Counted, other: _Counted) -> Draft | None:
     plan = outer.plan
     things = [p.subject for p in all_patterns(plan.where) if p.predicate == RDF.type and str(p.object) == cls]
-    if not things or not isinstance(things[0], Unknown) or contrast.relation is None:
+    if not things or not isinstance(things[0], pl.Unknown) or contrast.relation is None:
         return None
     thing = things[0]
     left, value = first.of(thing, "one_"), other.beside(contrast.second, thing)
     if value is None:
         return None
-    block = Block(tuple(p for p in plan.where.patterns if p.subject == thing and p.predicate == RDF.type))
-    having = Comparison(left, contrast.relation, value)
-    inner = Plan(block, (Column(thing, thing.name),), having=(having,))
+    block = pl.Block(tuple(p for p in plan.where.patterns if p.subject == thing and p.predicate == RDF.type))
+    having = pl.Comparison(left, contrast.relation, value)
+    inner = pl.Plan(block, (pl.Column(thing, thing.name),), having=(having,))
     simple = not (plan.grouped or plan.limit is not None or plan.order or plan.yes_or_no) and all(
-        isinstance(c.value, Unknown) for c in plan.columns
+        isinstance(c.value, pl.Unknown) for c in plan.columns
     )
     if simple and [c.value for c in plan.columns] == [thing]:
         found = replace(plan, having=(having,))
     else:
-        found = replace(plan, where=merged(plan.where, Block(plans=(inner,))))
+        found = replace(plan, where=merged(plan.where, pl.Block(plans=(inner,))))
     return _with(outer, found, outer.shown, contrast, first, other)
 
 
@@ -259,11 +249,11 @@ def _difference(contrast: Contrast, first: _Counted, owner: Candidate, other: Ca
     one, two = first.of(URIRef(owner.term), "one_"), first.of(URIRef(other.term), "other_")
     if contrast.relation == "<":
         one, two = two, one
-    plan = Plan(Block(), (Column(Arithmetic(one, "-", two), "difference"),))
+    plan = pl.Plan(pl.Block(), (pl.Column(pl.Arithmetic(one, "-", two), "difference"),))
     return _with(first.draft, plan, ("difference",), contrast, first)
 
 
-def _with(outer: Draft, plan: Plan, shown: tuple[str, ...], contrast: Contrast, *parts: _Counted) -> Draft:
+def _with(outer: Draft, plan: pl.Plan, shown: tuple[str, ...], contrast: Contrast, *parts: _Counted) -> Draft:
     matches = [m for p in parts for m in p.draft.matches]
     named = [m for m in (contrast.of, contrast.second) if m is not None]
     matches += [*(m.candidates[0].score for m in named), *outer.matches]

@@ -6,20 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import merged
 from mrag.planning.building.choices import Draft, Unbuildable
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Block,
-    Column,
-    Expression,
-    Number,
-    Operation,
-    Plan,
-    Unknown,
-)
 from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
@@ -77,7 +67,7 @@ def both_counts(all_: Draft, having: Draft) -> Draft | None:
     """
     counts = [d.plan.columns[0].value for d in (all_, having) if len(d.plan.columns) == 1]
     where, more = all_.plan.where, having.plan.where
-    if len(counts) < 2 or counts[0] != counts[1] or not isinstance(counts[0], Aggregate):
+    if len(counts) < 2 or counts[0] != counts[1] or not isinstance(counts[0], pl.Aggregate):
         return None
     if (
         having.plan.having
@@ -86,7 +76,7 @@ def both_counts(all_: Draft, having: Draft) -> Draft | None:
         or not set(where.patterns) <= set(more.patterns)
     ):
         return None
-    told = Block(
+    told = pl.Block(
         tuple(p for p in more.patterns if p not in where.patterns),
         tuple(c for c in more.conditions if c not in where.conditions),
         tuple(w for w in more.without if w not in where.without),
@@ -96,10 +86,10 @@ def both_counts(all_: Draft, having: Draft) -> Draft | None:
         return None
     count, name = counts[0], all_.plan.columns[0].name
     columns = (
-        Column(replace(count, where=told), f"{name}_with"),
-        Column(replace(count, where=Block(without=(told,))), f"{name}_without"),
+        pl.Column(replace(count, where=told), f"{name}_with"),
+        pl.Column(replace(count, where=pl.Block(without=(told,))), f"{name}_without"),
     )
-    return replace(having, plan=Plan(where, columns), shown=tuple(c.name for c in columns))
+    return replace(having, plan=pl.Plan(where, columns), shown=tuple(c.name for c in columns))
 
 
 def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, build: Build) -> Draft | None:
@@ -123,7 +113,7 @@ def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, 
     cue = items[at].cue
     assert cue is not None
     above, below, rest = _sides(question, items, at)
-    operation: Operation = "-" if cue.kind == "difference" else "/"
+    operation: pl.Operation = "-" if cue.kind == "difference" else "/"
     before = [i for i in items[:at] if not (i.cue and i.cue.kind == "show")]
     averaged = any(i.cue and i.cue.kind == "fold" and i.cue.value == "average" for i in before)
     before = [i for i in before if not (i.cue and i.cue.kind == "fold")]
@@ -224,7 +214,7 @@ def _share(first: Frame, second: Frame) -> None:
 
 
 def _joined(
-    first: Draft, second: Draft, grouped: Draft | None, operation: Operation, factor: float, averaged: bool
+    first: Draft, second: Draft, grouped: Draft | None, operation: pl.Operation, factor: float, averaged: bool
 ) -> Draft:
     one, other = first.plan, second.plan
     value, divisor = _measure(first), _measure(second)
@@ -238,23 +228,25 @@ def _joined(
     where = _common(one.where, other.where)
     if grouped is not None:
         where = merged(where, grouped.plan.where)
-    if not isinstance(value, Aggregate) and not isinstance(divisor, Aggregate):
+    if not isinstance(value, pl.Aggregate) and not isinstance(divisor, pl.Aggregate):
         further, divisor = _apart(one.where, other.where, divisor)
-        ratio: Expression = Arithmetic(value, operation, divisor)
+        ratio: pl.Expression = pl.Arithmetic(value, operation, divisor)
         where = merged(one.where, further)
         if averaged:
             owners = [
-                p.subject for p in where.patterns if p.object == value and isinstance(p.subject, Unknown)
+                p.subject for p in where.patterns if p.object == value and isinstance(p.subject, pl.Unknown)
             ]
-            ratio = Aggregate("average", ratio, tuple(owners[:1]))
+            ratio = pl.Aggregate("average", ratio, tuple(owners[:1]))
     else:
-        ratio = Arithmetic(_within(value, one.where, where), operation, _within(divisor, other.where, where))
+        ratio = pl.Arithmetic(
+            _within(value, one.where, where), operation, _within(divisor, other.where, where)
+        )
     if factor != 1.0:
         from rdflib import Literal
 
-        ratio = Arithmetic(ratio, "*", Literal(int(factor)))
-    columns = (*groups, Column(ratio, "ratio" if operation == "/" else "difference"))
-    plan = Plan(where, columns, order=())
+        ratio = pl.Arithmetic(ratio, "*", Literal(int(factor)))
+    columns = (*groups, pl.Column(ratio, "ratio" if operation == "/" else "difference"))
+    plan = pl.Plan(where, columns, order=())
     return replace(
         first,
         plan=plan,
@@ -266,29 +258,29 @@ def _joined(
     )
 
 
-def _apart(one: Block, other: Block, value: Expression) -> tuple[Block, Expression]:
+def _apart(one: pl.Block, other: pl.Block, value: pl.Expression) -> tuple[pl.Block, pl.Expression]:
     """Return a block and its value; under another name where the name stands for another value in `one`."""
-    plain = value.value if isinstance(value, Number) else value
+    plain = value.value if isinstance(value, pl.Number) else value
     mine = [p for p in other.patterns if p.object == plain]
     theirs = [p for p in one.patterns if p.object == plain]
-    if not isinstance(plain, Unknown) or not theirs or mine == theirs:
+    if not isinstance(plain, pl.Unknown) or not theirs or mine == theirs:
         return other, value
-    renamed = Unknown(f"other_{plain.name}")
-    return substituted(other, {plain: renamed}), Number(renamed) if plain is not value else renamed
+    renamed = pl.Unknown(f"other_{plain.name}")
+    return substituted(other, {plain: renamed}), pl.Number(renamed) if plain is not value else renamed
 
 
-def _measure(draft: Draft) -> Expression:
+def _measure(draft: Draft) -> pl.Expression:
     return next(c.value for c in draft.plan.columns if c.name == draft.shown[-1])
 
 
-def _within(value: Expression, where: Block, common: Block) -> Expression:
-    if not isinstance(value, Aggregate):
+def _within(value: pl.Expression, where: pl.Block, common: pl.Block) -> pl.Expression:
+    if not isinstance(value, pl.Aggregate):
         return value
     return replace(value, where=_less(where, common))
 
 
-def _common(one: Block, other: Block) -> Block:
-    return Block(
+def _common(one: pl.Block, other: pl.Block) -> pl.Block:
+    return pl.Block(
         tuple(p for p in one.patterns if p in other.patterns),
         tuple(c for c in one.conditions if c in other.conditions),
         tuple(w for w in one.without if w in other.without),
@@ -297,8 +289,8 @@ def _common(one: Block, other: Block) -> Block:
     )
 
 
-def _less(block: Block, common: Block) -> Block:
-    return Block(
+def _less(block: pl.Block, common: pl.Block) -> pl.Block:
+    return pl.Block(
         tuple(p for p in block.patterns if p not in common.patterns),
         tuple(c for c in block.conditions if c not in common.conditions),
         tuple(w for w in block.without if w not in common.without),

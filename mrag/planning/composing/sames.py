@@ -10,31 +10,19 @@ from itertools import count
 from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
+from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import check, mentioned, merged
 from mrag.planning.building.choices import Draft
 from mrag.planning.building.literals import identifier
 from mrag.planning.composing.nested import described
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.plan import (
-    Block,
-    Comparison,
-    Condition,
-    DatePart,
-    Expression,
-    Number,
-    Part,
-    Pattern,
-    Place,
-    Plan,
-    Unknown,
-)
 from mrag.planning.schema import Schema
 
 Read = Callable[[str], Sequence[Draft]]
 Named = Callable[[str], Sequence[Candidate]]
 
-_UNITS: dict[str, Part] = {"year": "year", "month": "year-month", "day": "date", "date": "date"}
+_UNITS: dict[str, pl.Part] = {"year": "year", "month": "year-month", "day": "date", "date": "date"}
 _IN = r"(?:in|on|during|within|at) (?:exactly )?"
 _WITH = r"(?:(?:that |which |who )?(?:share|shares|have|has|with|of|having|in|from|at) )?(?:exactly )?"
 _SAME = re.compile(
@@ -63,7 +51,7 @@ class SharedValue:
     """
 
     outer: str
-    part: Part | None
+    part: pl.Part | None
     what: str
     other: str
     same: bool
@@ -101,7 +89,7 @@ def sharing(shared: SharedValue, read: Read, named: Named, schema: Schema) -> It
 
 
 def _at_the_same_time(
-    shared: SharedValue, part: Part, read: Read, named: Named, schema: Schema
+    shared: SharedValue, part: pl.Part, read: Read, named: Named, schema: Schema
 ) -> Iterator[Draft]:
     things = [c for c in named(shared.other) if c.kind == "entity"]
     for outer in read(f"{shared.outer} in {_STAND_IN}")[:2]:
@@ -123,7 +111,7 @@ def _at_the_same_time(
                 thing = next((c for c in things if info and set(c.classes) & set(info.domains)), None)
                 if thing is not None and isinstance(pattern.predicate, URIRef):
                     other = _apart("its_time", kept.plan)
-                    block = Block((Pattern(URIRef(thing.term), pattern.predicate, other),))
+                    block = pl.Block((pl.Pattern(URIRef(thing.term), pattern.predicate, other),))
                     found = _joined(kept, block, _same_part(part, time, other), (thing.score,))
                     yield _without(found, pattern.subject, URIRef(thing.term)) if shared.same else found
                     return
@@ -157,11 +145,13 @@ def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Ite
             place = next(p.subject for p in outer.plan.where.patterns if str(p.object) == cls)
             value = _apart(identifier(info.names[0] if info.names else "value"), outer.plan)
             patterns = (
-                Pattern(place, URIRef(info.iri), value),
-                Pattern(URIRef(thing.term), URIRef(info.iri), value),
+                pl.Pattern(place, URIRef(info.iri), value),
+                pl.Pattern(URIRef(thing.term), URIRef(info.iri), value),
             )
             yield _without(
-                _joined(outer, Block(patterns), None, (found.score, thing.score)), place, URIRef(thing.term)
+                _joined(outer, pl.Block(patterns), None, (found.score, thing.score)),
+                place,
+                URIRef(thing.term),
             )
             return
 
@@ -184,64 +174,64 @@ def _when(clause: str) -> Iterator[str]:
         yield f"When {match['verb'].split()[0]} {match['subject']}{match['more']}?"
 
 
-def _bounds(condition: Condition) -> bool:
+def _bounds(condition: pl.Condition) -> bool:
     """Return whether a condition is one on the year that stands for another."""
-    right = condition.right if isinstance(condition, Comparison) else None
+    right = condition.right if isinstance(condition, pl.Comparison) else None
     return isinstance(right, Literal) and str(right)[:4] in (_STAND_IN, _BEHIND)
 
 
-def _dated(condition: Condition) -> list[Unknown]:
+def _dated(condition: pl.Condition) -> list[pl.Unknown]:
     """Return the unknown whose time a condition bounds."""
-    side: Expression | None = condition.left if isinstance(condition, Comparison) else None
-    while isinstance(side, DatePart | Number):
+    side: pl.Expression | None = condition.left if isinstance(condition, pl.Comparison) else None
+    while isinstance(side, pl.DatePart | pl.Number):
         side = side.value
-    return [side] if isinstance(side, Unknown) else []
+    return [side] if isinstance(side, pl.Unknown) else []
 
 
-def _same_part(part: Part, one: Unknown, other: Unknown) -> Comparison:
-    return Comparison(DatePart(part, one), "=", DatePart(part, other))
+def _same_part(part: pl.Part, one: pl.Unknown, other: pl.Unknown) -> pl.Comparison:
+    return pl.Comparison(pl.DatePart(part, one), "=", pl.DatePart(part, other))
 
 
-def _only_value(draft: Draft) -> Unknown | None:
+def _only_value(draft: Draft) -> pl.Unknown | None:
     if len(draft.shown) != 1:
         return None
     value = next(c.value for c in draft.plan.columns if c.name == draft.shown[0])
-    value = value.value if isinstance(value, DatePart | Number) else value
-    return value if isinstance(value, Unknown) else None
+    value = value.value if isinstance(value, pl.DatePart | pl.Number) else value
+    return value if isinstance(value, pl.Unknown) else None
 
 
-def _taken(plan: Plan) -> set[str]:
+def _taken(plan: pl.Plan) -> set[str]:
     return {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
 
 
-def _apart(name: str, plan: Plan) -> Unknown:
+def _apart(name: str, plan: pl.Plan) -> pl.Unknown:
     taken = _taken(plan)
-    return next(Unknown(n) for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken)
+    return next(pl.Unknown(n) for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken)
 
 
-def _renamed(block: Block, value: Unknown, plan: Plan) -> tuple[Block, Unknown]:
+def _renamed(block: pl.Block, value: pl.Unknown, plan: pl.Plan) -> tuple[pl.Block, pl.Unknown]:
     """Return a block with names that a plan has not, and what one of its unknowns is called then."""
     taken = _taken(plan)
-    by: dict[Place, Place] = {}
+    by: dict[pl.Place, pl.Place] = {}
     for unknown in sorted(mentioned(block)):
         fresh = next(n for i in count(1) if (n := f"its_{unknown.name}_{i}") not in taken)
-        by[unknown] = Unknown(fresh)
+        by[unknown] = pl.Unknown(fresh)
     found = by[value]
-    assert isinstance(found, Unknown)
+    assert isinstance(found, pl.Unknown)
     return substituted(block, by), found
 
 
-def _joined(draft: Draft, block: Block, same: Comparison | None, matches: tuple[float, ...]) -> Draft:
-    more = Block(conditions=(same,)) if same is not None else Block()
+def _joined(draft: Draft, block: pl.Block, same: pl.Comparison | None, matches: tuple[float, ...]) -> Draft:
+    more = pl.Block(conditions=(same,)) if same is not None else pl.Block()
     where = merged(draft.plan.where, block, more)
     return replace(draft, plan=replace(draft.plan, where=where), matches=(*draft.matches, *matches))
 
 
-def _without(draft: Draft, place: Place, thing: URIRef) -> Draft:
+def _without(draft: Draft, place: pl.Place, thing: URIRef) -> Draft:
     """Return a draft that leaves out the thing that others are compared with, if that is one of them."""
-    if not isinstance(place, Unknown):
+    if not isinstance(place, pl.Unknown):
         return draft
-    apart = Block(conditions=(Comparison(place, "!=", thing),))
+    apart = pl.Block(conditions=(pl.Comparison(place, "!=", thing),))
     plan = replace(draft.plan, where=merged(draft.plan.where, apart))
     try:
         check(plan)

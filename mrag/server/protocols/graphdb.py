@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+import mrag
 from mrag.server.engine import Engine
 from mrag.server.protect import json_object
 from mrag.server.protocols.negotiate import accepts
@@ -122,9 +123,8 @@ async def similarity(request: Request) -> Response:
     wanted = request.headers.get("x-graphdb-repository")
     if wanted and wanted != engine.kg.name:
         raise HTTPException(404, f"There is no repository {wanted[:100]!r}.")
-    from mrag.index.similarity import SimilarityIndexes
 
-    indexes = SimilarityIndexes.of(engine.kg)
+    indexes = mrag.SimilarityIndexes.of(engine.kg)
     if request.method in ("GET", "HEAD"):
         found = await asyncio.to_thread(lambda: [_index(indexes.info(name)) for name in indexes.names()])
         return JSONResponse(found)

@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+import mrag
 from mrag.errors import IndexError_, MragError
 from mrag.tracing import span
 
@@ -147,11 +148,9 @@ class _State:
             yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
 
     def _index(self) -> dict[str, tuple[float, str]]:
-        from mrag.index.similarity import SimilarityIndexes
-
         engine = self._engine
         try:
-            info = SimilarityIndexes.of(engine.kg).info(engine.settings.index)
+            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
         except IndexError_:
             return {"mrag_index_documents": (0, "Documents of the similarity index.")}
         behind = 0 if info.revision is None else engine.record.revision - info.revision
@@ -254,9 +253,7 @@ async def ready(request: Request) -> Response:
 
 
 def _index_state(engine: Engine) -> str:
-    from mrag.index.similarity import SimilarityIndexes
-
     try:
-        return "stale" if SimilarityIndexes.of(engine.kg).info(engine.settings.index).stale else "fresh"
+        return "stale" if mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index).stale else "fresh"
     except IndexError_:
         return "missing"

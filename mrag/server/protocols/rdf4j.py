@@ -16,24 +16,9 @@ from starlette.responses import PlainTextResponse, Response
 
 from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
 from mrag.server.engine import Engine
+from mrag.server.protocols import sparql
 from mrag.server.protocols.graph_store import documents, graph_store, statements
 from mrag.server.protocols.negotiate import RESULTS, choose, content_type
-from mrag.server.protocols.sparql import (
-    FORM,
-    QUERY,
-    UPDATE,
-    Fields,
-    base_of,
-    done,
-    has,
-    many,
-    one,
-    pairs,
-    read_fields,
-    respond,
-    seconds_of,
-    using,
-)
 from mrag.server.protocols.tables import table
 from mrag.server.queries import QueryRequest, plain_term
 
@@ -82,14 +67,14 @@ async def query(request: Request) -> Response:
         raise HTTPException(
             403, "Repositories are made and removed with the mrag command, not over the network."
         )
-    fields, kind, text = await read_fields(request)
-    if kind == UPDATE or (not has(fields, "query") and has(fields, "update")):
+    fields, kind, text = await sparql.read_fields(request)
+    if kind == sparql.UPDATE or (not sparql.has(fields, "query") and sparql.has(fields, "update")):
         raise HTTPException(400, f"Updates are sent to /repositories/{engine.kg.name}/statements.")
-    asked = asked_of(request, fields, text if kind == QUERY else None)
-    return await respond(request, asked, seconds_of(fields, engine))
+    asked = asked_of(request, fields, text if kind == sparql.QUERY else None)
+    return await sparql.respond(request, asked, sparql.seconds_of(fields, engine))
 
 
-def asked_of(request: Request, fields: Fields, text: str | None = None) -> QueryRequest:
+def asked_of(request: Request, fields: sparql.Fields, text: str | None = None) -> QueryRequest:
     """Return the query that a request's parameters describe.
 
     Args:
@@ -100,30 +85,32 @@ def asked_of(request: Request, fields: Fields, text: str | None = None) -> Query
     Raises:
         HTTPException: 400 if a parameter cannot be used.
     """
-    if one(fields, "queryLn", "sparql").lower() != "sparql":
+    if sparql.one(fields, "queryLn", "sparql").lower() != "sparql":
         raise HTTPException(400, "Queries are in SPARQL.")
     return QueryRequest(
-        text if text is not None else one(fields, "query"),
-        tuple(many(fields, "default-graph-uri")),
-        tuple(many(fields, "named-graph-uri")),
+        text if text is not None else sparql.one(fields, "query"),
+        tuple(sparql.many(fields, "default-graph-uri")),
+        tuple(sparql.many(fields, "named-graph-uri")),
         infer=_flag(fields, "infer", True),
         values=_values(fields),
-        base=one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else base_of(request),
+        base=sparql.one(fields, "baseURI").strip("<>")
+        if sparql.has(fields, "baseURI")
+        else sparql.base_of(request),
         limit=_number(fields, "limit"),
         offset=_number(fields, "offset") or 0,
         distinct=_flag(fields, "distinct", False),
     )
 
 
-def _number(fields: Fields, name: str) -> int | None:
+def _number(fields: sparql.Fields, name: str) -> int | None:
     """Return a number of solutions; None if it is not given, or is negative, as RDF4J reads it.
 
     Raises:
         HTTPException: 400 if it is no number.
     """
-    if not has(fields, name):
+    if not sparql.has(fields, name):
         return None
-    text = one(fields, name).strip()
+    text = sparql.one(fields, name).strip()
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise HTTPException(400, f"The parameter `{name}` is no whole number.")
     return None if text.startswith("-") else int(text)
@@ -133,9 +120,9 @@ async def on_statements(request: Request) -> Response:
     """Handle `/repositories/{id}/statements`: read, add, replace and remove statements, and update."""
     engine = repository(request)
     kind = content_type(request.headers.get("content-type"))
-    if request.method == "POST" and kind in (FORM, UPDATE):
+    if request.method == "POST" and kind in (sparql.FORM, sparql.UPDATE):
         return await _update(request, engine)
-    fields = pairs(request.scope["query_string"])
+    fields = sparql.pairs(request.scope["query_string"])
     graphs = contexts(fields)
     pattern = pattern_of(fields)
     if request.method in ("GET", "HEAD"):
@@ -143,32 +130,32 @@ async def on_statements(request: Request) -> Response:
     engine.writer.writable()
     if request.method == "DELETE":
         operation = ("match", *(_tuple(term) for term in pattern), graphs)
-        return done(await engine.writer.change([operation]))
-    base = one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else None
+        return sparql.done(await engine.writer.change([operation]))
+    base = sparql.one(fields, "baseURI").strip("<>") if sparql.has(fields, "baseURI") else None
     added = await documents(request, graphs, base=base)
     if request.method == "PUT":
         removed = [("match", None, None, None, graphs)]
-        return done(await engine.writer.change([*removed, *added]))
-    return done(await engine.writer.change(added))
+        return sparql.done(await engine.writer.change([*removed, *added]))
+    return sparql.done(await engine.writer.change(added))
 
 
 async def _update(request: Request, engine: Engine) -> Response:
     engine.writer.writable()
-    fields, kind, text = await read_fields(request)
+    fields, kind, text = await sparql.read_fields(request)
     if any(key.startswith("$") for key, _ in fields):
         raise HTTPException(400, "Updates take no values for variables. Put them into VALUES.")
     operations = await engine.writer.operations(
-        text if kind == UPDATE and text is not None else one(fields, "update"),
-        *using(fields),
-        base_of(request),
+        text if kind == sparql.UPDATE and text is not None else sparql.one(fields, "update"),
+        *sparql.using(fields),
+        sparql.base_of(request),
     )
-    return done(await engine.writer.change(operations, seconds_of(fields, engine)))
+    return sparql.done(await engine.writer.change(operations, sparql.seconds_of(fields, engine)))
 
 
 async def size(request: Request) -> Response:
     """Handle `/repositories/{id}/size`: how many statements have been asserted."""
     engine = repository(request)
-    graphs = contexts(pairs(request.scope["query_string"]))
+    graphs = contexts(sparql.pairs(request.scope["query_string"]))
     return PlainTextResponse(str(await count(engine, graphs)))
 
 
@@ -240,14 +227,14 @@ async def health(request: Request) -> Response:
     return Response(json.dumps(body), 200, None, "application/json")
 
 
-def contexts(fields: Fields) -> tuple[str | None, ...]:
+def contexts(fields: sparql.Fields) -> tuple[str | None, ...]:
     """Return the graphs that the parameters `context` name, None for the unnamed one (`null`).
 
     Raises:
         HTTPException: 400 if one is no IRI.
     """
     found: list[str | None] = []
-    for value in many(fields, "context"):
+    for value in sparql.many(fields, "context"):
         for part in (
             value.split(",") if value.startswith("<") and ">,<" in value.replace(" ", "") else [value]
         ):
@@ -281,13 +268,13 @@ def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
     return cast("ox.NamedNode | ox.Literal | ox.BlankNode", term)
 
 
-def pattern_of(fields: Fields) -> tuple[Any, ...]:
+def pattern_of(fields: sparql.Fields) -> tuple[Any, ...]:
     """Return subject, predicate and object that the parameters ask for, taken apart; None for any."""
     return tuple(_term(fields, name) for name in ("subj", "pred", "obj"))
 
 
-def _term(fields: Fields, name: str) -> Any:
-    return plain_term(from_ox(parse_term(one(fields, name)))) if has(fields, name) else None
+def _term(fields: sparql.Fields, name: str) -> Any:
+    return plain_term(from_ox(parse_term(sparql.one(fields, name)))) if sparql.has(fields, name) else None
 
 
 def _tuple(term: Any) -> tuple[str, ...] | None:
@@ -297,7 +284,7 @@ def _tuple(term: Any) -> tuple[str, ...] | None:
     return ("l", text, language or "", datatype or "") if kind == "l" else (kind, text)
 
 
-def _values(fields: Fields) -> dict[str, Term]:
+def _values(fields: sparql.Fields) -> dict[str, Term]:
     found: dict[str, Term] = {}
     for key, value in fields:
         if key.startswith("$") and len(key) > 1:
@@ -310,8 +297,8 @@ def _values(fields: Fields) -> dict[str, Term]:
     return found
 
 
-def _flag(fields: Fields, name: str, default: bool) -> bool:
-    return one(fields, name).lower() in _TRUE if has(fields, name) else default
+def _flag(fields: sparql.Fields, name: str, default: bool) -> bool:
+    return sparql.one(fields, name).lower() in _TRUE if sparql.has(fields, name) else default
 
 
 def _table(request: Request, variables: Sequence[str], rows: Sequence[Sequence[Term]]) -> Response:

@@ -23,23 +23,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from mrag.server.engine import Engine
+from mrag.server.protocols import sparql
 from mrag.server.protocols.graph_store import documents, statements
 from mrag.server.protocols.negotiate import content_type
 from mrag.server.protocols.rdf4j import asked_of, contexts, count, pattern_of, repository
-from mrag.server.protocols.sparql import (
-    FORM,
-    QUERY,
-    UPDATE,
-    Fields,
-    base_of,
-    done,
-    has,
-    one,
-    pairs,
-    respond,
-    seconds_of,
-    using,
-)
 from mrag.stores.operations import Operation
 
 _MOST = 64
@@ -174,11 +161,11 @@ async def on_transaction(request: Request) -> Response:
     if request.method == "DELETE":
         open_ones.end(name)
         return Response(status_code=204)
-    fields = pairs(request.scope["query_string"])
+    fields = sparql.pairs(request.scope["query_string"])
     body_kind = content_type(request.headers.get("content-type"))
-    if body_kind == FORM:
-        fields = [*fields, *pairs(await request.body())]
-    action = one(fields, "action").upper()
+    if body_kind == sparql.FORM:
+        fields = [*fields, *sparql.pairs(await request.body())]
+    action = sparql.one(fields, "action").upper()
     size = open_ones.used(name)
     if action == "PING":
         return PlainTextResponse("", 200)
@@ -187,7 +174,7 @@ async def on_transaction(request: Request) -> Response:
         return Response(status_code=204)
     if action == "COMMIT":
         operations = open_ones.end(name)
-        return done(await engine.writer.change(operations), 200) if operations else Response()
+        return sparql.done(await engine.writer.change(operations), 200) if operations else Response()
     if action in ("ADD", "DELETE", "UPDATE"):
         if size + len(await request.body()) > engine.settings.max_body:
             raise HTTPException(413, f"The transaction is larger than {engine.settings.max_body} bytes.")
@@ -201,26 +188,26 @@ async def on_transaction(request: Request) -> Response:
             400, "This transaction has changed something, and cannot be read from until it is committed."
         )
     if action == "QUERY":
-        text = await request.body() if body_kind == QUERY else None
+        text = await request.body() if body_kind == sparql.QUERY else None
         asked = asked_of(request, fields, None if text is None else text.decode("utf-8-sig", "replace"))
-        return await respond(request, asked, seconds_of(fields, engine))
+        return await sparql.respond(request, asked, sparql.seconds_of(fields, engine))
     if action == "SIZE":
         return PlainTextResponse(str(await count(engine, contexts(fields))))
     if action == "GET":
-        infer = not has(fields, "infer") or one(fields, "infer").lower() != "false"
+        infer = not sparql.has(fields, "infer") or sparql.one(fields, "infer").lower() != "false"
         return await statements(request, contexts(fields), infer=infer, pattern=pattern_of(fields))
     raise HTTPException(400, f"There is no action {action[:50]!r}.")
 
 
 async def _collected(
-    request: Request, engine: Engine, action: str, fields: Fields, body_kind: str
+    request: Request, engine: Engine, action: str, fields: sparql.Fields, body_kind: str
 ) -> Sequence[Operation]:
     if action == "UPDATE":
         text = (
             (await request.body()).decode("utf-8-sig", "replace")
-            if body_kind == UPDATE
-            else one(fields, "update")
+            if body_kind == sparql.UPDATE
+            else sparql.one(fields, "update")
         )
-        return await engine.writer.operations(text, *using(fields), base_of(request))
-    base = one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else None
+        return await engine.writer.operations(text, *sparql.using(fields), sparql.base_of(request))
+    base = sparql.one(fields, "baseURI").strip("<>") if sparql.has(fields, "baseURI") else None
     return await documents(request, contexts(fields), inserting=action == "ADD", base=base)

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import mrag
+from mrag import cel
 from mrag.errors import ConfigError, MragError
 from mrag.server.web.validation import MAX_IRI, check_names, text_value
 
 if TYPE_CHECKING:
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.retrieval.rankers import Ranker
     from mrag.server.settings import ServerSettings
 
 _NEEDS_MODEL = frozenset({"clues", "cross-encoder", "llm", "onnx-cross-encoder"})
@@ -26,19 +26,17 @@ class Rankers:
         settings: The server's settings; `ranker` is the one of requests that choose none.
     """
 
-    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings) -> None:
+    def __init__(self, kg: mrag.KnowledgeGraph, settings: ServerSettings) -> None:
         self.kg, self.settings = kg, settings
-        self._made: dict[str, Ranker] = {}
+        self._made: dict[str, mrag.Ranker] = {}
         self._making = threading.Lock()
 
     def known(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return every ranker by name: what it does, whether it can be chosen, and if not, why."""
-        from mrag.retrieval.registry import known_rankers
-
         check_names(values)
         own = self.settings.ranker
         found = [{"name": own, "summary": "the server's own", "usable": True, "own": True}]
-        for info in known_rankers().values():
+        for info in mrag.known_rankers().values():
             name = f"hybrid+{info.name}" if info.reranks else info.name
             if name == own:
                 found[0]["summary"] = info.summary
@@ -54,7 +52,7 @@ class Rankers:
             return "only entities of one class are asked for"
         return "a ranker was chosen" if values.get("ranker") else ""
 
-    def ranker(self, values: Mapping[str, Any]) -> Ranker:
+    def ranker(self, values: Mapping[str, Any]) -> mrag.Ranker:
         """Return what `ranker` and `class` ask for.
 
         Raises:
@@ -65,11 +63,10 @@ class Rankers:
         )
         if not values.get("class"):
             return ranks
-        from mrag.cel.concepts.filter import ClassFilter
 
-        return ClassFilter(ranks, self.kg, text_value(values, "class", MAX_IRI))
+        return cel.ClassFilter(ranks, self.kg, text_value(values, "class", MAX_IRI))
 
-    def _named(self, name: str) -> Ranker:
+    def _named(self, name: str) -> mrag.Ranker:
         from mrag.retrieval.registry import check_ranker, ranker
 
         if name != self.settings.ranker:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rdflib import URIRef
 
+import mrag
+from mrag import generation
 from mrag.context.display import Display
 from mrag.context.neighbours import read
 from mrag.errors import MragError, QueryRefused
@@ -36,17 +38,15 @@ def about(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
         settings: The server's settings.
     """
     from mrag import __version__
-    from mrag.generation.models.resolve import status
-    from mrag.index.similarity import SimilarityIndexes
 
-    indexes = SimilarityIndexes.of(kg)
+    indexes = mrag.SimilarityIndexes.of(kg)
     kept = []
     for name in indexes.names():
         info = indexes.info(name)
         kept.append(
             {"name": name, "documents": info.documents, "embedder": info.embedder, "stale": info.stale}
         )
-    model = status(settings.model)
+    model = generation.status(settings.model)
     return {
         "product": "mrag",
         "version": __version__,

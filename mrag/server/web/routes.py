@@ -18,30 +18,16 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+import mrag
+from mrag import context, generation, rdf, reasoning, retrieval
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import to_ox
 from mrag.server.bounded import Slots
-from mrag.server.web import media, overview
+from mrag.server.web import media, overview, validation
 from mrag.server.web.choice import Rankers
 from mrag.server.web.events import Prepared, events, hit, images, ranked
 from mrag.server.web.neighbourhood import exists, head, neighbourhood, proof_json, triples
-from mrag.server.web.validation import (
-    MAX_BODY,
-    MAX_IRI,
-    MAX_LITERAL,
-    Endpoint,
-    check_names,
-    choice_value,
-    guarded,
-    int_value,
-    iri_value,
-    json_body,
-    object_value,
-    problem,
-    reply,
-    text_value,
-)
 from mrag.server.web.views import concepts, explore, health, query, receipts, review
 from mrag.server.web.views.images import routes as gallery
 
@@ -86,8 +72,8 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
         Route(f"/api/{name}", api.on_thread(work), methods=["GET"]) for name, work in reads.items()
     ]
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
-    found.append(Route("/api/image", guarded(api.image, settings.token), methods=["GET"]))
-    found.append(Route("/api/ask", guarded(api.ask, settings.token), methods=["POST"]))
+    found.append(Route("/api/image", validation.guarded(api.image, settings.token), methods=["GET"]))
+    found.append(Route("/api/ask", validation.guarded(api.ask, settings.token), methods=["POST"]))
     views = (concepts, receipts, query, explore, health, review, gallery)
     return [*found, *(route for view in views for route in view.routes(api))]
 
@@ -117,65 +103,59 @@ class Api:
         """Return the turns of requests that so many threads serve."""
         return Slots(number, self.settings.queue, name)
 
-    def on_thread(self, work: Work, slots: Slots | None = None) -> Endpoint:
+    def on_thread(self, work: Work, slots: Slots | None = None) -> validation.Endpoint:
         """Return an endpoint that runs a function of the query string on a thread and sends JSON."""
 
         async def endpoint(request: Request) -> Response:
             values = dict(request.query_params)
-            return reply(await self.run(slots or self.readers, work, values))
+            return validation.reply(await self.run(slots or self.readers, work, values))
 
-        return guarded(endpoint, self.settings.token)
+        return validation.guarded(endpoint, self.settings.token)
 
     # -- what there is -----------------------------------------------------------------------------
 
     def about(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return what the server holds and offers."""
-        check_names(values)
+        validation.check_names(values)
         return overview.about(self.kg, self.settings)
 
     def overview(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return the classes of the graph and example questions."""
-        check_names(values)
+        validation.check_names(values)
         return overview.overview(self.kg, self.settings)
 
     def queries(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return the catalogue of queries, grouped by folder."""
-        check_names(values)
+        validation.check_names(values)
         return overview.catalogue(self.kg)
 
     # -- reading -----------------------------------------------------------------------------------
 
     def search(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Find entities by words; an IRI or CURIE of the graph comes first."""
-        from mrag.context.display import Display
-        from mrag.rdf.terms import iri
-        from mrag.retrieval.rankers import Question
-
-        check_names(values, "q", "k", "class", "ranker")
-        text, k = text_value(values, "q"), int_value(values, "k", 10, 1, 50)
-        display = Display(self.kg)
+        validation.check_names(values, "q", "k", "class", "ranker")
+        text, k = validation.text_value(values, "q"), validation.int_value(values, "k", 10, 1, 50)
+        display = context.Display(self.kg)
         hits: list[dict[str, Any]] = []
         ranks = self.choice.ranker(values) if self._has_index() else None
         try:
-            typed = str(iri(text, self.kg.prefixes))
+            typed = str(rdf.iri(text, self.kg.prefixes))
             if exists(self.kg, typed):
                 hits.append(hit(self.kg, typed, 1.0, ("its IRI was given",), display))
         except TermError:
             pass  # words, then
         if not hits or self._has_index():
             ranks = ranks or self.choice.ranker(values)
-            found = [h for h in ranks.rank(Question(text), k) if all(h.iri != f["iri"] for f in hits)]
+            found = [h for h in ranks.rank(mrag.Question(text), k) if all(h.iri != f["iri"] for f in hits)]
             hits.extend(hit(self.kg, h.iri, h.score, h.reasons, display) for h in found)
         return {"q": text, "hits": ranked(self.kg, hits[:k])}
 
     def entity(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return an entity: its triples in both directions, images, and neighbourhood."""
-        from mrag.context.display import Display
-
-        check_names(values, "iri", "hops")
-        name = str(iri_value(values, "iri", self.kg.prefixes))
-        hops = int_value(values, "hops", 1, 1, 2)
-        display = Display(self.kg)
+        validation.check_names(values, "iri", "hops")
+        name = str(validation.iri_value(values, "iri", self.kg.prefixes))
+        hops = validation.int_value(values, "hops", 1, 1, 2)
+        display = context.Display(self.kg)
         out, begins = triples(self.kg, name, "out", display)
         into, ends = triples(self.kg, name, "in", display)
         if not out and not into:
@@ -192,33 +172,32 @@ class Api:
         """Prove a triple down to asserted ones."""
         from rdflib import Literal, URIRef
 
-        from mrag.context.display import Display
-        from mrag.rdf.terms import Triple
-        from mrag.reasoning.proofs import render
-        from mrag.reasoning.run import proof_of
-
-        check_names(values, "s", "p", "o", "literal", "lang", "datatype")
+        validation.check_names(values, "s", "p", "o", "literal", "lang", "datatype")
         if ("o" in values) == ("literal" in values):
             raise ConfigError("Give the object either as o (an IRI) or as literal.")
         end: URIRef | Literal
         if "o" in values:
-            end = iri_value(values, "o", self.kg.prefixes)
+            end = validation.iri_value(values, "o", self.kg.prefixes)
         else:
             text, kind = values["literal"], values.get("datatype")
-            if len(text) > MAX_LITERAL or len(kind or "") > MAX_IRI or len(values.get("lang", "")) > 64:
-                raise ConfigError(f"A literal has at most {MAX_LITERAL} characters here.")
-            datatype = iri_value(values, "datatype", self.kg.prefixes) if kind else None
+            if (
+                len(text) > validation.MAX_LITERAL
+                or len(kind or "") > validation.MAX_IRI
+                or len(values.get("lang", "")) > 64
+            ):
+                raise ConfigError(f"A literal has at most {validation.MAX_LITERAL} characters here.")
+            datatype = validation.iri_value(values, "datatype", self.kg.prefixes) if kind else None
             try:
                 end = Literal(text, lang=values.get("lang") or None, datatype=datatype, normalize=False)
             except (ValueError, TypeError) as error:
                 raise TermError("Not a literal: a bad language tag, or one with a datatype.") from error
             to_ox(end)
-        subject, predicate = (iri_value(values, part, self.kg.prefixes) for part in ("s", "p"))
-        proof = proof_of(self.kg, Triple(subject, predicate, end))
+        subject, predicate = (validation.iri_value(values, part, self.kg.prefixes) for part in ("s", "p"))
+        proof = reasoning.proof_of(self.kg, mrag.Triple(subject, predicate, end))
         if proof is None:
             raise HTTPException(404, "The graph does not hold this triple.")
-        display = Display(self.kg)
-        return {"proof": proof_json(proof, display), "text": render(proof, display.name)}
+        display = context.Display(self.kg)
+        return {"proof": proof_json(proof, display), "text": reasoning.render(proof, display.name)}
 
     async def image(self, request: Request) -> Response:
         """Serve an image file that the graph names for an entity, from below the media folder."""
@@ -227,9 +206,9 @@ class Api:
             from mrag.context.neighbours import read
 
             values = dict(request.query_params)
-            check_names(values, "entity", "value")
-            name = str(iri_value(values, "entity", self.kg.prefixes))
-            value = text_value(values, "value")
+            validation.check_names(values, "entity", "value")
+            name = str(validation.iri_value(values, "entity", self.kg.prefixes))
+            value = validation.text_value(values, "value")
             for found in media.images(read(self.kg, name, "out", scan=2_000, share=200).statements):
                 if found.value == value:
                     return media.file_of(found, self.media)
@@ -248,13 +227,15 @@ class Api:
 
         Each line has an `event`: `found`, `text`, `answer`, or `error` where the model broke off.
         """
-        values = await json_body(request, min(MAX_BODY, self.settings.max_body))
-        check_names(values, "question", "k", "model", "how", "reading", "follows", "class", "ranker")
-        question, k = text_value(values, "question"), int_value(values, "k", 10, 1, 50)
+        values = await validation.json_body(request, min(validation.MAX_BODY, self.settings.max_body))
+        validation.check_names(
+            values, "question", "k", "model", "how", "reading", "follows", "class", "ranker"
+        )
+        question, k = validation.text_value(values, "question"), validation.int_value(values, "k", 10, 1, 50)
         model = self._model(values.get("model"))
-        how = cast("How", choice_value(values, "how", HOWS))
-        reading = int_value(values, "reading", 1, 1, 100)
-        follows = object_value(values, "follows", "plan", "columns")
+        how = cast("How", validation.choice_value(values, "how", HOWS))
+        reading = validation.int_value(values, "reading", 1, 1, 100)
+        follows = validation.object_value(values, "follows", "plan", "columns")
         ranked_otherwise = self.choice.given(values)
         if how == "plan" and ranked_otherwise:
             raise ConfigError(
@@ -263,8 +244,6 @@ class Api:
             )
 
         def prepare() -> Prepared:
-            from mrag.generation.models.resolve import resolve
-            from mrag.retrieval.answering import retrieve
             from mrag.retrieval.routing import computed
 
             if ranked_otherwise:
@@ -274,8 +253,10 @@ class Api:
             if given is not None:
                 return Prepared(given)
             ranks = self.choice.ranker(values)
-            found = retrieve(self.kg, question, k=k, index=self.settings.index, ranker=ranks, why=why)
-            return Prepared(None, found, resolve(model), why)
+            found = retrieval.retrieve(
+                self.kg, question, k=k, index=self.settings.index, ranker=ranks, why=why
+            )
+            return Prepared(None, found, generation.resolve(model), why)
 
         began = time.perf_counter()
         ready = await self.run(self.askers, prepare)
@@ -299,7 +280,9 @@ class Api:
                     answered(event["answer"]["way"])
                 yield json.dumps(event, ensure_ascii=False) + "\n"
         except Exception as error:  # the status has been sent, so the stream itself says what happened
-            yield json.dumps({"event": "error", "error": problem(error)}, ensure_ascii=False) + "\n"
+            yield (
+                json.dumps({"event": "error", "error": validation.problem(error)}, ensure_ascii=False) + "\n"
+            )
         finally:
             # A reader that went away ends the model's work too.
             with anyio.CancelScope(shield=True):
@@ -321,6 +304,4 @@ class Api:
             return await to_thread.run_sync(work, *arguments)
 
     def _has_index(self) -> bool:
-        from mrag.index.similarity import SimilarityIndexes
-
-        return self.settings.index in SimilarityIndexes.of(self.kg).names()
+        return self.settings.index in mrag.SimilarityIndexes.of(self.kg).names()

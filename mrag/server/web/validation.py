@@ -11,21 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from mrag.errors import (
-    ConfigError,
-    DamagedIndex,
-    EndpointError,
-    IndexError_,
-    LearningProblemError,
-    LoadError,
-    ModelError,
-    MragError,
-    QueryRefused,
-    QueryTimeout,
-    ReasoningError,
-    StoreError,
-    TermError,
-)
+from mrag import errors
 from mrag.rdf.terms import iri
 from mrag.server.protect import authorised, json_object
 from mrag.server.web.views.recent import note_error
@@ -40,19 +26,19 @@ MAX_LITERAL = 20_000
 MAX_BODY = 64 << 10
 """Maximum number of bytes of a body, where the settings allow more."""
 
-_STATUS: tuple[tuple[type[MragError], int], ...] = (
-    (TermError, 400),
-    (ConfigError, 400),
-    (LearningProblemError, 400),
-    (QueryRefused, 400),
-    (QueryTimeout, 503),
-    (EndpointError, 502),
-    (DamagedIndex, 500),
-    (IndexError_, 409),
-    (ReasoningError, 422),
-    (ModelError, 502),
-    (LoadError, 500),
-    (StoreError, 503),
+_STATUS: tuple[tuple[type[errors.MragError], int], ...] = (
+    (errors.TermError, 400),
+    (errors.ConfigError, 400),
+    (errors.LearningProblemError, 400),
+    (errors.QueryRefused, 400),
+    (errors.QueryTimeout, 503),
+    (errors.EndpointError, 502),
+    (errors.DamagedIndex, 500),
+    (errors.IndexError_, 409),
+    (errors.ReasoningError, 422),
+    (errors.ModelError, 502),
+    (errors.LoadError, 500),
+    (errors.StoreError, 503),
 )
 _NAMES = {401: "Unauthorized", 404: "NotFound", 413: "TooLarge", 415: "UnsupportedMediaType"}
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -69,10 +55,10 @@ def problem(error: Exception) -> dict[str, Any]:
     """Return an error as JSON: its type, what happened, and what to do next.
 
     Example:
-        >>> problem(ConfigError("The question is empty.", hint="Give words."))["type"]
+        >>> problem(errors.ConfigError("The question is empty.", hint="Give words."))["type"]
         'ConfigError'
     """
-    if isinstance(error, MragError):
+    if isinstance(error, errors.MragError):
         # Not its text: that names files and queries of the server.
         return {"type": type(error).__name__, "message": error.message, "hint": error.hint}
     if isinstance(error, HTTPException):
@@ -85,8 +71,8 @@ def status_of(error: Exception) -> int:
     """Return the HTTP status of an error.
 
     Example:
-        >>> status_of(TermError("x")), status_of(ModelError("x")), status_of(MragError("x"))
-        (400, 502, 500)
+        >>> [status_of(error("x")) for error in (errors.TermError, errors.ModelError, errors.MragError)]
+        [400, 502, 500]
     """
     if isinstance(error, HTTPException):
         return error.status_code
@@ -110,7 +96,7 @@ def guarded(endpoint: Endpoint, token: str | None) -> Endpoint:
         except Exception as error:  # whatever it is, a browser gets JSON
             status = status_of(error)
             note_error(request, status, error)
-            if status >= 500 and not isinstance(error, MragError):
+            if status >= 500 and not isinstance(error, errors.MragError):
                 logger.exception("%s failed", request.url.path)
             response = reply({"error": problem(error)}, status)
             if isinstance(error, HTTPException):
@@ -144,7 +130,7 @@ def check_names(values: Mapping[str, Any], *names: str) -> None:
     """Refuse unknown parameters, which are mostly misspelt ones."""
     for name in values:
         if name not in names:
-            raise ConfigError(
+            raise errors.ConfigError(
                 f"Unknown parameter {name[:40]!r}.", hint=f"The parameters are: {', '.join(names)}."
             )
 
@@ -158,11 +144,11 @@ def text_value(values: Mapping[str, Any], name: str, max_length: int = MAX_QUEST
     """
     value = values.get(name, "")
     if not isinstance(value, str):
-        raise ConfigError(f"{name} must be a text.")
+        raise errors.ConfigError(f"{name} must be a text.")
     if not value.strip():
-        raise ConfigError(f"{name} is empty.", hint="Give words.")
+        raise errors.ConfigError(f"{name} is empty.", hint="Give words.")
     if len(value) > max_length:
-        raise ConfigError(f"{name} has {len(value)} characters; the maximum is {max_length}.")
+        raise errors.ConfigError(f"{name} has {len(value)} characters; the maximum is {max_length}.")
     return value.strip()
 
 
@@ -177,7 +163,7 @@ def int_value(values: Mapping[str, Any], name: str, default: int, minimum: int, 
     if isinstance(value, str) and len(value) < 10 and value.isascii() and value.isdigit():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-        raise ConfigError(f"{name} must be a whole number from {minimum} to {maximum}.")
+        raise errors.ConfigError(f"{name} must be a whole number from {minimum} to {maximum}.")
     return value
 
 
@@ -190,7 +176,7 @@ def choice_value(values: Mapping[str, Any], name: str, choices: Sequence[str]) -
     """
     value = values.get(name, choices[0])
     if value not in choices:
-        raise ConfigError(f"{name} must be one of: {', '.join(choices)}.")
+        raise errors.ConfigError(f"{name} must be one of: {', '.join(choices)}.")
     return str(value)
 
 
@@ -205,7 +191,7 @@ def object_value(values: Mapping[str, Any], name: str, *names: str) -> Mapping[s
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{name} must be an object.")
+        raise errors.ConfigError(f"{name} must be an object.")
     check_names(value, *names)
     return value
 
@@ -219,9 +205,9 @@ def list_value(values: Mapping[str, Any], name: str, most: int, max_length: int)
     """
     value = values.get(name, [])
     if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
-        raise ConfigError(f"{name} must be a list of texts.")
+        raise errors.ConfigError(f"{name} must be a list of texts.")
     if len(value) > most or any(len(one) > max_length for one in value):
-        raise ConfigError(f"{name} has at most {most} texts of {max_length} characters.")
+        raise errors.ConfigError(f"{name} has at most {most} texts of {max_length} characters.")
     return value
 
 

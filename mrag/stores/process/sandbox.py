@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Defences", "confine", "filter_calls"]
-
 _NEW_NET, _NEW_USER = 0x40000000, 0x10000000
 _NO_NEW_PRIVS, _SET_FILTER, _ALL_THREADS = 38, 1, 1
 _EPERM, _KILL, _ERRNO, _ALLOW = 1, 0x80000000, 0x00050000, 0x7FFF0000
