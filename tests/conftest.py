@@ -6,6 +6,7 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,13 @@ def shared_data(part: str) -> Path:
     if not (root / part).exists():
         pytest.skip(f"the shared data has no {part}; set MRAG_SHARED_DATA to its folder")
     return root / part
+
+
+def requires(package: str, extra: str) -> None:
+    """Skip a module of tests if a package is absent; what imports it for each worker takes too long."""
+    if find_spec(package) is None:
+        reason = f"{package} is not installed (pip install 'mrag[{extra}]')"
+        pytest.skip(reason, allow_module_level=True)
 
 
 @pytest.fixture

@@ -7,24 +7,28 @@ from __future__ import annotations
 
 LONGEST = tuple(
     """
-    conformance/test_stores completion/test_incomplete server/test_attacks docs/test_docs server/test_remote
-    test_star_wars terminal/test_commands server/test_load server/page/test_page server/test_serving
-    completion/test_crash index/test_index_crash server/test_crash planning/test_plans server/test_update
-    server/page/test_images cel/test_drill stores/test_limits server/test_headers docs/test_site
-    server/test_clients test_mcp completion/test_metaqa jobs/test_ray test_package storage/test_killed
-    images/test_interrupted test_crash_data test_crash_views evaluation/test_crash cel/test_crash
-    test_interrupted evaluation/test_cranfield generation/test_ollama stores/test_jena stores/test_engines
-    test_cli server/page/test_learn completion/test_servers completion/test_rollback images/test_servers
-    cel/test_keep_servers cel/test_hermit graphcodes/test_index generation/test_local
-    generative/test_clues_command injection/test_local_model reasoning/test_closure
-    docs/test_notebook_stores stores/test_virtuoso clients/test_graphdb_driver clients/test_comunica
-    clients/test_yasgui generative/test_gguf ontology/test_products planning/test_neural test_views
-    planning/test_saved planning/test_questions terminal/test_processes test_kg server/page/test_query
-    stores/test_rights server/test_start server/page/test_receipts stores/test_secrets cel/test_whynot
-    context/test_remote reasoning/test_owl_cases index/test_backends evaluation/test_questions
-    cel/test_learn_cli server/test_w3c stores/test_oxigraph rdf/test_gate_fuzz server/test_api
-    evaluation/test_answers test_as_they_come test_retriever cel/test_learners images/test_attacks
-    cel/test_time_limits stores/test_graphdb generative/test_index graphcodes/test_storage
-    stores/test_sandbox planning/test_loosening completion/test_command
+    conformance/test_stores docs/test_docs server/test_w3c test_star_wars server/test_remote
+    terminal/test_commands server/test_headers completion/test_metaqa test_cli server/test_attacks
+    stores/test_limits server/page/test_learn cel/test_drill test_package server/test_load
+    server/test_clients stores/test_engines test_mcp planning/test_plans generation/test_ollama
+    injection/test_local_model server/test_serving server/test_update server/page/test_page docs/test_site
+    context/test_remote storage/test_killed graphcodes/test_index completion/test_rollback
+    clients/test_graphdb_driver generative/test_gguf server/page/test_images stores/test_jena
+    planning/test_neural stores/test_virtuoso completion/test_incomplete ontology/test_products
+    docs/test_notebook_stores reasoning/test_closure planning/test_saved jobs/test_ray
+    images/test_interrupted planning/test_questions stores/test_graphdb test_views cel/test_learners
+    generative/test_index stores/test_rights completion/test_crash index/test_backends stores/test_secrets
+    reasoning/test_owl_cases test_kg terminal/test_processes images/test_attacks generation/test_local
+    planning/test_loosening test_crash_data index/test_document_index server/test_crash cel/test_learn_cli
+    server/test_start test_crash_views stores/test_oxigraph server/page/test_query evaluation/test_questions
+    cel/test_keep planning/test_follow_ups evaluation/test_answers server/test_api test_queries
+    injection/test_tools clients/test_comunica test_as_they_come completion/test_command stores/test_sandbox
+    test_retriever completion/test_plan server/page/test_receipts cel/test_hermit cel/test_keep_servers
+    graphcodes/test_storage loaders/test_encodings loaders/test_marks evaluation/test_cranfield
+    clients/test_yasgui cel/test_whynot cel/test_time_limits cel/test_evolearner index/test_index_crash
+    graphcodes/test_extract_model cel/test_polish images/test_enrich planning/test_lexicon
+    generative/test_clues_command cel/test_crash server/page/test_images_api images/test_servers
+    completion/test_paraphrases rdf/test_gate_fuzz index/test_dense test_interrupted storage/test_damage
+    test_query_comfort
     """.split()
 )

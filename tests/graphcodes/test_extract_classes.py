@@ -8,10 +8,10 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.extract.agreement import FormDictionary
 from mrag.graphcodes.extract.parsed import ParsedWord
-
-pytest.importorskip("spacy", reason="spaCy is not installed (pip install 'mrag[graphcodes]')")
-
 from mrag.graphcodes.extract.text import LONGEST, TextExtractor
+from tests.conftest import requires
+
+requires("spacy", "graphcodes")
 
 
 @pytest.fixture(scope="module")

@@ -16,13 +16,12 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import Extractor, GraphCode
 from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.scene import from_scene_triples
+from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.text.plurals import singular
-from tests.conftest import shared_data
+from tests.conftest import requires, shared_data
 
-pytest.importorskip("spacy", reason="spaCy is not installed (pip install 'mrag[graphcodes]')")
-
-from mrag.graphcodes.extract.text import TextExtractor
+requires("spacy", "graphcodes")
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
@@ -213,6 +211,9 @@ def test_a_kernel_shows_a_widget_with_html_beside_it(tmp_path: Path) -> None:
         "kg.show(kg.ask('How many triple stores are there?', how='plan'))",
         "kg.close()",
     ]
+    import nbformat  # takes two seconds, which is too long for every worker
+    from nbclient import NotebookClient
+
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [[dict(o.get("data", {})) for o in cell.outputs] for cell in notebook.cells]
