@@ -70,19 +70,19 @@ def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int |
     listed = [(at, c.value) for at, c in enumerate(plan.columns) if not aggregates(c.value)]
     folds = [a for c in plan.columns for a in aggregates(c.value)]
     folds += [a for h in plan.having for s in sides(h) for a in aggregates(s)]
-    named = (
-        (at, value)
-        for at, value in listed
-        if isinstance(value, Unknown)
-        and value in bound(plan.where)
-        and all(isinstance(row[at], URIRef) for row in rows)
-    )
-    at, key = next(named, (0, None))
+    sure = [(at, v) for at, v in listed if isinstance(v, Unknown) and v in bound(plan.where)]
+    # Engines look things up by their IRIs, but go through all values to compare them.
+    named = [
+        (at, v) for kind in (URIRef, Literal) for at, v in sure if all(type(r[at]) is kind for r in rows)
+    ]
+    at, key = named[0] if named else (0, None)
     best = any(a.function in ("minimum", "maximum") for a in folds)
     if key is None or best or plan.where.plans or not all(isinstance(v, Unknown) for _, v in listed):
         return []
     terms = dict.fromkeys(row[at] for row in rows)
-    either = tuple(Block(conditions=(Comparison(key, "=", t),)) for t in terms if isinstance(t, URIRef))
+    either = tuple(
+        Block(conditions=(Comparison(key, "=", t),)) for t in terms if isinstance(t, URIRef | Literal)
+    )
     these = Block(either=(either,))
     if not folds:
         return [(merged(plan.where, these), 1)]
