@@ -261,8 +261,8 @@ def _hit(kg: KnowledgeGraph, one: Asked) -> tuple[bool, bool, bool, float]:
 
 
 WAYS = ("parser", "judge", "writer", "model alone", "LangChain's chain")
-"""The parser alone, and with a model as a judge and as a writer; the model alone, with a part of the schema in
-its prompt and no mask; and LangChain's own chain with it."""
+"""The parser alone, and with a model as a judge and as a writer; the model alone, with a part of the schema
+in its prompt and no mask; and LangChain's own chain with it."""
 
 
 def models(
