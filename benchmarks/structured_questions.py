@@ -5,7 +5,8 @@
     python benchmarks/structured_questions.py certainty           # how certain answers are, held out by graph
     python benchmarks/structured_questions.py certainty --write   # and fit what ships to all graphs
     python benchmarks/structured_questions.py metaqa --sample 300 # 1, 2 and 3 hops, nothing learned from them
-    python benchmarks/structured_questions.py models --model local:coder.gguf --sample 60  # and a model
+    python benchmarks/structured_questions.py models --model local:coder.gguf --sample 60  # and a model,
+                                                  # beside the model alone and LangChain's own SPARQL chain
 
 Only `models` uses a language model. Answers are computed or refused (`how="plan"`); what is certain enough to
 be given counts for `exact`, and the likeliest reading, certain or not, for `best reading`.
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, cast
 
 from common import percentile, row, shared_data
 from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_sparql import chain_answer
 from metaqa import Asked, names_of
 from metaqa import load as load_metaqa
 from metaqa import questions as metaqa_questions
@@ -258,7 +260,20 @@ def _hit(kg: KnowledgeGraph, one: Asked) -> tuple[bool, bool, bool, float]:
     return bool(names) and names[0] in one.answers, attempt.sure, {*names} == one.answers, seconds
 
 
-def models(folder: Path, only: Sequence[str], name: str, sample: int, seed: int, out: Path | None) -> None:
+WAYS = ("parser", "judge", "writer", "model alone", "LangChain's chain")
+"""The parser alone, and with a model as a judge and as a writer; the model alone, with a part of the schema
+in its prompt and no mask; and LangChain's own chain with it."""
+
+
+def models(
+    folder: Path,
+    only: Sequence[str],
+    name: str,
+    sample: int,
+    seed: int,
+    out: Path | None,
+    ways: Sequence[str] = WAYS,
+) -> None:
     """Print what a language model adds, as a judge and as a writer, and what it does on its own.
 
     Answers in the file `out` are not asked for again.
@@ -279,11 +294,13 @@ def models(folder: Path, only: Sequence[str], name: str, sample: int, seed: int,
         questions = [q for g, q in asked if g == graph]
         with loaded(folder / graph / "graph.ttl") as kg:
             # One after the other, so that a server keeps the beginning of the prompt.
-            for way in ("parser", "judge", "writer", "model alone"):
+            for way in ways:
                 for question in questions:
                     told = done.get((way, question.id))
                     if told is None and way == "model alone":
                         told = _alone(kg, model, question)
+                    elif told is None and way == WAYS[-1]:
+                        told = chain_answer(kg, model, question)
                     elif told is None:
                         told = predict(kg, question, how="plan", model=model, planner=cast("Planner", way))
                     found.setdefault(way, []).append((question, told))
@@ -299,7 +316,7 @@ def models(folder: Path, only: Sequence[str], name: str, sample: int, seed: int,
         cells = [
             way, str(of.overall.exact.queries), shown(of.overall.exact), shown(of.overall.f1),
             "" if of.sure is None else f"{shown(of.sure)} of {of.sure.queries}",
-            shown(of.refused[""]) if "" in of.refused else "",
+            f"{shown(of.refused[''])} of {of.refused[''].queries}" if "" in of.refused else "",
             f"{percentile(seconds, 50):.1f}", f"{sum(seconds) / len(seconds):.1f}",
         ]  # fmt: skip
         print(f"| {' | '.join(cells)} |")
@@ -376,6 +393,7 @@ def main() -> None:
         "--sample", type=int, default=300, help="questions of each of MetaQA's sets, or of all"
     )
     options.add_argument("--model", default="auto", help="of `models`, as mrag ask takes it")
+    options.add_argument("--way", action="append", choices=WAYS, help="of `models`; repeatable")
     options.add_argument("--seed", type=int, default=0, help="of the sample of `models`")
     options.add_argument("--write", action="store_true", help="of `certainty`: replace what ships")
     args = options.parse_args()
@@ -386,7 +404,7 @@ def main() -> None:
         metaqa(shared_data("metaqa"), args.sample)
     elif args.part == "models":
         folder = shared_data("structured_qa")
-        models(folder, args.only or GRAPHS, args.model, args.sample, args.seed, args.out)
+        models(folder, args.only or GRAPHS, args.model, args.sample, args.seed, args.out, args.way or WAYS)
     else:
         graphs(shared_data("structured_qa"), args.only or GRAPHS, args.out)
 

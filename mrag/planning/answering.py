@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ from mrag.planning.neural.choosing import ModelAdvice, Planner, helper_of
 from mrag.planning.neural.judge import MOST
 from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
-from mrag.planning.proof import prove
+from mrag.planning.proof import proofs
 from mrag.planning.results import (
     CERTAIN,
     LIKELY,
@@ -48,7 +49,6 @@ from mrag.planning.run import PlanResult, run
 from mrag.planning.saved.matching import taught
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term, Triple
-from mrag.stores.base import Limits
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -322,19 +322,15 @@ def _proved(
     most = _CITED_OF_ONE if len(rows) == 1 else _CITED_OF_ROW
     lines: dict[Triple, Line] = {}
     own: list[list[str]] = []
-    for row in rows:
-        left = ends - time.monotonic()
-        if left <= 0 or len(lines) >= _CITED:
-            break
-        try:
-            proof = prove(kg, plan, row, most=most, limits=Limits(left, 500, 8 << 20))
-        except MragError:
-            break
-        ids = []
-        for line in proof.context.lines:
-            kept = lines.setdefault(line.triple, replace(line, id=f"t{len(lines) + 1}"))
-            ids.append(kept.id)
-        own.append(ids)
+    with suppress(MragError):
+        for proof in proofs(kg, plan, rows, most=most, ends=ends):
+            ids = []
+            for line in proof.context.lines:
+                kept = lines.setdefault(line.triple, replace(line, id=f"t{len(lines) + 1}"))
+                ids.append(kept.id)
+            own.append(ids)
+            if len(lines) >= _CITED:
+                break
     context = recorded(Context(tuple(lines.values()), ()))
     cited = {line.id: Citation.of(line) for line in context.lines}
     return context, [tuple(cited[one] for one in ids) for ids in own]

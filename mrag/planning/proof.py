@@ -3,45 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
-from rdflib import BNode, Literal, URIRef
+from rdflib import URIRef
 
-from mrag import untrusted
-from mrag.context.display import Display
-from mrag.context.render import Context, Line
-from mrag.context.sources import named_graphs, said_in
+from mrag.context.render import Context
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.cells import Cells
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import aggregates, keys, merged, reached, sides, unknowns
-from mrag.planning.algebra.values import kind_of
-from mrag.planning.plan import (
-    Aggregate,
-    Block,
-    Column,
-    Comparison,
-    Condition,
-    Expression,
-    Pattern,
-    Place,
-    Plan,
-    Unknown,
-)
+from mrag.planning.algebra.cells import Cell, Cells
+from mrag.planning.algebra.scopes import reached
+from mrag.planning.evidence.lines import MOST, lines_of
+from mrag.planning.evidence.witnesses import blocks_of_rows, kinds_named, patterns_of, triple_of, witnesses
+from mrag.planning.plan import Block, Column, Plan, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import LIMITS, run
-from mrag.rdf import queries
-from mrag.rdf.terms import RDFS, Term, Triple, to_ox
-from mrag.stores.base import Dataset, Limits
+from mrag.rdf.terms import RDFS, Term, Triple
+from mrag.stores.base import Limits
 
 _MOST = 50
 _JOINED = 3
 """Rows of a plan within a plan that are proved."""
-_BATCH = 500
-"""Most triples; no server takes more values in one query."""
-_Binding = Mapping[Unknown, Term]
 
 
 @dataclass(frozen=True)
@@ -84,6 +67,7 @@ def prove(
         StoreError: If the store cannot answer, or not in time.
 
     Example:
+        >>> from mrag.planning.plan import Aggregate, Pattern
         >>> from mrag.stores.oxigraph import OxigraphStore
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> is_, cat, x = URIRef("urn:is"), URIRef("urn:cat"), Unknown("x")
@@ -93,9 +77,73 @@ def prove(
         ['(Kit, <urn:is>, cat)', '(Tom, <urn:is>, cat)']
         >>> kg.close()
     """
-    limits, most = limits or LIMITS, min(most, _BATCH)
+    limits, most = limits or LIMITS, min(most, MOST)
     found, truncated = _evidence(kg, plan, row, most, limits)
-    return RowProof(_lines(kg, list(found), most), truncated)
+    return RowProof(lines_of(kg, [list(found)], most)[0], truncated)
+
+
+def proofs(
+    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], *, most: int, ends: float
+) -> Iterator[RowProof]:
+    """Yield what each row of a plan's result rests on, as `prove` tells, as far as the time goes.
+
+    Where that is possible, one query finds the triples of all rows.
+
+    Args:
+        kg: The graph.
+        plan: The plan that was run.
+        rows: Rows, as `run` gave them.
+        most: Most triples of a row.
+        ends: When the time is over, by the monotonic clock.
+
+    Raises:
+        StoreError: If the store cannot answer, or not in time.
+    """
+
+    def limits() -> Limits:
+        return Limits(max(ends - time.monotonic(), 0.001), MOST, 8 << 20)
+
+    together = _together(kg, plan, rows, most, limits()) if len(rows) > 1 else [None] * len(rows)
+    for row, proof in zip(rows, together, strict=True):
+        if proof is None and time.monotonic() >= ends:
+            return
+        yield proof or prove(kg, plan, row, most=most, limits=limits())
+
+
+def _together(
+    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], most: int, limits: Limits
+) -> list[RowProof | None]:
+    """Return the proofs of rows by one query for each block that they rest on; None for those it misses.
+
+    All solutions have to be seen for that: which are cited must not depend on how many rows are proved.
+    """
+    found = [dict[Triple, None]() for _ in rows]
+    more = [False] * len(rows)
+    blocks = blocks_of_rows(plan, rows)
+    if not blocks:
+        return [None] * len(rows)
+    for number, (block, wanted) in enumerate(blocks, start=1):
+        named, classes = kinds_named(block)
+        open_ = _open(named)
+        columns = tuple(Column(u, u.name) for u in open_)
+        result = run(kg, Plan(named, columns, limit=MOST), limits=limits, settled=False)
+        if result.truncated or result.runners_up:
+            return [None] * len(rows)
+        for at, row in enumerate(rows):
+            shown = {c.value: cell for c, cell in zip(plan.columns, row, strict=True)}
+            mine = [
+                r for r in result.rows if all(shown.get(u, c) == c for u, c in zip(open_, r, strict=True))
+            ]
+            room = max((most - len(found[at])) // (len(blocks) - number + 1), 1)
+            some = wanted or max(1, math.ceil(room / max(1, len(named.patterns))))
+            for solution in mine[:some]:
+                cells = dict(zip(open_, solution, strict=True))
+                found[at].update(dict.fromkeys(_supported(kg, named, classes, cells)))
+            more[at] = more[at] or (wanted is None and len(mine) > some)
+    contexts = lines_of(kg, [list(triples) for triples in found], most)
+    return [
+        RowProof(context, cut) if context.lines else None for context, cut in zip(contexts, more, strict=True)
+    ]
 
 
 def _evidence(
@@ -103,10 +151,10 @@ def _evidence(
 ) -> tuple[dict[Triple, None], bool]:
     """Return the triples that a row rests on, and whether there are more."""
     found: dict[Triple, None] = {}
-    witnesses = list(_witnesses(plan, row))
+    blocks = list(witnesses(plan, row))
     truncated = False
-    for number, (block, wanted) in enumerate(witnesses, start=1):
-        room = (most - len(found)) // (len(witnesses) - number + 1)
+    for number, (block, wanted) in enumerate(blocks, start=1):
+        room = (most - len(found)) // (len(blocks) - number + 1)
         triples, more = _supporting(kg, block, wanted, max(room, 1), limits)
         found.update(dict.fromkeys(triples))
         truncated = truncated or more
@@ -126,136 +174,39 @@ def _evidence(
     return found, truncated
 
 
-def _witnesses(plan: Plan, row: Cells) -> Iterator[tuple[Block, int | None]]:
-    """Yield the blocks whose solutions a row rests on, and how many of them it needs; None is all."""
-    cells = dict(zip(plan.columns, row, strict=True)) if row else {}
-    grouped = {k.value: c for k, c in ((k, cells.get(k)) for k in keys(plan)) if c is not None}
-    listed = {c.value: cell for c, cell in cells.items() if cell is not None}
-    if not plan.grouped:
-        yield _fixed(plan.where, listed), 1
-        return
-    folds = [(a, cells.get(c)) for c in plan.columns for a in aggregates(c.value)]
-    folds += [(a, None) for h in plan.having for s in sides(h) for a in aggregates(s)]
-    seen: set[tuple[Block, Aggregate | None]] = set()
-    for aggregate, cell in folds:
-        block = _fixed(merged(plan.where, aggregate.where), grouped)
-        best = aggregate.function in ("minimum", "maximum") and aggregate.value in _direct(plan, aggregate)
-        if best and cell is not None and aggregate.value is not None:
-            yield merged(block, Block(conditions=tuple(_equal(aggregate.value, cell)))), 1
-        elif (block, None) not in seen:
-            seen.add((block, None))
-            yield block, None
-    if not folds:
-        yield _fixed(plan.where, grouped), 1
-
-
-def _direct(plan: Plan, aggregate: Aggregate) -> list[Expression | None]:
-    """Return the value of an aggregate that a column shows as it is."""
-    return [aggregate.value] if any(c.value == aggregate for c in plan.columns) else []
-
-
-def _fixed(block: Block, values: Mapping[Expression, Term]) -> Block:
-    """Return a block for the solutions in which expressions have the values of a row."""
-    binding = {e: v for e, v in values.items() if isinstance(e, Unknown)}
-    # A condition on values that the row shows has been met; said of a literal it could mean another thing.
-    met = {c for c in block.conditions if set().union(*(unknowns(s) for s in sides(c))) <= binding.keys()}
-    kept = replace(block, conditions=tuple(c for c in block.conditions if c not in met))
-    others = [c for e, v in values.items() if not isinstance(e, Unknown) for c in _equal(e, v)]
-    added = [c for c in others if not set().union(*(unknowns(s) for s in sides(c))) <= binding.keys()]
-    return _bound(merged(kept, Block(conditions=tuple(added))), binding)
-
-
-def _equal(expression: Expression, cell: Term) -> list[Condition]:
-    """Return the conditions that an expression has the value that is shown of it."""
-    if kind_of(expression) != "number" or not unknowns(expression):
-        return [Comparison(expression, "=", cell)] if isinstance(cell, Literal | URIRef) else []
-    try:
-        value = float(cell)
-    except ValueError:
-        return []
-    margin = max(abs(value) * 1e-9, 1e-12)
-    return [
-        Comparison(expression, ">=", Literal(value - margin)),
-        Comparison(expression, "<=", Literal(value + margin)),
-    ]
-
-
-def _bound(block: Block, binding: _Binding) -> Block:
-    """Return a block with terms in the place of unknowns."""
-    given: dict[Place, URIRef | Literal] = {
-        u: t for u, t in binding.items() if isinstance(t, URIRef | Literal)
-    }
-    # A row of a plan that is given whole has been met.
-    open_ = tuple(p for p in block.plans if not {Unknown(c.name) for c in p.columns} <= binding.keys())
-    partly = [Unknown(c.name) for p in open_ for c in p.columns if Unknown(c.name) in binding]
-    # How values compare depends on their datatype where it is written, but not on that of an unknown's value.
-    kept = {u: t for u in _compared(block) if isinstance(t := given.get(u), Literal) and u not in partly}
-    found = substituted(replace(block, plans=open_), given, {u: t for u, t in given.items() if u not in kept})
-    values = tuple(Plan(columns=(Column(t, u.name),)) for u, t in sorted(kept.items()))
-    return replace(
-        found,
-        conditions=(*found.conditions, *(Comparison(u, "=", given[u]) for u in partly if u in given)),
-        plans=(*found.plans, *values),
-    )
-
-
-def _compared(block: Block) -> set[Unknown]:
-    """Return the unknowns whose own values a block or one within it compares."""
-    found = {
-        s for c in block.conditions if isinstance(c, Comparison) for s in sides(c) if isinstance(s, Unknown)
-    }
-    inner = (*(b for branches in block.either for b in branches), *block.without, *block.optional)
-    return found.union(*map(_compared, inner))
-
-
 def _supporting(
     kg: KnowledgeGraph, block: Block, wanted: int | None, most: int, limits: Limits
 ) -> tuple[list[Triple], bool]:
     """Return the triples of some solutions of a block, and whether there are more."""
-    block, classes = _kinds_named(block)
-    patterns = list(_patterns(block))
-    open_ = sorted(
-        {u for p in patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, Unknown)}
-    )
-    open_ = [u for u in open_ if u in reached(block)]
+    block, classes = kinds_named(block)
+    open_ = _open(block)
     if not open_:
         held = run(kg, Plan(block), limits=limits).holds
-        return [t for p in patterns if held and (t := _triple(p, {})) is not None], False
+        return _supported(kg, block, classes, {}) if held else [], False
     solutions = wanted or max(1, math.ceil(most / max(1, len(block.patterns))))
     columns = tuple(Column(u, u.name) for u in open_)
     result = run(kg, Plan(block, columns, limit=solutions), limits=limits)
     found: dict[Triple, None] = {}
     for row in result.rows:
-        binding = {u: cell for u, cell in zip(open_, row, strict=True) if cell is not None}
-        found.update({t: None for p in patterns if (t := _triple(p, binding)) is not None})
-        for kind, cls in classes.items():
-            found.update(dict.fromkeys(_links(kg, binding.get(kind), cls)))
+        found.update(dict.fromkeys(_supported(kg, block, classes, dict(zip(open_, row, strict=True)))))
     return list(found), wanted is None and bool(result.runners_up or result.truncated)
 
 
-def _kinds_named(block: Block) -> tuple[Block, dict[Unknown, URIRef]]:
-    """Return a block with unknowns for the classes that things are said to be in, and what each counts as."""
-    classes: dict[Unknown, URIRef] = {}
+def _open(block: Block) -> list[Unknown]:
+    """Return the unknowns in the triples of what may hold in a block."""
+    places = (place for p in patterns_of(block) for place in (p.subject, p.predicate, p.object))
+    return sorted({u for u in places if isinstance(u, Unknown)} & reached(block))
 
-    def named(block: Block) -> Block:
-        patterns, kinds = list[Pattern](), list[tuple[Block, ...]]()
-        for p in block.patterns:
-            if not p.narrower or not isinstance(p.object, URIRef):
-                patterns.append(p)
-                continue
-            kind = Unknown(f"its_kind_{len(classes)}")
-            classes[kind] = p.object
-            patterns.append(Pattern(p.subject, p.predicate, kind))
-            options = (Comparison(kind, "=", c) for c in (p.object, *p.narrower))
-            kinds.append(tuple(Block(conditions=(o,)) for o in options))
-        return replace(
-            block,
-            patterns=tuple(patterns),
-            either=(*(tuple(map(named, branches)) for branches in block.either), *kinds),
-            optional=tuple(map(named, block.optional)),
-        )
 
-    return named(block), classes
+def _supported(
+    kg: KnowledgeGraph, block: Block, classes: Mapping[Unknown, URIRef], solution: Mapping[Unknown, Cell]
+) -> list[Triple]:
+    """Return the triples of a solution of a block, and those by which its kinds are of the classes named."""
+    binding = {u: cell for u, cell in solution.items() if cell is not None}
+    found = [t for p in patterns_of(block) if (t := triple_of(p, binding)) is not None]
+    for kind, cls in classes.items():
+        found += _links(kg, binding.get(kind), cls)
+    return list(dict.fromkeys(found))
 
 
 def _links(kg: KnowledgeGraph, kind: Term | None, cls: URIRef) -> list[Triple]:
@@ -268,55 +219,3 @@ def _links(kg: KnowledgeGraph, kind: Term | None, cls: URIRef) -> list[Triple]:
         info = schema.classes.get(way[-1])
         ways += [[*way, parent] for parent in (info.parents if info else ()) if parent not in way]
     return []
-
-
-def _patterns(block: Block) -> Iterator[Pattern]:
-    """Yield the patterns of all that may hold in a block."""
-    yield from block.patterns
-    for inner in (*(b for branches in block.either for b in branches), *block.optional):
-        yield from _patterns(inner)
-
-
-def _triple(pattern: Pattern, binding: _Binding) -> Triple | None:
-    places = (pattern.subject, pattern.predicate, pattern.object)
-    s, p, o = (binding.get(t) if isinstance(t, Unknown) else t for t in places)
-    if not isinstance(s, URIRef) or not isinstance(p, URIRef) or o is None or isinstance(o, BNode):
-        return None
-    return Triple(s, p, o)
-
-
-def _lines(kg: KnowledgeGraph, triples: list[Triple], most: int) -> Context:
-    """Return those of some triples that are in the graph, with where they are."""
-    homes = _homes(kg, triples)
-    display = Display(kg)
-    kept = [t for t in triples if t in homes][:most]
-    display.prepare(str(term) for triple in kept for term in triple if isinstance(term, URIRef))
-    lines = []
-    named = named_graphs(kg, kept)
-    for number, triple in enumerate(kept, start=1):
-        graph, inferred = homes[triple]
-        shown = (display.entity(triple.s), display.predicate(triple.p), display.term(to_ox(triple.o)))
-        own = named[number - 1]
-        text = untrusted.fact((*shown, *said_in(display, own)))
-        lines.append(Line(f"t{number}", text, triple, graph, inferred, shown, str(triple.s), named=own))
-    return Context(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines)))
-
-
-def _homes(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, tuple[str, bool]]:
-    """Return the graph of each triple and whether it is one of inferred triples; asserted ones first."""
-    layers = [(g, False) for g in kg.dataset("asserted").default]
-    layers += [(g, True) for g in kg.dataset("inferred").default]
-    left = dict.fromkeys(islice(triples, _BATCH))
-    found: dict[Triple, tuple[str, bool]] = {}
-    for graph, inferred in layers:
-        if left:
-            rows = list(left)
-            numbered = [(Literal(n), *triple) for n, triple in enumerate(rows)]
-            asked = queries.get("completion/holds").bind(n_s_p_o=numbered, limit=len(left))
-            # By number, because Virtuoso gives some numbers in another datatype than was asked for.
-            for number, *_ in kg.store.select(asked, Dataset((graph,), kg.dataset().named)).rows:
-                triple = rows[int(str(number))]
-                if triple in left:
-                    found[triple] = (graph, inferred)
-                    del left[triple]
-    return found

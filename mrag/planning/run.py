@@ -45,7 +45,12 @@ class PlanResult:
 
 
 def run(
-    kg: KnowledgeGraph, plan: Plan, *, schema: Schema | None = None, limits: Limits | None = None
+    kg: KnowledgeGraph,
+    plan: Plan,
+    *,
+    schema: Schema | None = None,
+    limits: Limits | None = None,
+    settled: bool = True,
 ) -> PlanResult:
     """Run a plan.
 
@@ -54,6 +59,7 @@ def run(
         plan: The plan.
         schema: What is known of the graph, see `to_sparql`.
         limits: Seconds and rows; 10 seconds and 5,000 rows by default.
+        settled: Whether the rows are the same each time even where there are more than are wanted.
 
     Raises:
         ConfigError: If the plan says nothing sensible.
@@ -80,7 +86,7 @@ def run(
     if isinstance(found, bool):
         return PlanResult(query, holds=found, seconds=time.monotonic() - began)
     rows = _rows(found, plan)
-    if _is_open(rows, plan, limits.rows, len(found)):
+    if settled and _is_open(rows, plan, limits.rows, len(found)):
         # Which of many equal rows come first has to be decided by the store.
         left = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
         query, again = _fetched(kg, plan, schema, left, total=True)

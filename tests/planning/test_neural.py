@@ -108,6 +108,11 @@ def test_links_are_read_both_ways(company: KnowledgeGraph) -> None:
         ("SELECT hardware.weight_g FROM hardware ORDER BY hardware.height_mm DESC LIMIT 1", [["300"]]),
         ("SELECT supplier.city FROM supplier WHERE supplier.city LIKE '%berlin%'", [["Berlin"]]),
         ("SELECT AVG(hardware.weight_g) / COUNT(*) FROM hardware", [["37"]]),
+        ("SELECT COUNT(*) FILTER (WHERE hardware.weight_g > 100) FROM hardware", [["1"]]),
+        (
+            "SELECT COUNT(*) FILTER (WHERE hardware.weight_g > 100) * 100 / COUNT(*) FROM hardware",
+            [["33.3333333333"]],
+        ),
         (
             "SELECT hardware.weight_g FROM hardware WHERE (hardware.weight_g < 5 OR hardware.weight_g > 100)",
             [["3"], ["300"]],

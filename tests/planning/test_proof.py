@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -13,9 +15,10 @@ from rdflib import URIRef
 
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.evidence.witnesses import blocks_of_rows
 from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Relation, Unknown
-from mrag.planning.proof import prove
+from mrag.planning.proof import proofs, prove
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from tests.planning.graphs import GRAPHS, KNOWS, NAME, SIZE, THINGS, WHEN
@@ -116,3 +119,51 @@ def test_inferred_triples_are_marked(tmp_path: Path) -> None:
         (line,) = prove(kg, plan, rows[0]).context.lines
         assert line.triple == Triple(thing, KNOWS, rows[0][0])  # type: ignore[arg-type]
         assert Citation.of(line).mark == " inferred"
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_rows_that_are_proved_at_once_rest_on_what_each_rests_on(
+    embedded: dict[str, KnowledgeGraph], name: str
+) -> None:
+    kg = embedded[name]
+    together = 0
+
+    @seed(len(name))
+    @settings(
+        max_examples=60,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plans())
+    def proved(plan: Plan) -> None:
+        nonlocal together
+        rows = run(kg, plan).rows[:6]
+        if plan.yes_or_no or len(rows) < 2:
+            return
+        together += bool(blocks_of_rows(plan, rows))
+        ends = time.monotonic() + 60
+        for row, proof in zip(rows, proofs(kg, plan, rows, most=5, ends=ends), strict=True):
+            assert proof == prove(kg, plan, row, most=5), row
+
+    proved()
+    assert together
+
+
+def test_a_list_is_proved_by_a_few_queries(
+    embedded: dict[str, KnowledgeGraph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kg = embedded["clean"]
+    one, other = Unknown("one"), Unknown("other")
+    plan = Plan(Block((Pattern(one, KNOWS, other),)), (Column(one, "one"), Column(other, "other")))
+    rows = run(kg, plan).rows[:20]
+    asked, query = list[str](), kg.query
+
+    def counted(text: str, **more: Any) -> Any:
+        asked.append(text)
+        return query(text, **more)
+
+    monkeypatch.setattr(kg, "query", counted)
+    assert len(list(proofs(kg, plan, rows, most=5, ends=time.monotonic() + 60))) == len(rows) > 5
+    assert len(asked) == 1

@@ -6,18 +6,21 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.schema import Kind, PropertyInfo, Schema
 from mrag.text.tokens import content, is_stopword, stem
 from mrag.text.tokens import tokens as words_of
 
-TOKENS = 400
+TOKENS = 300
 """About how many tokens a card takes at most."""
 
 _LETTERS = 3
 """Letters of a token, about."""
-_TABLES = 12
+_TABLES = 8
+_RELATED = 0.4
+"""How much of the weight of the first table another has that a question may be about."""
 _VALUES = 8
 _LEAST = 0.4
 """The least score of a name by which words touch a class or a property."""
@@ -157,7 +160,7 @@ class _Card:
         self._touched[term] = max(score, self._touched.get(term, 0.0))
 
     def card(self, letters: int) -> SchemaCard:
-        ranked = sorted(self._schema.classes, key=lambda c: (-self._weight(c), c))[:_TABLES]
+        ranked = self._ranked()
         while len(ranked) > 1 and 3 * sum(len(self._names[c]) + 4 for c in ranked) > letters:
             ranked.pop()
         columns = {c: list(self._columns(c, ranked)) for c in ranked}
@@ -191,6 +194,23 @@ class _Card:
                 )
             ),
         )
+
+    def _ranked(self) -> list[str]:
+        """Return the classes that the question is about, first the likeliest, and those that link them."""
+        weights = {c: self._weight(c) for c in self._schema.classes}
+        every = sorted(weights, key=lambda c: (-weights[c], c))
+        kept = [c for c in every if weights[c] >= _RELATED * weights[every[0]]][:_TABLES]
+        linked: defaultdict[str, set[str]] = defaultdict(set)
+        for e in self._schema.edges:
+            if e.source in weights and e.target in weights:
+                linked[e.source].add(e.target)
+                linked[e.target].add(e.source)
+        for c in kept[1:]:
+            if not linked[c].intersection(kept):
+                # One class between the two is enough: paths follow two links.
+                between = (b for b in every if b in linked[c] and linked[b].intersection(kept) - {c})
+                kept += [b for b in islice(between, 1) if b not in kept]
+        return kept
 
     def _weight(self, cls: str) -> float:
         """Return how much a question is about a class: by its name, by what is said of it, by neighbours."""

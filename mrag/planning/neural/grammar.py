@@ -43,28 +43,56 @@ def gbnf(card: SchemaCard) -> str:
     """
     at = {table.iri: number for number, table in enumerate(card.tables)}
     rules = [f"root ::= {_any(f's{n}' for n in at.values())}"]
+    dated = _dated(card)
     for table in card.tables:
-        rules += _statement(table, at[table.iri])
+        rules += _statement(table, at[table.iri], (table.iri, LINKS) in dated)
         for links in range(LINKS + 1):
             rules += _paths(table, at, links)
+            if (table.iri, links) in dated:
+                rules.append(_dates(table, at, links, dated))
     words = _any(f'"{word}"' for word in card.words) if card.words else '"-"'
     rules.append(f'like ::= " LIKE \'%" ({words}) (" " ({words})){{0,2}} "%\'"')
     return "\n".join(rules) + FIXED
 
 
-def _statement(table: CardTable, n: int) -> list[str]:
+def _dated(card: SchemaCard) -> set[tuple[str, int]]:
+    """Return the tables from which some number of links leads to a date."""
+    found = set[tuple[str, int]]()
+    for links in range(LINKS + 1):
+        for table in card.tables:
+            ends = ((c.target, links - 1) in found for c in table.columns if c.target is not None)
+            if any(c.kind == "date" for c in table.columns) or any(ends):
+                found.add((table.iri, links))
+    return found
+
+
+def _dates(table: CardTable, at: dict[str, int], links: int, dated: set[tuple[str, int]]) -> str:
+    """Return the rule of what leads to a date."""
+    options = [f'"{c.name}"' for c in table.columns if c.kind == "date"]
+    options += [
+        f'"{c.name}." d{at[c.target]}x{links - 1}'
+        for c in table.columns
+        if c.target is not None and (c.target, links - 1) in dated
+    ]
+    return f"d{at[table.iri]}x{links} ::= {_any(options)}"
+
+
+def _statement(table: CardTable, n: int, dated: bool) -> list[str]:
     name = table.name
+    part = f' | ("YEAR(" | "MONTH(") "{name}." d{n}x{LINKS} ")"' if dated else ""
     # A grammar of queries for the model to be held to, not a query: nothing of it is run.
     return [
         f's{n} ::= "SELECT " item{n} (", " item{n})* " FROM {name}" where{n}? tail{n}',  # nosec B608
         f'where{n} ::= " WHERE " all{n} (" AND " all{n})*',
         f'all{n} ::= cond{n} | "(" cond{n} (" OR " cond{n})+ ")"',
         f'cond{n} ::= "{name}." c{n}x{LINKS}',
-        f'tail{n} ::= (" GROUP BY " path{n} (", " path{n})*)? (" HAVING " agg{n} op num)? '
+        f'tail{n} ::= (" GROUP BY " key{n} (", " key{n})*)? (" HAVING " agg{n} op num)? '
         f'(" ORDER BY " item{n} way)? (" LIMIT " int)?',
         f'path{n} ::= "{name}." a{n}x{LINKS}',
-        f'agg{n} ::= "COUNT(*)" | "COUNT(DISTINCT " path{n} ")" | fold "{name}." m{n}x{LINKS} ")"',
-        f"item{n} ::= path{n} | agg{n} (sign (agg{n} | num))?",
+        f'agg{n} ::= ("COUNT(*)" | "COUNT(DISTINCT " path{n} ")" | fold "{name}." m{n}x{LINKS} ")") only{n}?',
+        f'only{n} ::= " FILTER (WHERE " cond{n} (" AND " cond{n})* ")"',
+        f"item{n} ::= key{n} | agg{n} (sign (agg{n} | num)){{0,2}}",
+        f"key{n} ::= path{n}{part}",
     ]
 
 

@@ -7,16 +7,14 @@ joins: a dot follows a link, and two paths that begin alike speak of the same th
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from rdflib import RDF, XSD, Literal, URIRef
 
-from mrag.errors import ConfigError
 from mrag.planning.algebra.scopes import aggregates, check
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
+from mrag.planning.neural.cursor import Cursor
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -38,11 +36,12 @@ from mrag.planning.plan import (
     Unknown,
 )  # fmt: skip
 
-_TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|(\d+(?:\.\d+)?)|([A-Za-z]\w*)|(<=|>=|!=|<>|[-=<>(),.*/+]))")
 _LONGEST = 2_000
 _FOLDS: dict[str, Fold] = {"AVG": "average", "SUM": "sum", "MIN": "minimum", "MAX": "maximum"}
-T = TypeVar("T")
 _SIGNS = ("+", "-", "*", "/")
+_PARTS: dict[str, Part] = {"YEAR": "year", "MONTH": "year-month"}
+"""Parts of dates; months are those of a year, since it is over them that things are counted."""
+_TERMS = 3
 
 
 def read_statement(card: SchemaCard, text: str) -> tuple[Plan, tuple[str, ...]]:
@@ -83,11 +82,10 @@ class _Solutions:
         return Block(tuple(self.patterns), tuple(self.conditions), tuple(self.without), tuple(self.either))
 
 
-class _Statement:
+class _Statement(Cursor):
     def __init__(self, card: SchemaCard, text: str) -> None:
+        super().__init__(text)
         self._card = card
-        self._tokens = list(_tokens(text))
-        self._at = 0
         self._names: set[str] = set()
 
     def read(self) -> tuple[Plan, tuple[str, ...]]:
@@ -113,16 +111,18 @@ class _Statement:
         return self._plan(values)
 
     def _plan(self, values: list[Expression]) -> tuple[Plan, tuple[str, ...]]:
-        group: list[Unknown] = []
+        group: list[Expression] = []
         having: list[Condition] = []
         if self._taken("GROUP"):
             self._skip("BY")
-            group = self._several(lambda: self._walk(self._found, self._path()[0]))
+            group = self._several(self._grouped)
         if self._taken("HAVING"):
             left = self._item()
             having.append(Comparison(left, self._relation(), self._number()))
         columns = [Column(value, self._name(value)) for value in dict.fromkeys(values)]
         shown = tuple(c.name for c in columns)
+        parts = [e for e in group if not isinstance(e, Unknown) and e not in values]
+        columns += [Column(part, self._name(part)) for part in parts]
         order: list[Order] = []
         if self._taken("ORDER"):
             self._skip("BY")
@@ -136,7 +136,7 @@ class _Statement:
         if self._at < len(self._tokens):
             raise self._wrong("not expected")
         folded = any(aggregates(c.value) for c in columns) or having
-        keys = tuple(dict.fromkeys(group)) if folded else ()
+        keys = tuple(dict.fromkeys(e for e in group if isinstance(e, Unknown))) if folded else ()
         plan = Plan(
             self._found.block(), tuple(columns), keys, tuple(having), tuple(order), limit, 0, limit == 1
         )
@@ -193,10 +193,11 @@ class _Statement:
     # -- values ------------------------------------------------------------------------------------
 
     def _item(self) -> Expression:
-        left = self._value()
-        if self._peek() in _SIGNS:
-            return Arithmetic(left, cast(Operation, self._next()), self._value())
-        return left
+        found = self._value()
+        for _ in range(_TERMS - 1):
+            if self._peek() in _SIGNS:
+                found = Arithmetic(found, cast(Operation, self._next()), self._value())
+        return found
 
     def _value(self) -> Expression:
         if self._peek()[:1].isdigit() or self._is("-"):
@@ -209,19 +210,41 @@ class _Statement:
                 self._taken("DISTINCT")
                 counted = self._walk(self._found, self._path()[0])
             self._skip(")")
-            return Aggregate("count", of=(counted,))
+            return Aggregate("count", of=(counted,), where=self._only())
         for name, fold in _FOLDS.items():
             if self._taken(name):
                 self._skip("(")
                 return self._fold(fold)
+        return self._grouped()
+
+    def _grouped(self) -> Expression:
+        """Return what solutions may be grouped by: a value, or a part of a date."""
+        for name, part in _PARTS.items():
+            if self._taken(name):
+                self._skip("(")
+                path, column = self._path()
+                self._skip(")")
+                if column.kind != "date":
+                    raise self._wrong("no date")
+                return DatePart(part, self._walk(self._found, path))
         return self._walk(self._found, self._path()[0])
+
+    def _only(self) -> Block:
+        """Return what has to hold of the things that are folded, beside what holds of all."""
+        where = _Solutions(self._found.table, places=dict(self._found.places))
+        if self._taken("FILTER"):
+            self._skip("(")
+            self._skip("WHERE")
+            self._several(lambda: self._condition(where), "AND")
+            self._skip(")")
+        return where.block()
 
     def _fold(self, fold: Fold) -> Aggregate:
         path, column = self._path()
         self._skip(")")
         value = self._walk(self._found, path)
         owner = self._found.places[path[:-1]]
-        return Aggregate(fold, value if column.kind == "date" else Number(value), (owner,))
+        return Aggregate(fold, value if column.kind == "date" else Number(value), (owner,), self._only())
 
     # -- paths -------------------------------------------------------------------------------------
 
@@ -274,60 +297,6 @@ class _Statement:
             return value.name
         return self._unknown(value.function if isinstance(value, Aggregate) else "value").name
 
-    # -- tokens ------------------------------------------------------------------------------------
-
-    def _several(self, read: Callable[[], T], between: str = ",") -> list[T]:
-        found = [read()]
-        while self._taken(between):
-            found.append(read())
-        return found
-
-    def _peek(self) -> str:
-        return self._tokens[self._at] if self._at < len(self._tokens) else ""
-
-    def _is(self, word: str) -> bool:
-        return self._peek().upper() == word.upper()
-
-    def _next(self) -> str:
-        if self._at >= len(self._tokens):
-            raise ConfigError("The statement breaks off.")
-        self._at += 1
-        return self._tokens[self._at - 1]
-
-    def _taken(self, word: str) -> bool:
-        found = self._is(word)
-        self._at += found
-        return found
-
-    def _skip(self, word: str) -> None:
-        if not self._taken(word):
-            raise self._wrong(f"not {word}")
-
-    def _relation(self) -> Relation:
-        found = self._next().replace("<>", "!=")
-        if found not in ("=", "!=", "<", "<=", ">", ">="):
-            raise self._wrong("no comparison")
-        return cast(Relation, found)
-
-    def _number(self) -> Literal:
-        sign = "-" if self._taken("-") else ""
-        token = self._next()
-        if token[:1] == "'":
-            return Literal(token[1:-1])
-        if not token[:1].isdigit():
-            raise self._wrong("no number")
-        return Literal(int(sign + token)) if "." not in token else Literal(float(sign + token))
-
-    def _text(self) -> str:
-        if self._peek()[:1] != "'":
-            raise self._wrong("no text")
-        return self._next()[1:-1].replace("''", "'")
-
-    def _wrong(self, what: str) -> ConfigError:
-        return ConfigError(
-            f"Not a statement: {' '.join(self._tokens[max(0, self._at - 1) :])[:40]!r} is {what}."
-        )
-
 
 def _dated(value: Unknown, relation: Relation, text: str) -> Comparison:
     """Return the comparison of a date with a day, a month or a year."""
@@ -338,13 +307,3 @@ def _dated(value: Unknown, relation: Relation, text: str) -> Comparison:
     return Comparison(
         DatePart(part, value), relation, Literal(int(text)) if part == "year" else Literal(text)
     )
-
-
-def _tokens(text: str) -> Iterator[str]:
-    at, text = 0, text.strip().rstrip(";").rstrip()
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise ConfigError(f"Not a statement: it goes on with {text[at : at + 20]!r}.")
-        yield match[0].strip()
-        at = match.end()

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _SELECT = re.compile(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
-_DOUBT = 2.0
-"""Weight of the mean logarithm of the probabilities of a statement's tokens: models are surer than right."""
+_DOUBT = 1.0
+"""Weight of the mean logarithm of the probabilities of a statement's tokens."""
 _UNTOLD = -0.2
 """Logarithm of how likely a statement is of which the model tells no probabilities."""
 
@@ -49,6 +49,9 @@ person(name, country, birth_date date, film -> film)
 
 Question: How many films were made in each year?
 Query: SELECT film.year, COUNT(*) FROM film GROUP BY film.year
+Question: How many directors were born in each year, and what share of the films of each is a comedy?
+Query: SELECT YEAR(person.birth_date), COUNT(*), COUNT(DISTINCT person.film) FILTER (WHERE \
+person.film.genre = 'comedy') / COUNT(DISTINCT person.film) FROM person GROUP BY YEAR(person.birth_date)
 Question: Which director made the most films after 1990?
 Query: SELECT person.name FROM person WHERE person.film.year > 1990 GROUP BY person.name \
 ORDER BY COUNT(DISTINCT person.film) DESC LIMIT 1
