@@ -245,7 +245,7 @@ def _counted(kg: KnowledgeGraph, found: list[Hypothesis], problem: LearningProbl
         return []
     counts = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives, known=True)
     agreed = [
-        Hypothesis(h.expression, quality(c), c, estimate=h.estimate)
+        Hypothesis(h.expression, quality(c), c, estimate=h.estimate, score=h.score)
         for h, c in zip(found, counts, strict=True)
         if c.informative
     ]

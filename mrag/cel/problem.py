@@ -194,6 +194,8 @@ class Hypothesis:
         measure: The measure.
         estimate: What the quality is expected to be on other examples, by cross-validation within those
             learnt from; None where the learner did not estimate it.
+        score: What the learner puts its hypotheses in order by, if not by estimate or quality; the highest is
+            the best.
     """
 
     expression: Expression
@@ -201,6 +203,7 @@ class Hypothesis:
     counts: ExampleCounts
     measure: Measure = "f1"
     estimate: float | None = None
+    score: float | None = None
 
     @property
     def length(self) -> int:
@@ -234,8 +237,8 @@ class Hypothesis:
     def order(self) -> tuple[float, float, int, str]:
         """Return what hypotheses are sorted by: the best, then the one that costs least, then the text.
 
-        The best is that with the highest estimate where there is one, else with the highest quality. What
+        The best is that with the highest score, else estimate, where there is one, else quality. What
         an expression costs is its length, and more where it names individuals (`mrag.cel.syntax.cost`).
         """
-        value = self.quality if self.estimate is None else self.estimate
+        value = next(v for v in (self.score, self.estimate, self.quality) if v is not None)
         return -round(value, 9), -round(self.quality, 9), cost(self.expression), key(self.expression)

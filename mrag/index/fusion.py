@@ -19,6 +19,8 @@ RRF_K: Final = 60
 """How little the first ranks stand out; the value of the paper."""
 _SPREAD: Final = 3.0
 """Standard deviations around the mean of a ranking that its scores are scaled to."""
+_SCALED: Final = 100
+"""Of how many of the best scores the mean and the deviation are taken."""
 
 
 def candidates(k: int) -> int:
@@ -78,9 +80,10 @@ def weighted_scores(
 ) -> list[tuple[T, float]]:
     """Fuse rankings by their scores, scaled so that rankers of different scales can be compared.
 
-    The scores of a ranking are scaled so that its mean becomes one half, and what lies three standard
-    deviations above or below becomes 1 or 0 (distribution-based score fusion, as in the Qdrant engine). Here
-    they are not cut off at 1, because a hit that stands out by more is what a ranker is surest of.
+    The scores of a ranking are scaled so that the mean of its 100 best becomes one half, and what lies three
+    standard deviations above or below becomes 1 or 0 (distribution-based score fusion, as in the Qdrant
+    engine). Here they are not cut off at 1, because a hit that stands out by more is what a ranker is surest
+    of; and no more than 100 are looked at, so that a longer ranking starts with the same hits.
 
     Args:
         rankings: Items with their scores, higher is better, no item twice. An item that a ranking lacks
@@ -120,14 +123,13 @@ def _checked(weights: Sequence[float] | None, rankings: int) -> list[float]:
 
 
 def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    deviation = scores.std() if len(scores) else 0.0
+    best = np.sort(scores)[-_SCALED:]
+    deviation = best.std() if len(best) else 0.0
     # Of equal scores the mean may differ from each by rounding, which no division should magnify.
-    if not deviation or scores.min() == scores.max():
-        return np.full(len(scores), 0.5)
+    if not deviation or best[0] == best[-1]:
+        return np.where(scores < best[:1], 0.0, 0.5) if len(best) else scores
     # Nothing that was found scores less than what was not.
-    scaled: npt.NDArray[np.float64] = np.maximum(
-        0.5 + (scores - scores.mean()) / (2 * _SPREAD * deviation), 0
-    )
+    scaled: npt.NDArray[np.float64] = np.maximum(0.5 + (scores - best.mean()) / (2 * _SPREAD * deviation), 0)
     return scaled
 
 

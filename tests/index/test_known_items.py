@@ -14,7 +14,7 @@ import mrag
 from mrag.index.bm25 import Bm25Index
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding.embedders import Embedder, Vectors, WordLlamaEmbedder
-from mrag.index.known_items import EVEN, FusionWeight
+from mrag.index.known_items import EVEN, FusionWeight, usual
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 
@@ -130,3 +130,23 @@ def test_a_graph_learns_its_share_again_when_much_has_changed(tmp_path: Path) ->
         indexes.build(model=RandomVectors())
         assert indexes.get(model=RandomVectors()).files.generation == generation  # type: ignore[union-attr]
         assert third is not None and (third.documents, third.changed) == (200, 0)
+
+
+def test_vectors_count_for_more_where_texts_are_short(wordllama: WordLlamaEmbedder) -> None:
+    short = [
+        (
+            f"ex:{n:03}",
+            f"{TRAITS[n % 10]} {THINGS[n // 10]} beside {TRAITS[n * 7 % 9]} {THINGS[n * 3 % 10]}",
+        )
+        for n in range(100)
+    ]
+    learnt = index_of(wordllama, short).learnt_weight()
+    assert learnt.dense == 0.7 and learnt.length <= 16 and learnt.questions == 100
+    assert "because the texts are short" in str(learnt)
+    nothing = index_of(RandomVectors(), short).learnt_weight()
+    assert nothing.dense < EVEN and "far less" in str(nothing)
+
+
+@pytest.mark.parametrize(("words", "share"), [(3, 0.7), (16, 0.7), (32, 0.6), (64, 0.5), (500, 0.5)])
+def test_the_share_falls_with_the_length_of_the_texts(words: int, share: float) -> None:
+    assert usual(words) == share

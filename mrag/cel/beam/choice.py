@@ -1,4 +1,8 @@
-"""How much a hypothesis may cost, chosen by examples held out, and what is expected of it on others."""
+"""Which hypothesis holds for other examples: the shortest description, and examples held out.
+
+A hypothesis and its mistakes are a description of the labels; that of the fewest bits is the best bet
+(Rissanen, 1978, Modeling by Shortest Data Description, Automatica).
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,9 @@ FEWEST = 6
 _FOLDS = 5
 _LEARNT = 1 / _FOLDS
 """How much the quality on the examples learnt from weighs in what is expected on others."""
+
+_MISTAKES = (1, 4)
+"""The beta distribution of the share of mistakes before any is seen: a fifth in the mean."""
 
 _BITS = 3
 """About what it takes to write down a symbol, so that a long expression can say as much as labels do."""
@@ -109,25 +116,40 @@ def held_out(
     return fit.bits.qualities(tp, fp, settings.measure)
 
 
-def estimated(found: Iterable[Hypothesis], curve: Qualities, penalty: float) -> list[Hypothesis]:
-    """Return hypotheses with their quality as it is expected on other examples, the best first.
+def estimated(found: Iterable[Hypothesis], curve: Qualities | None, penalty: float) -> list[Hypothesis]:
+    """Return hypotheses in order of what speaks for them on other examples, the best first.
 
-    What is expected of the best that cost so much is what their like reached on the examples held out;
-    others are as much worse as they are on the examples learnt from.
+    What speaks against one are the bits that it takes to write it down, about one for each symbol, and then
+    the labels that it gets wrong, if any share of mistakes was possible before, small ones rather than large
+    ones. What speaks for it is how many examples those that cost as much got right when they were held out.
 
     Args:
         found: The hypotheses.
-        curve: The quality held out at each cost.
+        curve: The quality held out at each cost, if examples were held out; then what is expected of the
+            best that cost so much is what their like reached, and of others as much less as they are worse.
         penalty: Quality that each symbol costs.
     """
-    known = sorted(found, key=lambda h: (cost(h.expression), -h.quality))
     best = 0.0
     made: list[Hypothesis] = []
-    for h in known:
-        best = max(best, h.quality)
-        price = cost(h.expression)
-        # Those of the folds had fewer examples to be learnt from, so their like is a little better.
-        like = (1 - _LEARNT) * curve[min(price, len(curve) - 1)] + _LEARNT * best
-        expected = like - (best - h.quality) - penalty * price
-        made.append(replace(h, estimate=max(0.0, float(expected))))
+    for h in sorted(found, key=lambda h: (cost(h.expression), -h.quality)):
+        price, score, expected = cost(h.expression), -_misfit(h.counts), None
+        if curve is not None:
+            held = float(curve[min(price, len(curve) - 1)])
+            best = max(best, h.quality)
+            # Those of the folds had fewer examples to be learnt from, so their like is a little better.
+            like = (1 - _LEARNT) * held + _LEARNT * best
+            expected = max(0.0, like - (best - h.quality) - penalty * price)
+            score += held * (h.counts.positives + h.counts.negatives)
+        made.append(replace(h, estimate=expected, score=score - price))
     return sorted(made, key=lambda h: h.order)
+
+
+def _misfit(counts: ExampleCounts) -> float:
+    """Return how many bits it takes to say which examples are labelled otherwise."""
+    wrong = counts.fn + counts.fp
+    right = counts.positives + counts.negatives - wrong
+    return (_log_beta(*_MISTAKES) - _log_beta(_MISTAKES[0] + wrong, _MISTAKES[1] + right)) / math.log(2)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)

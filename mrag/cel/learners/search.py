@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.beam.choice import by_chance, estimated, held_out, says_more
+from mrag.cel.beam.choice import FEWEST, by_chance, estimated, held_out, says_more
 from mrag.cel.beam.combinations import CombinationSearch, Found
 from mrag.cel.beam.conditions import Conditions, FeatureSettings
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
@@ -98,6 +98,7 @@ class _Run:
         self.runs: list[CombinationSearch] = []
         self.front: dict[int, tuple[Found, CombinationSearch]] = {}
         self.curve: Qualities | None = None
+        self.certain = False
 
     def through(self) -> Stopped:
         """Search, and return why it ended."""
@@ -121,12 +122,13 @@ class _Run:
         for h in fit.best()[:3]:
             simple = shortened(fit, h.expression)
             fit.offer(simple, fit.count(simple))
-        if self.sure(last.conditions):
+        self.certain = self.sure(last.conditions)
+        if self.certain:
             return "solved"
         self.curve = held_out(fit, settings, last.conditions, max(settings.beam // 2, 4), settings.seed)
         done &= self.widened(last.conditions)
-        if self.sure(last.conditions):
-            self.curve = None
+        self.certain = self.sure(last.conditions)
+        if self.certain:
             return "solved"
         if fit.solved():
             return "solved"
@@ -182,8 +184,7 @@ class _Run:
         return self.curve is not None and self.expected()[0].quality < best.quality
 
     def expected(self) -> list[Hypothesis]:
-        """Return what was found, in order of what is expected of it on other examples."""
-        assert self.curve is not None
+        """Return what was found, in order of what speaks for it on other examples."""
         measure = self.settings.measure
         found = {h.expression: h for h in self.fit.best()}
         for (value, state, counts), run in self.front.values():
@@ -196,5 +197,6 @@ class _Run:
     def settle(self) -> None:
         """Put what was found in order of what is expected of it."""
         self.offer()
-        if self.curve is not None:
+        # Of fewer examples a mistake says too little.
+        if min(self.fit.bits.positives, self.fit.bits.negatives) >= FEWEST and not self.certain:
             self.fit.settle(self.expected())
