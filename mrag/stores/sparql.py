@@ -206,7 +206,7 @@ class SparqlStore(SparqlEndpoint):
             send(parts, partial(self._add, graph))
         except NotVerbatim:
             return False
-        except EndpointError as error:
+        except errors.EndpointError as error:
             if error.status != 400:
                 raise
             # The parser here knows what is wrong with which line.
