@@ -157,7 +157,8 @@ def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
 
     If too few have several sentences, two of three words of the others ask for all of their text.
     """
-    found, whole = [], []
+    found: list[tuple[int, str, str]] = []
+    whole: list[tuple[int, str, str]] = []
     for row, text in _texts(state):
         parts = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
         distinct = list(dict.fromkeys(part.rstrip(".") for part in parts))
