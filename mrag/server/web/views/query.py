@@ -87,8 +87,12 @@ class QueryView(PageView):
         engine: Engine = request.app.state.engine
         query = text_value(await self.body(request, "query"), "query", LONGEST)
         seen = (*engine.view().known, SYSTEM)
-        asked: dict[str, object] = {"do": "operators", "text": query, "graphs": seen}
-        asked["prefixes"] = self.kg.query_prefixes
+        asked: dict[str, object] = {
+            "do": "operators",
+            "text": query,
+            "graphs": seen,
+            "prefixes": self.kg.query_prefixes,
+        }
         kind, *found = await engine.parsers.parse(asked)
         if kind == "refused":
             raise QueryRefused(str(found[0]), hint=found[1])
