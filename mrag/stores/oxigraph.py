@@ -178,7 +178,7 @@ class OxigraphStore(BaseStore):
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
-        """Put the triples of a CONSTRUCT query into a graph, part by part; one that fails may leave some there."""
+        """Put the triples of a CONSTRUCT query into a graph, part by part; a failed one may leave some."""
         triples = cast(ox.QueryTriples, self._query(to_sparql(query), dataset))
         with Landing(self, into) as landing:
             triples.serialize(cast(IO[bytes], landing), ox.RdfFormat.N_TRIPLES)
