@@ -29,7 +29,7 @@ from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
 from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, StoreLayers, traced
-from mrag.stores.embedded import Landing, load_sources, open_error, write_error
+from mrag.stores.embedded import Landing, empty, load_sources, open_error, write_error
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
@@ -235,10 +235,10 @@ class OxigraphStore(BaseStore):
                 raise write_error(error, self.path) from error
 
     def clear(self, graph: str) -> None:
-        """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
+        """Remove a graph with its triples; slow for large ones, which go in parts, each in a transaction."""
         if self._closed or self.engine.contains_named_graph(_name(graph)):  # else readers need no new copy
             with self._writing():
-                self.engine.remove_graph(_name(graph))
+                empty(self.engine, graph)
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
