@@ -178,13 +178,9 @@ class OxigraphStore(BaseStore):
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
-        """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before.
-
-        They land in parts while the query runs, so that a result larger than memory can. One that fails, or
-        whose process ends, may leave some behind.
-        """
-        triples = cast(ox.QueryTriples, self._query(to_sparql(query), dataset))
+        """Put the triples of a CONSTRUCT query into a graph, which it sees as it was; in parts, as they come."""
         with Landing(self, into) as landing:
+            triples = cast(ox.QueryTriples, self._query(to_sparql(query), dataset))
             triples.serialize(cast(IO[bytes], landing), ox.RdfFormat.N_TRIPLES)
 
     def serialise(self, query: str, dataset: Dataset) -> bytes:
