@@ -178,7 +178,7 @@ class OxigraphStore(BaseStore):
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
-        """Put the triples of a CONSTRUCT query into a graph, which it sees as it was; in parts, as they come."""
+        """Put the triples of a CONSTRUCT query into a graph, which it sees as it was; they land in parts."""
         with Landing(self, into) as landing:
             triples = cast(ox.QueryTriples, self._query(to_sparql(query), dataset))
             triples.serialize(cast(IO[bytes], landing), ox.RdfFormat.N_TRIPLES)
