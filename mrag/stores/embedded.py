@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -12,6 +13,7 @@ import pyoxigraph as ox
 from mrag.errors import LoadError, StoreError, StoreLocked
 from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
+from mrag.rdf import queries
 from mrag.stores.process.parsing import Joined, bounds_of, serialised
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ logger = logging.getLogger(__name__)
 
 _SMALL = 4096
 """Bytes of files for which a short cut gains nothing."""
+
+_AT_ONCE = 100_000
+"""Triples that are removed at once."""
 
 _PART = 32 << 20
 """Bytes of N-Triples that land at once."""
@@ -91,6 +96,16 @@ class Landing:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self._data:
             self._store.insert(bytes(self._data), self._graph)
+
+
+def empty(engine: ox.Store, graph: str) -> None:
+    """Remove a graph from the engine, in transactions that each fit into memory."""
+    node = ox.NamedNode(graph)
+    update = queries.get("update/remove-some").bind(graph=[graph], limit=_AT_ONCE)
+    # A transaction is held in memory, with some kilobyte for each triple.
+    while sum(1 for _ in islice(engine.quads_for_pattern(None, None, None, node), _AT_ONCE)) == _AT_ONCE:
+        engine.update(update)
+    engine.remove_graph(node)
 
 
 def open_error(error: OSError, path: Path | None) -> StoreError:

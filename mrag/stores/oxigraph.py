@@ -29,7 +29,7 @@ from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
 from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, StoreLayers, traced
-from mrag.stores.embedded import Landing, load_sources, open_error, write_error
+from mrag.stores.embedded import Landing, empty, load_sources, open_error, write_error
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
@@ -178,9 +178,9 @@ class OxigraphStore(BaseStore):
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
-        """Put the triples of a CONSTRUCT query into a graph, part by part; a failed one may leave some."""
-        triples = cast(ox.QueryTriples, self._query(to_sparql(query), dataset))
+        """Put the triples of a CONSTRUCT query into a graph, which it sees as it was; they land in parts."""
         with Landing(self, into) as landing:
+            triples = cast(ox.QueryTriples, self._query(to_sparql(query), dataset))
             triples.serialize(cast(IO[bytes], landing), ox.RdfFormat.N_TRIPLES)
 
     def serialise(self, query: str, dataset: Dataset) -> bytes:
@@ -231,10 +231,10 @@ class OxigraphStore(BaseStore):
                 raise write_error(error, self.path) from error
 
     def clear(self, graph: str) -> None:
-        """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
+        """Remove a graph with its triples; slow for large ones, which go in parts, each in a transaction."""
         if self._closed or self.engine.contains_named_graph(_name(graph)):  # else readers need no new copy
             with self._writing():
-                self.engine.remove_graph(_name(graph))
+                empty(self.engine, graph)
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""

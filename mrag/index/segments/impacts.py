@@ -141,9 +141,9 @@ class Impacts:
                 rows.append(term.rows)
                 impacts.append(term.impacts * times if times > 1 else term.impacts)
         row = np.concatenate(rows)
-        sums: npt.NDArray[np.float64] = np.zeros(self.rows.total)
+        sums = np.zeros(self.rows.total)
         if len(row):
-            sums += np.bincount(row, np.concatenate(impacts), self.rows.total)
+            sums = np.bincount(row, np.concatenate(impacts), self.rows.total).astype(np.float64, copy=False)
         for column, times in whole:
             sums += np.multiply(column, times, dtype=np.float64) if times > 1 else column
         return sums
