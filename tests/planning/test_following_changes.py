@@ -18,6 +18,7 @@ from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.planning.lexicon import lexicon_of
+from mrag.planning.profile.usage import usage_of
 from mrag.planning.profiling import schema_of
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
@@ -74,7 +75,7 @@ def change(kg: KnowledgeGraph, come: bool, triple: Triple) -> None:
 
 
 def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> None:
-    triples = [Triple(s, q, o) for s, q, o in kg.query("SELECT ?s ?p ?o { ?s ?p ?o }")]
+    triples = [Triple(*row) for row in kg.select("SELECT ?s ?p ?o { ?s ?p ?o }")]  # type: ignore[misc]
     with KnowledgeGraph(OxigraphStore()) as fresh:
         fresh.insert(triples)
         assert schema_of(kg) == schema_of(fresh)
@@ -98,13 +99,12 @@ def test_after_any_small_changes(several: list[list[tuple[bool, Triple]]]) -> No
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Keep which properties are counted."""
     found: list[list[str]] = []
-    usage = mrag.planning.profiling.usage_of
 
     def kept(
         kg: KnowledgeGraph, counts: dict[str, int], classes: dict[str, int], only: Iterable[str]
     ) -> object:
         found.append(sorted(only))
-        return usage(kg, counts, classes, found[-1])
+        return usage_of(kg, counts, classes, found[-1])
 
     monkeypatch.setattr(mrag.planning.profiling, "usage_of", kept)
     return found

@@ -68,12 +68,12 @@ def names_as_before(kg: KnowledgeGraph, schema: Schema) -> NamedThings | None:
     # Who has lost a value is not kept, so a value that nothing has any more could not be told from others.
     if changed is None or not changed.properties.isdisjoint(known.things.predicates):
         return None
-    before = _names_of(known.things, changed.entities)
+    named = _names_of(known.things, changed.entities)
     rows = kg.select(queries.get("planning/vocabulary").text) if changed.entities else ()
     skip = {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
     for entity in changed.entities:
         now = set() if entity in skip else _present_names(kg, schema, entity)
-        if now != before.get(entity, set()):
+        if now != named.get(entity, set()):
             return None
     return known.things
 
