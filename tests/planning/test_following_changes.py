@@ -75,7 +75,7 @@ def change(kg: KnowledgeGraph, come: bool, triple: Triple) -> None:
 
 
 def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> None:
-    triples = [Triple(*row) for row in kg.select("SELECT ?s ?p ?o { ?s ?p ?o }")]  # type: ignore[misc]
+    triples = [Triple(*row) for row in kg.select("SELECT ?s ?p ?o { ?s ?p ?o }")]  # type: ignore[arg-type]
     with KnowledgeGraph(OxigraphStore()) as fresh:
         fresh.insert(triples)
         assert schema_of(kg) == schema_of(fresh)
