@@ -20,7 +20,9 @@ from mrag.planning.lexical.places import other_names
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords
 from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, is_everyday, positive
 from mrag.planning.lexical.words import is_empty, is_role, is_title, root
+from mrag.planning.profile.following import remembered
 from mrag.planning.profile.keeping import keep, kept, schema_array
+from mrag.planning.profile.reusing import names_as_before, remember_names
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
@@ -283,11 +285,17 @@ class Lexicon:
 
 
 def _names(kg: KnowledgeGraph) -> NamedThings:
-    if (arrays := kept(kg)) is not None:
-        return NamedThings.of(arrays)
     revision, schema = kg.revision, schema_of(kg)
-    things = named_things(kg, schema)
-    keep(kg, {"schema": schema_array(schema), **things.arrays()}, revision)
+    if (arrays := kept(kg)) is not None:
+        things = NamedThings.of(arrays)
+    elif (before := names_as_before(kg, schema)) is not None:
+        things = before
+    else:
+        things = named_things(kg, schema)
+        known = remembered(kg)
+        if known is not None and known.revision == revision:
+            keep(kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision)
+    remember_names(kg, schema, things, revision)
     return things
 
 

@@ -6,6 +6,7 @@ with very many triples only some are looked at where exact figures decide nothin
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -16,6 +17,7 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.graph.record import LABELS
+from mrag.planning.profile.following import KnownSchema, changed_since, remember, remembered, unchanged
 from mrag.planning.profile.hierarchy import Ancestors, ancestors, members, raised, unstated
 from mrag.planning.profile.keeping import kept, schema_of_array
 from mrag.planning.profile.usage import Edges, PropertyUsage, usage_of
@@ -76,6 +78,7 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
 class _Reader:
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
+        self.revision = kg.revision
         self.profile = kg.profile()
         self.labels = tuple(p for p in (*self.profile.labels, *ALTERNATIVE) if p in self.profile.predicates)
 
@@ -89,14 +92,31 @@ class _Reader:
         most = dict(sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_DESCRIBED])
         rows = self.kg.select(queries.get("explore/classes").text) if self.profile.predicates else ()
         classes = {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef) and is_asked(str(c))}
-        uses, edges = usage_of(self.kg, most, classes)
+        uses, edges = self._usage(most, classes)
+        known = copy.deepcopy(uses), dict(edges), dict(classes)
         above = self._superclasses(classes)
         unsaid = unstated(self.kg, classes, above)
         edges = raised(uses, edges, unsaid)
         classes |= members(self.kg, unsaid)
         if any("" in use.domains or "" in use.ranges for use in uses.values()):
             classes[""] = self._untyped(uses)
-        return self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid)
+        schema = self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid)
+        predicates = self.profile.predicates
+        remember(self.kg, KnownSchema(self.revision, predicates, self.labels, known[2], *known[:2], schema))
+        return schema
+
+    def _usage(
+        self, counts: Mapping[str, int], classes: Mapping[str, int]
+    ) -> tuple[dict[str, PropertyUsage], Edges]:
+        """Return how properties are used; those that no change has touched are not counted again."""
+        uses: dict[str, PropertyUsage] = {}
+        edges: Edges = {}
+        before = remembered(self.kg)
+        changed = before and changed_since(self.kg, before.revision, before.predicates)
+        if before and changed:
+            uses, edges = unchanged(before, changed, counts, classes)
+        more, links = usage_of(self.kg, counts, classes, [p for p in counts if p not in uses])
+        return dict(sorted({**uses, **more}.items())), {**edges, **links}
 
     def _untyped(self, uses: Mapping[str, PropertyUsage]) -> int:
         """Return about how many things have no class: at least as many as one property shows."""

@@ -133,9 +133,8 @@ def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int)
 
 def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator[tuple[str, str]]:
     for thing, _, text in _texts(kg, schema.label_properties):
-        name = " ".join(text.split())
-        if name and len(name) <= _NAME and thing not in skip:
-            yield thing, name
+        if thing not in skip and is_name(text):
+            yield thing, " ".join(text.split())
 
 
 def _texts(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str, str, str]]:
@@ -164,7 +163,7 @@ def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> set[s
 
 def _things(kg: KnowledgeGraph, schema: Schema) -> Iterator[str]:
     """Yield subjects, and what properties lead to; of a large graph only where names are missing."""
-    whole = schema.triples <= _SMALL
+    whole = is_small(schema)
     lacking = [c for c in schema.classes if c and not whole and _lacks_names(kg, schema, c)]
     linked = [p.iri for p in schema.properties.values() if p.kind == "entity"] if "" in schema.classes else []
     for graph in kg.dataset().default:
@@ -193,8 +192,8 @@ def _lacks_names(kg: KnowledgeGraph, schema: Schema, c: str) -> bool:
     return str(kg.select(text).rows[0][0]) != "0"
 
 
-def _values(kg: KnowledgeGraph, schema: Schema) -> tuple[tuple[str, ...], dict[str, Counter[int]]]:
-    """Return properties, and the texts that they have with how often each property has it."""
+def valued(schema: Schema) -> list[str]:
+    """Return the properties whose values are known by their texts: those of the fewest, in order of IRI."""
     texts = [p for p in schema.properties.values() if p.kind == "text" and p.objects]
     chosen, total = [], 0
     for info in sorted(texts, key=lambda p: (p.objects, p.iri)):
@@ -202,7 +201,22 @@ def _values(kg: KnowledgeGraph, schema: Schema) -> tuple[tuple[str, ...], dict[s
         if total > _VALUES:
             break
         chosen.append(info.iri)
-    chosen.sort()
+    return sorted(chosen)
+
+
+def is_small(schema: Schema) -> bool:
+    """Return whether all things of a graph are gone through for those that only their IRIs name."""
+    return schema.triples <= _SMALL
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text names a thing that has it in a property of names."""
+    return 0 < len(" ".join(text.split())) <= _NAME
+
+
+def _values(kg: KnowledgeGraph, schema: Schema) -> tuple[tuple[str, ...], dict[str, Counter[int]]]:
+    """Return properties, and the texts that they have with how often each property has it."""
+    chosen = valued(schema)
     at = {p: i for i, p in enumerate(chosen)}
     having: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for _, p, text in _texts(kg, chosen):

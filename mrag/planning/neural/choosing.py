@@ -34,6 +34,8 @@ Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
 FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 _LIMITS: Final = Limits(3.0, 5_000, 8 << 20)
+_GIVEN: Final = 0.6
+"""How likely a reading of the parser is that a model's own does not overrule."""
 JUDGED: Final = 0.5
 """Weight of a verdict beside the parser's own score; both are logarithms of odds."""
 AGREED: Final = 2.0
@@ -108,6 +110,11 @@ class ModelAdvice:
         answer = self._answer(own)
         agreed = [one for one in found if self._answer(one) == answer]
         if not agreed:
+            first = found[0][0] if found else None
+            if first is not None and not first.ignored and first.probability >= _GIVEN:
+                # What would be given without a model is right more often than what a model writes.
+                kept = min(own[0].probability, first.probability)
+                return _sorted([*found, (replace(own[0], probability=kept), own[1])])
             return _sorted([own, *found])
         others = [one for one in found if one not in agreed]
         # An answer that was found in two ways needs no further proof that every word was read.

@@ -6,6 +6,7 @@ It belongs to one state of the graph: for another it is not read. What is damage
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Final
@@ -20,21 +21,37 @@ from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.storage.arrays import Arrays
 from mrag.storage.folder import Committed, Folder, Kind
 
-_KIND: Final = Kind("lexicon", 2, "It is built anew when a question is next asked; or delete its folder.")
+_KIND: Final = Kind("lexicon", 3, "It is built anew when a question is next asked; or delete its folder.")
 
 
 def kept(kg: KnowledgeGraph) -> Arrays | None:
     """Return the arrays that were kept for the present state of a graph, None if there are none."""
+    found = _read(kg, lambda about: about == _state(kg))
+    return None if found is None else found[1]
+
+
+def kept_before(kg: KnowledgeGraph) -> tuple[int, Arrays] | None:
+    """Return the arrays that were kept for an earlier state of a graph, with its revision; None for none."""
+    now = _state(kg)
+
+    def earlier(about: Mapping[str, Any]) -> bool:
+        revision = about.get("revision")
+        return isinstance(revision, int) and revision < kg.revision and {**now, "revision": revision} == about
+
+    return _read(kg, earlier)
+
+
+def _read(kg: KnowledgeGraph, fits: Callable[[Mapping[str, Any]], bool]) -> tuple[int, Arrays] | None:
     if (folder := _folder(kg)) is None:
         return None
     with suppress(IndexError_):
 
-        def read(found: Committed) -> Arrays | None:
-            if found.about != _state(kg):
+        def read(found: Committed) -> tuple[int, Arrays] | None:
+            if not fits(found.about):
                 return None
             (name,) = found.files
             # All of it is read now, so that what is damaged is found before it is used.
-            return dict(folder.opened(name, found))
+            return found.about["revision"], dict(folder.opened(name, found))
 
         return folder.load(read)
     return None

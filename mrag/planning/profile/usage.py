@@ -8,7 +8,7 @@ come from samples: of the triples of each property, and of the members of each c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -55,8 +55,26 @@ class PropertyUsage:
         return min(self.datatypes, key=lambda d: (-self.datatypes[d], d), default="")
 
 
+def exactly_counted(counts: Mapping[str, int]) -> set[str]:
+    """Return the properties that are counted through: those with few triples, as far as all are few together.
+
+    Args:
+        counts: How many triples each property has.
+    """
+    found, total = set[str](), 0
+    for p in sorted(counts, key=lambda p: (counts[p], p)):
+        total += counts[p]
+        if total > _EXACT:
+            break
+        found.add(p)
+    return found
+
+
 def usage_of(
-    kg: KnowledgeGraph, counts: Mapping[str, int], classes: Mapping[str, int]
+    kg: KnowledgeGraph,
+    counts: Mapping[str, int],
+    classes: Mapping[str, int],
+    only: Collection[str] | None = None,
 ) -> tuple[dict[str, PropertyUsage], Edges]:
     """Return how a graph uses some properties, and which classes they link.
 
@@ -64,23 +82,21 @@ def usage_of(
         kg: The knowledge graph.
         counts: How many triples each property has.
         classes: How many members each class has.
+        only: The properties that are wanted; None for all.
     """
-    return _Counting(kg, counts, classes).result()
+    return _Counting(kg, counts, classes, counts if only is None else only).result()
 
 
 class _Counting:
-    def __init__(self, kg: KnowledgeGraph, counts: Mapping[str, int], classes: Mapping[str, int]) -> None:
+    def __init__(
+        self, kg: KnowledgeGraph, counts: Mapping[str, int], classes: Mapping[str, int], only: Collection[str]
+    ) -> None:
         self.kg = kg
         self.classes = classes
-        self.uses = {p: PropertyUsage(p, n) for p, n in sorted(counts.items())}
+        self.uses = {p: PropertyUsage(p, n) for p, n in sorted(counts.items()) if p in only}
         self.edges: defaultdict[tuple[str, str, str], int] = defaultdict(int)
-        total = 0
-        self.small: list[str] = []
-        for p in sorted(self.uses, key=lambda p: (self.uses[p].triples, p)):
-            total += self.uses[p].triples
-            if total <= _EXACT:
-                self.small.append(p)
-        few = set(self.small)
+        few = exactly_counted(counts)
+        self.small = sorted(few & self.uses.keys(), key=lambda p: (self.uses[p].triples, p))
         self.large = [p for p in self.uses if p not in few]
 
     def result(self) -> tuple[dict[str, PropertyUsage], Edges]:

@@ -1,0 +1,153 @@
+"""What is known of a graph after small changes is what is read of it from nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rdflib import RDF, RDFS, XSD, Literal, URIRef
+
+import mrag.planning.lexicon
+import mrag.planning.profile.reusing
+import mrag.planning.profiling
+from mrag.graph.connection import open_store
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.updates import update
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.profile.usage import usage_of
+from mrag.planning.profiling import schema_of
+from mrag.rdf.terms import Triple
+from mrag.stores.oxigraph import OxigraphStore
+
+SPACE = "http://example.org/library/"
+THINGS = [URIRef(f"{SPACE}{kind}{n}") for kind in ("book", "author", "shelf") for n in range(4)]
+CLASSES = [URIRef(SPACE + name) for name in ("Book", "Author", "Shelf", "Novel")]
+
+
+def p(name: str) -> URIRef:
+    return URIRef(SPACE + name)
+
+
+def stated() -> list[Triple]:
+    found = [Triple(p("Novel"), RDFS.subClassOf, p("Book"))]
+    for n in range(4):
+        book, author, shelf = (URIRef(f"{SPACE}{kind}{n}") for kind in ("book", "author", "shelf"))
+        found += [
+            Triple(book, RDF.type, p("Novel") if n % 2 else p("Book")),
+            Triple(book, RDFS.label, Literal(f"Tales of River {n}")),
+            Triple(book, p("pages"), Literal(100 + n)),
+            Triple(book, p("writtenBy"), author),
+            Triple(book, p("genre"), Literal("crime" if n else "travel")),
+            Triple(author, RDF.type, p("Author")),
+            Triple(author, RDFS.label, Literal(f"Ann Writer{n}")),
+            Triple(author, p("born"), Literal(f"19{50 + n}-02-03", datatype=XSD.date)),
+            Triple(shelf, RDF.type, p("Shelf")),
+            Triple(book, p("standsOn"), shelf),
+        ]
+    return found
+
+
+things, classes = st.sampled_from(THINGS), st.sampled_from(CLASSES)
+names = st.sampled_from(("Tales of River", "The Sea", "crime", "Ann", "travel")).map(Literal)
+changes = st.lists(
+    st.tuples(
+        st.booleans(),
+        st.one_of(
+            st.builds(Triple, things, st.just(p("pages")), st.integers(1, 900).map(Literal)),
+            st.builds(Triple, things, st.sampled_from((p("writtenBy"), p("standsOn"))), things),
+            st.builds(Triple, things, st.just(RDF.type), classes),
+            st.builds(Triple, things, st.sampled_from((RDFS.label, p("genre"), p("note"))), names),
+            st.sampled_from(stated()),
+        ),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def change(kg: KnowledgeGraph, come: bool, triple: Triple) -> None:
+    verb = "INSERT" if come else "DELETE"
+    update(kg, f"{verb} DATA {{ {' '.join(term.n3() for term in triple)} }}")
+
+
+def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> None:
+    triples = [Triple(*row) for row in kg.select("SELECT ?s ?p ?o { ?s ?p ?o }")]  # type: ignore[arg-type]
+    with KnowledgeGraph(OxigraphStore()) as fresh:
+        fresh.insert(triples)
+        assert schema_of(kg) == schema_of(fresh)
+        ours, theirs = (lexicon_of(one, None).matcher.things.arrays() for one in (kg, fresh))
+        assert ours.keys() == theirs.keys()
+        assert [name for name in ours if not np.array_equal(ours[name], theirs[name])] == []
+
+
+@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(changes, min_size=1, max_size=3))
+def test_after_any_small_changes(several: list[list[tuple[bool, Triple]]]) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(stated())
+        assert_as_from_nothing(kg)
+        for some in several:
+            for come, triple in some:
+                change(kg, come, triple)
+            assert_as_from_nothing(kg)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Keep which properties are counted."""
+    found: list[list[str]] = []
+
+    def kept(
+        kg: KnowledgeGraph, counts: dict[str, int], classes: dict[str, int], only: Iterable[str]
+    ) -> object:
+        found.append(sorted(only))
+        return usage_of(kg, counts, classes, found[-1])
+
+    monkeypatch.setattr(mrag.planning.profiling, "usage_of", kept)
+    return found
+
+
+def test_a_number_that_changes_has_its_things_properties_read_again_and_no_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(stated())
+        before = lexicon_of(kg, None).matcher.things
+        found = counted(monkeypatch)
+        change(kg, True, Triple(THINGS[4], p("age"), Literal(51)))
+        change(kg, False, Triple(THINGS[4], p("age"), Literal(51)))
+        change(kg, True, Triple(THINGS[4], p("born"), Literal("1950-02-04", datatype=XSD.date)))
+        assert lexicon_of(kg, None).matcher.things is before
+        assert found == [[p("born").toPython(), p("writtenBy").toPython()]]
+        assert schema_of(kg).properties[str(p("born"))].triples == 5
+
+
+def test_a_new_name_is_found(tmp_path: Path) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(stated())
+        before = lexicon_of(kg, None).matcher.things
+        change(kg, True, Triple(THINGS[0], RDFS.label, Literal("Zanzibar")))
+        assert lexicon_of(kg, None).matcher.things is not before
+        assert_as_from_nothing(kg)
+
+
+def test_another_process_goes_on_from_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = f"oxigraph:{tmp_path / 'store'}"
+    with KnowledgeGraph(open_store(place)[0]) as kg:
+        kg.insert(stated())
+        lexicon_of(kg, None)
+    with KnowledgeGraph(open_store(place)[0]) as kg:
+        change(kg, True, Triple(THINGS[4], p("born"), Literal("1950-02-04", datatype=XSD.date)))
+        found = counted(monkeypatch)
+
+        def never(*_: object) -> object:
+            raise AssertionError("names are read")
+
+        monkeypatch.setattr(mrag.planning.lexicon, "named_things", never)
+        lexicon_of(kg, None)
+        assert found == [[p("born").toPython(), p("writtenBy").toPython()]]
+        monkeypatch.undo()
+        assert_as_from_nothing(kg)
