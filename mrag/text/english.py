@@ -94,9 +94,19 @@ PERSON_WORDS = words(
     "person human character actor actress director writer author artist man woman people employee "
     "player politician scientist agent singer musician child son daughter father mother brother sister "
     "grandfather grandmother user customer client member student teacher instructor patient doctor "
-    "manager owner salesperson reviewer individual musician composer researcher"
+    "manager owner salesperson reviewer individual musician composer researcher driver pilot captain nurse "
+    "critic judge chef host guide voter donor "
+    "physician professor buyer guest seller tenant coach technician engineer veterinarian vet staff worker"
 )
 """Types whose members are not called "it"."""
+
+AGENTS = words(
+    "agency agent airline band bank brand broker club committee company corporation council developer firm "
+    "government group institution institute lab laboratory label maker manufacturer ministry operator "
+    "orchestra organisation organization party producer provider publisher school studio supplier team "
+    "university vendor"
+)
+"""Types besides people whose members do things: one asks for them by "who"."""
 
 _PLACE = words(
     "located headquarters headquartered based place city country continent homeworld lives born birthplace "

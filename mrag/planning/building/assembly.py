@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rdflib import RDF, URIRef
@@ -61,6 +61,8 @@ class QueryGraph:
         hints: Stems of words that make a property likelier, with what they take off its cost.
         asks_relation: Whether the question is whether things are related, in whatever way.
         avoided: Properties that no join may take.
+        paired: Names of which the question says the same as of another one: "with Ada and Ben".
+        linked: Places that a value joins: a city to the state whose capital is called like it.
         ties: Properties that joins took although another one leads the same way as well, and no word of the
             question tells which is meant.
     """
@@ -85,6 +87,9 @@ class QueryGraph:
     asks_relation: bool = False
     avoided: frozenset[str] = frozenset()
     ties: set[str] = field(default_factory=set)
+    paired: set[Unknown | URIRef] = field(default_factory=set)
+    pairing: bool = False
+    linked: set[tuple[Unknown | URIRef, Unknown | URIRef]] = field(default_factory=set)
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -202,7 +207,7 @@ class QueryGraph:
             left = [n for n in left if n not in self.tree]
 
     def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
-        self.near = node.hints
+        self.near, self.pairing = node.hints, node.place in self.paired
         if (
             not self.asks_relation
             and isinstance(node.place, URIRef)
@@ -217,6 +222,7 @@ class QueryGraph:
         joined = {(p.subject, p.object) for p in self.patterns} | {
             (p.object, p.subject) for p in self.patterns
         }
+        joined |= self.linked | {(other, one) for one, other in self.linked}
         if any((node.place, other.place) in joined for other in self.tree):
             return 0.0, ()
         sources = sorted({c for n in self.tree for c in n.classes})
@@ -244,7 +250,7 @@ class QueryGraph:
             return 0.0
         if step.property in self.avoided:
             return -_AVOIDED
-        if step.forward and info.functional and step.property in self.used:
+        if step.forward and info.functional and step.property in self.used and not self.pairing:
             # It leads to one thing only, which another name of the question has taken.
             return -2.5
         if step.property in self.wanted:
@@ -290,6 +296,45 @@ class QueryGraph:
         node = self.node_of(cls, new=True)
         self.tree.append(node)
         return node
+
+    def split(self, shown: Collection[Unknown], *, both: bool) -> None:
+        """Give each of two names a way of its own where one unknown can only have one: "films with A and B".
+
+        Args:
+            shown: What is shown or counted, which is of both names itself.
+            both: Whether the question says that one thing may not be of both.
+        """
+        made: set[Unknown] = set()
+        while self._split_one(shown, made, both=both):
+            pass
+
+    def _split_one(self, shown: Collection[Unknown], made: set[Unknown], *, both: bool) -> bool:
+        """Split one unknown that has two ends; `made` are the ends that were made so."""
+        hubs: dict[tuple[Unknown, str], list[Pattern]] = {}
+        for p in self.patterns:
+            if isinstance(p.subject, Unknown) and p.predicate != RDF.type and p.subject not in shown:
+                hubs.setdefault((p.subject, str(p.predicate)), []).append(p)
+        places = {n.place for n in self.nodes} | made
+        for (hub, iri), ends in hubs.items():
+            info = self.schema.properties.get(iri)
+            several = len(ends) > 1 and any(isinstance(p.object, URIRef) or p.object in made for p in ends)
+            named = [p for p in ends if isinstance(p.object, URIRef) or p.object in made]
+            if not several or info is None or not (info.functional or (both and len(named) > 1)):
+                continue
+            around = [p for p in self.patterns if hub in (p.subject, p.object) and p not in ends]
+            ways = [p for p in around if {p.subject, p.object} <= places]
+            for end in ends[1:] if ways else ():
+                other = self.fresh(hub.name)
+                made.add(other)
+                self.patterns.remove(end)
+                for p in (end, *ways):
+                    subject = other if p.subject == hub else p.subject
+                    self.patterns.append(
+                        Pattern(subject, p.predicate, other if p.object == hub else p.object)
+                    )
+            if ways:
+                return True
+        return False
 
     # -- the whole ---------------------------------------------------------------------------------
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.asked.extremes import PlanExtremes
+from mrag.planning.building import checks
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.choices import Draft, Unbuildable
-from mrag.planning.building.conditions import PlanConditions
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_role
 from mrag.planning.plan import (
+    Aggregate,
     Block,
     Column,
     Comparison,
@@ -45,7 +48,7 @@ _DEEDS = frozenset("write written wrote publish post posted submit submitt".spli
 
 
 @dataclass
-class Builder(PlanConditions):
+class Builder(PlanExtremes):
     """Builds one plan of a frame."""
 
     def build(self) -> Draft:
@@ -71,6 +74,8 @@ class Builder(PlanConditions):
             else:
                 self._restrict(restriction)
         self._merge_alternatives()
+        self._denied_of_things()
+        self._how_extreme()
         columns, shown, order = self._columns()
         for restriction in later:
             self._restrict(restriction)
@@ -84,7 +89,9 @@ class Builder(PlanConditions):
             raise Unbuildable("nothing is named")
         self._chained()
         self._membership()
+        wanted = self._extreme_wanted()
         self.graph.connect()
+        self._both_ways(columns)
         self._others()
         if self.graph.broken:
             raise Unbuildable("not connected")
@@ -95,10 +102,16 @@ class Builder(PlanConditions):
         self.guesses += 2 * frame.dangling
         if frame.asks == "where" and ways_to_say_where(self.graph.nodes[0].classes[0], self.schema) > 1:
             self.guesses += 1  # the city or the street
+        self._extremes(columns, order, wanted)
+        if frame.asks == "who" and not self._somebody(columns, shown):
+            columns, shown = self._doers_of(columns, shown)
         self._apart(columns)
         where = self.graph.block()
         if where.empty:
             raise Unbuildable("nothing to look for")
+        typed = [n.place for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
+        if len(self.graph.nodes) > 1 and checks.loose(typed, where, columns):
+            raise Unbuildable("not connected")
         plan = self._plan(where, columns, order)
         if columns and not shown:
             raise Unbuildable("a superlative in a question for yes or no")
@@ -156,7 +169,7 @@ class Builder(PlanConditions):
 
     def _apart(self, columns: list[Column]) -> None:
         """Leave a named thing out of what shares something with it: "countries that border Austria"."""
-        shown = {c.value for c in columns}
+        shown = {u for c in columns for u in (c.value, *getattr(c.value, "of", ()))}
         for pattern in self.graph.patterns:
             for other in self.graph.patterns:
                 hub = pattern.subject == other.subject and isinstance(pattern.subject, Unknown)
@@ -171,7 +184,10 @@ class Builder(PlanConditions):
         for iri, info in self.schema.properties.items():
             if info.kind != "entity" or not set(info.domains) & set(info.ranges):
                 continue
+            kinds = [self.schema.classes[c] for c in info.ranges if c in self.schema.classes]
+            things = {w for kind in kinds for name in kind.names for w in content(name)}
             names = {w for name in info.names for w in content(name)}
+            names = names - things or names  # "papers" says no more of "cites paper"
             numbers = self._counts()
             said = [
                 w for i, w in enumerate(self.question.words)
@@ -226,13 +242,36 @@ class Builder(PlanConditions):
             limit, offset, ties = top.n or 1, top.offset, top.n is None
             if all(aggregates(c.value) for c in columns):
                 raise Unbuildable("a superlative of one number")
+        if self.having and columns and all(aggregates(c.value) for c in columns):
+            return self._groups_counted(where, columns)
         return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)
+
+    def _both_ways(self, columns: Sequence[Column]) -> None:
+        """Let what is shown be related to each of two names in a way of its own."""
+        shown = {u for c in columns for u in (c.value, *getattr(c.value, "of", ())) if isinstance(u, Unknown)}
+        if shown:
+            self.graph.split(shown, both="both" in self.question.low)
+
+    def _groups_counted(self, where: Block, columns: Sequence[Column]) -> Plan:
+        """Return the plan that counts those of which there are many: "how many owners have two pets"."""
+        number = columns[0].value
+        if len(columns) > 1 or not isinstance(number, Aggregate) or number.function != "count":
+            raise Unbuildable("a fold of groups")
+        if len(number.of) != 1 or number.value is not None or not number.where.empty:
+            raise Unbuildable("a number of what?")
+        thing = number.of[0]
+        inner = Plan(where, (Column(thing, thing.name),), (), tuple(self.having))
+        return Plan(Block(plans=(inner,)), tuple(columns))
 
     def _ignored(self) -> tuple[str, ...]:
         words = self.question.words
         unread = [i for i in self.segmentation.ignored if i not in self.frame.read]
         for noun in self.frame.nouns:
-            unused = not noun.role and not self._beside(noun) and not self._used(self.noun(noun))
+            unused = (
+                not noun.role
+                and not self._used(self.noun(noun))
+                and (not self._beside(noun) or self._passed_over(noun))
+            )
             if unused or self._other_word(noun):
                 unread.extend(range(noun.start, noun.end))
         # A word that says nothing by itself is part of a longer name here: the graph of "graph databases".
@@ -243,6 +282,17 @@ class Builder(PlanConditions):
             for i in sorted({*unread, *parts})
             if i in parts or self._matters(words[i], i in named)
         )
+
+    def _passed_over(self, noun: Noun) -> bool:
+        """Return whether a property beside a name is in no triple of it: "the capital of Texas"."""
+        found = self.noun(noun)
+        info = self.schema.properties.get(found.term)
+        named = [self.picked.get(r.mention.end) for r in self.frame.restrictions if r.noun is noun]
+        if info is None or info.kind not in ("entity", "text") or len(named) != 1 or named[0] is None:
+            return False
+        compared = any(noun in (c.left, c.right) for c in self.frame.compared)
+        ends = {*info.ranges} if found.kind == "property" else set()
+        return not compared and named[0].kind == "entity" and not ends & set(named[0].classes)
 
     def _other_word(self, noun: Noun) -> bool:
         """Return whether a noun is only like a kind named before it: customers that made a purchase."""

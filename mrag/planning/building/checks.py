@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.algebra.scopes import aggregates, mentioned
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.plan import Block, Comparison, Pattern, Plan, Scalar, Unknown
+from mrag.planning.lexical.words import is_role
+from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.reading.state import is_superlative
@@ -38,10 +39,14 @@ def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
 
 def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     """Return a mention without classes whose head noun is not said: "European" is no European product."""
+    if mention.end - mention.start > 1 and question.low[mention.end - 1] in ("named", "called"):
+        return None  # "cities named Frankfurt" asks for no names of cities
+    role = mention.end - mention.start == 1 and is_role(question.low[mention.start])
     said = {w.stem for w in question.words[mention.start : mention.end]}
     kept = tuple(
         c for c in mention.candidates
-        if c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said
+        if (c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said)
+        and not (role and c.way == "meaning" and not any(map(is_role, c.name.lower().split())))
     )  # fmt: skip
     return replace(mention, candidates=kept) if kept else None
 
@@ -100,3 +105,13 @@ def finds_extreme(plan: Plan) -> bool:
             for c in (*plan.where.conditions, *plan.having)
         )
     )
+
+
+def loose(kinds: Sequence[Unknown], where: Block, columns: Sequence[Column]) -> bool:
+    """Return whether nothing but its kind is said of one of some things."""
+    related = tuple(p for p in where.patterns if p.predicate != RDF.type)
+    used = mentioned(Block(related, where.conditions, (), where.either, (), where.plans))
+    for column in columns:
+        shown = (*parts(column.value), *getattr(column.value, "of", ()))
+        used |= {u for u in shown if isinstance(u, Unknown)}
+    return any(kind not in used for kind in kinds)

@@ -161,23 +161,28 @@ class PlanChoices:
         if noun.implied:
             return noun.candidates[0]
         owners = self._owners(noun)
+        exact = {c.kind for c in noun.candidates if c.way == "exact"}
 
         def like(c: Candidate) -> float:
             if c.kind == "class":
                 return c.score + (
-                    0.1 if want in ("class", "") else -0.3 if want in ("number", "date") else 0.0
+                    0.1 if want in ("class", "") else -0.3 if want in ("number", "date", "who") else 0.0
                 )
             info = self.schema.properties.get(c.term)
             if info is None:
                 return -1.0
             fits = {
-                "number": info.kind == "number", "date": info.kind == "date", "class": info.kind == "entity"
+                "number": info.kind == "number", "date": info.kind == "date", "class": info.kind == "entity",
+                "who": info.kind == "entity", "where": info.kind in ("entity", "text"),
             }.get(want, True)  # fmt: skip
             classes = self._domains(c)
             if c.inverse or info.kind == "entity":
                 classes = [*classes, *info.ranges]
-            owned = 1.0 if owners & set(classes) else 0.0
-            return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else -0.35) + owned
+            related = info.kind == "entity" and "class" in exact  # "more than one review" counts reviews
+            owned = 1.0 if owners & set(classes) and not related else 0.0
+            owned -= 0.2 if c.way == "synonym" and exact else 0.0
+            unfit = -0.8 if want in ("who", "where") else -0.35
+            return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else unfit) + owned
 
         return self.pick(noun.end, [self._owned(noun, c, owners) for c in noun.candidates], like)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from mrag.planning.asked.frequency import PlanFrequency
 from mrag.planning.building.choices import Unbuildable
-from mrag.planning.building.names import PlanNames
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.plan import (
@@ -16,12 +16,14 @@ from mrag.planning.plan import (
     Order,
     Unknown,
 )
+from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import (
     FrameMeasure,
     Noun,
     Output,
     TimeUnit,
 )
+from mrag.planning.reading.state import COMMON
 from mrag.planning.schema import PropertyInfo
 from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import is_participle, plural
@@ -35,12 +37,14 @@ _FOLD_WORDS = {
 }
 
 
+_OPPOSITE = {"greatest": "least", "least": "greatest"}
+_ENDS_OF_TIME = ("first", "last", "latest", "earliest")
 _DOING = frozenset("who has have had also ever first".split())
 """Words before the verb of a "who" that did something, rather than had it done."""
 
 
 @dataclass
-class PlanColumns(PlanNames):
+class PlanColumns(PlanFrequency):
     """What a plan shows and how it is ordered."""
 
     def _columns(self) -> tuple[list[Column], list[str], list[Order]]:
@@ -69,10 +73,11 @@ class PlanColumns(PlanNames):
             node = self._focus()
             columns.append(Column(node.place, self._name(node.place, None, names)))
             shown.append(columns[0].name)
-        plainly = frame.asks == "where" and frame.superlative is not None and not frame.restrictions
+        plainly = frame.asks == "where" and frame.superlative is not None
         if plainly and self._shows_things(columns, shown):
             node = next(n for n in self.graph.nodes if n.place == columns[0].value)
-            place = self._place_of(node)
+            plain = not frame.restrictions or ways_to_say_where(node.classes[0], self.schema) < 2
+            place = self._place_of(node) if plain else None
             if place is not None:
                 columns = [Column(place.place, self._name(place.place, None, names))]
                 shown = [columns[0].name]
@@ -138,7 +143,14 @@ class PlanColumns(PlanNames):
         nouns = [self.noun(o) for o in outputs if isinstance(o, Noun)]
         if self.frame.asks != "when" or len(nouns) != len(outputs):
             return outputs
-        if any(f.kind != "property" or self.info(f).kind != "entity" for f in nouns):
+        top = self.frame.superlative
+        visit = (
+            len(nouns) == 1
+            and nouns[0].kind == "class"
+            and top is not None
+            and top.adjective in _ENDS_OF_TIME
+        )
+        if not visit and any(f.kind != "property" or self.info(f).kind != "entity" for f in nouns):
             return outputs
         at = min((o.start for o in outputs if isinstance(o, Noun)), default=len(self.question.low) - 1)
         _, info = self._time(None, at)
@@ -195,30 +207,47 @@ class PlanColumns(PlanNames):
             top.direction = DIMENSIONS[plain][0] if plain else top.direction
         measured = [c for c in columns if isinstance(c.value, Aggregate)]
         if top.measure is None and top.adjective and not (measured and top.adjective in ("best", "worst")):
-            options = self._said_of(self.dimension(top.adjective), top.of)
+            options = self._first_ones() or self._said_of(self.dimension(top.adjective), top.of)
             options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
+            if not options and top.adjective in COMMON:
+                return self._hidden(self._how_often(columns), columns, names, TimeUnit("year", 0))
             if not options:
                 raise Unbuildable(top.adjective)
             best = max(
                 options, key=lambda o: (o[0].score - 0.12 * self._distance(self._domains(o[0]), 0), o[0].term)
             )
             if top.adjective not in ("most", "least"):
-                top.direction = best[1]
+                top.direction = best[1] if not top.turned else _OPPOSITE[best[1]]
             self.matches.append(best[0].score)
             if top.of is not None and not self._said_of([best], top.of, only=True):
                 self.guesses += 2  # "the largest river" by the area of what it runs through
             expression: Expression = self._property(best[0], None, self._node_of(top.of))
             return self._hidden(expression, columns, names, TimeUnit("year", 0))
         if top.measure is None:
-            if not measured:
-                raise Unbuildable("nothing to order by")
-            return measured[-1]
+            if measured:
+                return measured[-1]
+            return self._hidden(self._most_of(columns), columns, names, TimeUnit("year", 0))
         if top.measure in self.frame.outputs and top.measure.function is None and len(columns) == 1:
             # "What is the highest price?" asks for the price alone.
             return columns[0]
         return self._hidden(self._top_measure(top.measure, columns), columns, names, top.measure)
 
+    def _first_ones(self) -> list[tuple[Candidate, str]]:
+        """Return the one time that things have, of which a question asks for the first or the last."""
+        top = self.frame.superlative
+        if top is None or top.of is None or top.adjective not in ("first", "last"):
+            return []
+        classes = self._classes_of(top.of)
+        own = [i for i in self.schema.properties.values()
+               if self._timely(i) and any(self.graph.compatible(c, classes) for c in i.domains)]  # fmt: skip
+        way = "least" if top.adjective == "first" else "greatest"
+        return [
+            (Candidate("property", i.iri, 0.9, i.names[0], "meaning"), way) for i in own[:1] if len(own) == 1
+        ]
+
     def _top_measure(self, measure: FrameMeasure, columns: list[Column]) -> Expression:
+        if measure.noun is not None and (number := self._done_most(measure.noun)) is not None:
+            return number
         expression = self.expression(measure)
         if isinstance(expression, Aggregate) or measure.noun is None:
             return expression
@@ -231,7 +260,7 @@ class PlanColumns(PlanNames):
             return self.expression(FrameMeasure("count", measure.noun))
         return expression
 
-    def _number_beside(self, info: PropertyInfo) -> Expression:
+    def _beside_text(self, info: PropertyInfo) -> PropertyInfo:
         """Return the number that goes with a text: the highest elevation with the highest point."""
         words = set(info.names[0].lower().split())
         near = [
@@ -243,8 +272,11 @@ class PlanColumns(PlanNames):
         ]
         if len(near) != 1:
             raise Unbuildable("a text is neither most nor least")
+        return near[0]
+
+    def _number_beside(self, info: PropertyInfo) -> Expression:
         self.guesses += 1
-        return self.graph.number(self.graph.owner(sorted(info.domains)), near[0])
+        return self.graph.number(self.graph.owner(sorted(info.domains)), self._beside_text(info))
 
     def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
         base = ""

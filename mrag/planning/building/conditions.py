@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -37,12 +35,6 @@ from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.names import name_parts
-
-_DENIED = re.compile(
-    r"\b(?:(?:is|are|was|were|but) not|(?:is|are|was|were)n't|except|excluding|besides|other than)"
-    r"(?: an?| the| any)?\Z"
-)
-"""Words before a kind that a thing is not of."""
 
 
 @dataclass
@@ -247,6 +239,12 @@ class PlanConditions(PlanTimes):
             found = self.noun(noun, "number")
         else:
             options = [o[0] for o in self.dimension(compared.adjective) if classes & set(self._domains(o[0]))]
+            if not compared.adjective and self.question.low[mention.start - 1] in (
+                "before",
+                "after",
+                "since",
+            ):
+                options = self._dated(classes)
             if not options:
                 raise Unbuildable(compared.adjective or "compared with a thing")
             found = options[0]
@@ -261,6 +259,15 @@ class PlanConditions(PlanTimes):
         patterns, right = self.graph.stated(URIRef(thing.term), info, "other ")
         self.graph.patterns.extend(patterns)
         self.graph.conditions.append(Comparison(left, compared.relation, right))
+
+    def _dated(self, classes: set[str]) -> list[Candidate]:
+        """Return the one property that dates things: "films that came out before Tideland"."""
+        own = [i for i in self.schema.properties.values() if self._timely(i) and classes & {*i.domains}]
+        unread = [i for i in self.segmentation.ignored if i not in self.frame.read]
+        if len(own) != 1 or len(unread) > 1:
+            return []
+        self.guesses += 0.5
+        return [Candidate("property", own[0].iri, 0.9, own[0].names[0], "meaning")]
 
     def _compared_noun(self, compared: Compared) -> Noun | None:
         for noun in (compared.left, compared.right):
@@ -277,6 +284,9 @@ class PlanConditions(PlanTimes):
         if not isinstance(compared.value, float | int):
             raise Unbuildable("counted against a thing")
         count = self._measure(FrameMeasure("count", noun))
+        shown = [self._measure(m) for m in self.frame.measures if m.noun is not noun]
+        if count in shown:
+            raise Unbuildable("things counted against themselves")
         self.having.append(Comparison(count, compared.relation, number_literal(compared.value)))
         if isinstance(compared.upper, float):
             self.having.append(Comparison(count, "<=", number_literal(compared.upper)))
@@ -301,49 +311,3 @@ class PlanConditions(PlanTimes):
             graph.either.append((Block(conditions=(graph.conditions.pop(),)), Block(conditions=(condition,))))
         else:
             graph.conditions.append(condition)
-
-    def _missing(self, noun: Noun) -> None:
-        graph = self.graph
-        found = self.noun(noun)
-        graph.near = ()
-        if found.kind == "property":
-            info = self.info(found)
-            ends = [n for n in graph.nodes if n.typed and isinstance(n.place, Unknown)]
-            if info.kind == "entity" and ends and set(ends[0].classes) & {*info.ranges} - {*info.domains}:
-                # "Cities that are not the capital": it is they that would be the value.
-                other = graph.fresh("other")
-                graph.without.append(Block((Pattern(other, URIRef(info.iri), ends[0].place),)))
-                return
-            if info.kind == "entity" and not any(set(n.classes) & set(info.domains) for n in graph.nodes):
-                # "Authors who never published in a journal": it is their papers that are published there.
-                patterns = self._reach(self._domains(found))
-                last = self._last_of(patterns)
-                missing = Pattern(last, URIRef(info.iri), graph.fresh("missing"))
-                graph.without.append(Block((*patterns, missing)))
-                return
-            owner = graph.owner(self._domains(found))
-            if info.kind == "boolean":
-                graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
-                return
-            if info.kind == "number" and info.minimum == "0":
-                graph.conditions.append(Comparison(graph.number(owner, info), "=", Literal(0)))
-                return
-            graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
-            return
-        for node in graph.nodes if _DENIED.search(" ".join(self.question.low[: noun.start])) else ():
-            if isinstance(node.place, Unknown) and self.schema.above(found.term) & set(node.classes):
-                # "Ships that are not tankers": tankers are ships.
-                graph.without.append(Block((Pattern(node.place, RDF.type, URIRef(found.term)),)))
-                return
-        patterns = self._reach([found.term])
-        typed = Pattern(self._last_of(patterns), RDF.type, URIRef(found.term))
-        graph.without.append(Block((*patterns, typed)))
-
-    def _last_of(self, patterns: Sequence[Pattern]) -> Unknown:
-        """Return the end of a walk that leads from what the plan looks for."""
-        last = patterns[-1]
-        before = self._places() | {e for p in patterns[:-1] for e in (p.subject, p.object)}
-        return next(e for e in (last.object, last.subject) if isinstance(e, Unknown) and e not in before)
-
-    def _places(self) -> set[Unknown | URIRef]:
-        return {node.place for node in self.graph.nodes}

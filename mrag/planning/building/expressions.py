@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
+from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import OF, PlanChoices, Unbuildable
+from mrag.planning.building.choices import OF, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import (
     Aggregate,
     DatePart,
     Expression,
+    Fold,
     Unknown,
 )
-from mrag.planning.profile.whereabouts import NOWHERE, place_rank
 from mrag.planning.reading.frame import (
     FrameMeasure,
     Noun,
@@ -24,12 +25,18 @@ from mrag.planning.reading.frame import (
     TimeUnit,
 )
 from mrag.planning.schema import PropertyInfo
-from mrag.text.english import PERSON_WORDS
-from mrag.text.tokens import alike, content
+from mrag.text.tokens import alike, content, stem
+
+_UNITS = frozenset(stem(w) for w in ("year", "month", "day", "date", "time", "quarter"))
+"""What says of a property only that it is a time."""
+_DATED = frozenset(
+    "founded established built opened released published born started launched created since".split()
+)
+"""Words of properties whose numbers between 1000 and 2200 are years."""
 
 
 @dataclass
-class PlanExpressions(PlanChoices):
+class PlanExpressions(PlanPeople):
     """What the nouns, measures and times of a question stand for in its plan."""
 
     def expression(self, output: Output) -> Expression:
@@ -53,7 +60,10 @@ class PlanExpressions(PlanChoices):
         if info.kind != "entity":
             return self.graph.number(owner, info) if info.kind == "number" else self.graph.value(owner, info)
         ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
-        whole = self._whole(info) if noun is not None and noun.role in ("output", "measure") else None
+        asked = noun is not None and noun.role in ("output", "measure")
+        # The authors of Ada, who is one, are not what she has written.
+        far = noun is not None and self._names_range(noun, info)
+        whole = self._whole(info) if asked and not far else None
         if whole is not None and not found.inverse and isinstance(owner.place, Unknown):
             self.graph.add(owner.place, info.iri, whole)
             return owner.place
@@ -74,6 +84,11 @@ class PlanExpressions(PlanChoices):
         self.graph.add(owner.place, info.iri, target.place)
         return target.place
 
+    def _names_range(self, noun: Noun, info: PropertyInfo) -> bool:
+        """Return whether a noun is that of the things a property leads to, rather than a verb."""
+        verb = self.question.low[noun.end - 1].endswith(("ed", "by"))
+        return not verb and any(c.kind == "class" and c.term in info.ranges for c in noun.candidates)
+
     def _whole(self, info: PropertyInfo) -> URIRef | None:
         """Return the named thing at the far end of a property: "members of NATO" asks for the near end."""
         named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
@@ -87,10 +102,12 @@ class PlanExpressions(PlanChoices):
     def _whose(self, found: Candidate, noun: Noun) -> PlanNode | None:
         """Return what a property is asked of: "the population of the capital"."""
         low = self.question.low
+        if (having := self._having_it(found, noun)) is not None:
+            return having
         for other in self.frame.nouns:
             between = low[noun.end : other.start]
             if other.start >= noun.end and between and between[0] == "of" and set(between) <= OF:
-                node = self._node_of(other)
+                node = self._node_of(other) or self._called_so(other, found)
                 if node is not None and set(node.classes) & set(self._domains(found)):
                     return node
             if other.start >= noun.end and other.role == "" and self._named_behind(other):
@@ -98,6 +115,34 @@ class PlanExpressions(PlanChoices):
                 if kind.kind == "property" and set(self.info(kind).ranges) & set(self._domains(found)):
                     return self._node_of(other)
         return None
+
+    def _called_so(self, noun: Noun, found: Candidate) -> PlanNode | None:
+        """Return the thing whose name a text is: the population of the capital, where that is only named."""
+        called, graph = self.noun(noun), self.graph
+        info = self.schema.properties.get(called.term)
+        if info is None or info.kind != "text" or not self.schema.label_properties:
+            return None
+        kinds = [c for c in self._domains(found) if c not in info.domains]
+        if len(kinds) != 1 or not set(self._domains(found)) & set(info.domains):
+            return None
+        owner = graph.owner(sorted(info.domains))
+        node = graph.node_of(kinds[0], typed=True, new=True)
+        graph.add(node.place, self.schema.label_properties[0], graph.value(owner, info))
+        graph.linked.add((node.place, owner.place))
+        self.guesses += 0.5
+        return node
+
+    def _having_it(self, found: Candidate, noun: Noun) -> PlanNode | None:
+        """Return what is said to have a property: the city in "the city with the largest population"."""
+        before = [n for n in self.frame.nouns if n.end < noun.start]
+        other = max(before, key=lambda n: n.end, default=None)
+        if other is None or self.noun(other).kind != "class":
+            return None
+        between = self.question.low[other.end : noun.start]
+        if not {"with", "having", "whose"} & set(between[:1]) or len(between) > 3:
+            return None
+        node = self._node_of(other)
+        return node if node is not None and set(node.classes) & set(self._domains(found)) else None
 
     def _named_behind(self, noun: Noun) -> bool:
         """Return whether a noun is said of a thing: "the capital of Texas"."""
@@ -125,7 +170,9 @@ class PlanExpressions(PlanChoices):
         found = self.noun(measure.noun)
         if found.kind == "class":
             if measure.money:
-                return self._money(found.term)
+                return self._money(found.term, function or "sum")
+            if function == "average":
+                raise Unbuildable("an average of things")
             if (other := self._related(found.term, measure.noun)) is not None:
                 return Aggregate("count", None, (self._unknown(other),))
             node = self.graph.node_of(found.term, typed=True)
@@ -135,6 +182,8 @@ class PlanExpressions(PlanChoices):
         if function is None:
             return value
         owner = self.graph.owner(self._domains(found))
+        if info.kind == "entity" and function == "average":
+            raise Unbuildable("an average of things")
         if info.kind == "entity":
             return Aggregate(
                 "count", None, (value,) if isinstance(value, Unknown) else (self._unknown(owner),)
@@ -149,8 +198,9 @@ class PlanExpressions(PlanChoices):
 
     def _related(self, cls: str, noun: Noun) -> PlanNode | None:
         """Return the other things of a class that a verb relates those shown to: "borders most states"."""
-        shown = [o for o in self.frame.outputs if isinstance(o, Noun) and o is not noun]
-        if not any(self.noun(o).term == cls for o in shown):
+        shown = [o.noun if isinstance(o, FrameMeasure) else o for o in self.frame.outputs]
+        others = [o for o in shown if isinstance(o, Noun) and o is not noun]
+        if not any(self.noun(o).term == cls for o in others):
             return None
         for verb in self.frame.nouns:
             found = self.noun(verb)
@@ -170,8 +220,8 @@ class PlanExpressions(PlanChoices):
                 return other
         return None
 
-    def _money(self, cls: str) -> Expression:
-        """Return the sum of the one property of a class that is an amount: "the total sales amount"."""
+    def _money(self, cls: str, function: Fold) -> Expression:
+        """Return a fold of the one property of a class that is an amount: "the total sales amount"."""
         words = {"price", "amount", "cost", "revenue", "value", "total", "worth"}
         found = [
             i for i in self.schema.properties.values()
@@ -180,103 +230,13 @@ class PlanExpressions(PlanChoices):
         if len(found) != 1:
             raise Unbuildable("which amount?")
         node = self.graph.node_of(cls, typed=True)
-        return Aggregate("sum", self.graph.number(node, found[0]), (self._unknown(node),))
+        return Aggregate(function, self.graph.number(node, found[0]), (self._unknown(node),))
 
     @staticmethod
     def _unknown(node: PlanNode) -> Unknown:
         if not isinstance(node.place, Unknown):
             raise Unbuildable("an entity is not counted")
         return node.place
-
-    def _other_end(self) -> PlanNode | None:
-        """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""
-        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
-        if len(named) != 1 or len(self.graph.nodes) != 1:
-            return None
-        for verb in self.frame.nouns:
-            found = self.noun(verb)
-            info = self.schema.properties.get(found.term) if found.kind == "property" else None
-            if info is None or info.kind != "entity":
-                continue
-            classes, place = set(named[0].classes), named[0].place
-            forward = bool(classes & set(info.domains))
-            at = next((r.mention.start for r in self.frame.restrictions), 0)
-            if forward and classes & set(info.ranges) and verb.start == 1 and verb.end <= at:
-                forward = "by" in self.question.low[verb.end : at]  # "who reports to Ada" asks for no boss
-            if not forward and not classes & set(info.ranges):
-                continue
-            ends = info.ranges if forward else info.domains
-            best = max(ends, key=lambda c: (ends[c], c), default="")
-            other = self.graph.node_of(best, new=True)
-            self.graph.add(*((place, info.iri, other.place) if forward else (other.place, info.iri, place)))
-            return other
-        return None
-
-    def _place_of(self, node: PlanNode) -> PlanNode | None:
-        """Return where a thing is, by a property that leads to a place."""
-        said = {word.stem for word in self.question.words}
-        found = [
-            (rank, info.iri)
-            for info in self.schema.properties.values()
-            if info.kind == "entity" and set(info.domains) & set(node.classes)
-            and (rank := place_rank(info, self.schema, said)) < NOWHERE
-        ]  # fmt: skip
-        if not found:
-            return None
-        info = self.schema.properties[min(found)[1]]
-        ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
-        target = self.graph.node_of(ranges[0] if ranges else "", new=True)
-        self.graph.add(node.place, info.iri, target.place)
-        return target
-
-    def _person(self) -> PlanNode:
-        """Return whom a "who" asks for: of the kinds of people in the graph, the nearest to what is named."""
-        kinds = [
-            c for c, info in sorted(self.schema.classes.items())
-            if PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
-        ]  # fmt: skip
-        named = [c for n in self.graph.nodes for c in n.classes]
-        if not named:
-            found = [self.noun(n) for n in self.frame.nouns]
-            named = [c for f in found if f.kind == "property" for c in self._domains(f)]
-        for node in self.graph.nodes:
-            if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
-                return node
-        ways = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=2.5)) is not None]
-        if not ways:
-            raise Unbuildable("nobody is in this graph")
-        least = min(ways)[0]
-        # Of kinds that are as near, the largest holds the others.
-        near = [c for cost, c in ways if cost < least + 0.3]
-        best = max(near, key=lambda c: (self.schema.classes[c].count, c))
-        return self.graph.node_of(best, typed=True)
-
-    def _focus(self) -> PlanNode:
-        self.guesses += 1
-        if (end := self._other_end()) is not None:
-            return end
-        if self.frame.asks == "who":
-            return self._person()
-        if self.frame.asks == "where" and len(self.frame.restrictions) == 1 and self.question.low[1] != "can":
-            for node in self.graph.nodes:
-                if (where := self._place_of(node)) is not None:
-                    return where
-        for node in self.graph.nodes:
-            if isinstance(node.place, Unknown):
-                return node
-        for noun in self.frame.nouns:
-            found = self.noun(noun)
-            if found.kind == "property" and self.info(found).kind == "entity":
-                place = self._property(found, noun)
-                return next(n for n in self.graph.nodes if n.place == place)
-        for noun in self.frame.nouns:
-            found = self.noun(noun)
-            if not noun.role and found.kind == "property" and self.info(found).kind == "date":
-                # "What was opened in 2005" asks for things.
-                owner = self.graph.owner(self._domains(found), constants=False)
-                owner.typed |= len(self._domains(found)) == 1
-                return owner
-        raise Unbuildable("nothing is asked for")
 
     def _time(self, noun: Noun | None, at: int) -> tuple[Expression, PropertyInfo]:
         """Return the date that a time in the question speaks of: the property beside it, or the likeliest."""
@@ -293,7 +253,7 @@ class PlanExpressions(PlanChoices):
         around = {w.stem for w in self.question.words[max(0, at - 5) : at + 2]}
 
         def like(info: PropertyInfo) -> float:
-            words = {s for name in info.names for s in content(name)}
+            words = {s for name in info.names for s in content(name)} - _UNITS
             near = {w for w in words if any(alike(w, other) for other in around)}
             told = 0.35 * len(near) + 0.1 * len(words & set(hints))
             open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
@@ -311,7 +271,11 @@ class PlanExpressions(PlanChoices):
     def _timely(info: PropertyInfo) -> bool:
         if info.kind == "date":
             return True
-        return info.kind == "number" and any("year" in name.lower().split() for name in info.names)
+        words = {w for name in info.names for w in name.lower().split()}
+        if info.kind != "number" or "year" in words:
+            return info.kind == "number"
+        years = [int(v) for v in (info.minimum, info.maximum) if v.isdigit()]
+        return len(years) == 2 and years[0] > 1000 and years[1] < 2200 and not words.isdisjoint(_DATED)
 
     def _said_of(
         self, options: Sequence[tuple[Candidate, str]], noun: Noun | None, *, only: bool = False

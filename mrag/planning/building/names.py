@@ -32,7 +32,7 @@ class PlanNames(PlanExpressions):
         for noun in self.frame.nouns:
             if noun.role == "missing":
                 continue
-            want = "number" if noun.role in ("compared", "order") else ""
+            want = "number" if noun.role in ("compared", "order") else self._asked_for(noun)
             measures = [m for m in self._measures() if m.noun is noun]
             if measures and measures[0].function not in (None, "count"):
                 want = "number"
@@ -41,10 +41,26 @@ class PlanNames(PlanExpressions):
                 # "Where is Lake Iliamna?" asks for one thing, by its kind and name.
                 noun.role = "beside"
                 self.frame.outputs = [o for o in self.frame.outputs if o is not noun]
-            if found.kind == "class" and not (
+            if found.kind == "class" and self._within_denied(noun):
+                noun.role = "beside"
+            elif found.kind == "class" and not (
                 id(noun) in beside and noun.role in ("", "beside") and self._apposed(noun)
             ):
                 self.graph.node_of(found.term, typed=True)
+
+    def _within_denied(self, noun: Noun) -> bool:
+        """Return whether a kind only tells in what a denied name is not: "without Ada in the cast"."""
+        low = self.question.low
+        return not noun.role and any(
+            r.negated and low[r.mention.end : noun.start] in (["in", "the"], ["in", "their"], ["in", "its"])
+            for r in self.frame.restrictions
+        )
+
+    def _asked_for(self, noun: Noun) -> str:
+        """Return `who` or `where`, if a question asks for that by a verb: "where was it published"."""
+        asks, way = self.frame.asks, noun.candidates[0].way
+        verb = noun.role == "output" and self.question.low[noun.start - 1] not in ("the", "a", "an", "of")
+        return asks if verb and asks in ("who", "where") and way != "exact" else ""
 
     def _apposed(self, noun: Noun) -> bool:
         cls = self.noun(noun).term
@@ -123,6 +139,8 @@ class PlanNames(PlanExpressions):
             return
         if len(same) == 1:
             node = graph.constant(found.term, found.classes)
+            if self._paired(restriction, found):
+                graph.paired.add(node.place)
             node.hints = hints
             return
         node = next(
@@ -136,6 +154,17 @@ class PlanNames(PlanExpressions):
         node.hints = hints
         blocks = tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same)
         self._alternatives(restriction, blocks)
+
+    def _paired(self, restriction: FrameRestriction, found: Candidate) -> bool:
+        """Return whether a name is joined to the one before it: "with Ada and Ben"."""
+        start, low = restriction.mention.start, self.question.low
+        return any(
+            set(low[r.mention.end : start]) <= {"and", "the", "a", "an", "with", "also", "as", "well", "in"}
+            and {"and"} & set(low[r.mention.end : start])
+            and set(r.mention.candidates[0].classes) & set(found.classes)
+            for r in self.frame.restrictions
+            if r.mention.end < start
+        )
 
     def _reach(self, classes: Sequence[str], end: URIRef | None = None) -> tuple[Pattern, ...]:
         """Return triples with unknowns of their own that lead from what is named to things of some classes.

@@ -211,7 +211,9 @@ class Parser:
         """Yield drafts of a question that holds another one, and whether a superlative makes it one."""
         for inner in descriptions(question, mentions):
             things = self._read(inner_text(question, inner), given, depth - 1)
-            for thing, cost in sorted(things, key=self._unlikely)[:1]:
+            likely = sorted(things, key=self._unlikely)[:2]
+            told = [found for found in likely if described(found[0], self.schema) is not None]
+            for thing, cost in (told or likely)[:1]:
                 cls = described(thing, self.schema)
                 if cls is None or thing.ignored or inner.superlative != (thing.plan.limit == 1):
                     continue

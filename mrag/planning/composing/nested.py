@@ -18,6 +18,7 @@ from mrag.planning.algebra.rewriting import renamed, substituted, with_unknowns,
 from mrag.planning.algebra.scopes import aggregates, all_patterns, check, mentioned, merged, reached
 from mrag.planning.building.choices import Draft
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.synonyms import positive
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -34,11 +35,12 @@ from mrag.planning.plan import (
 )
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText
-from mrag.planning.reading.state import PARTICIPLES, is_superlative
+from mrag.planning.reading.state import COMMON, PARTICIPLES, is_superlative
 from mrag.planning.schema import Schema
 
 _RELATIVE = frozenset("that which who whose with having where".split())
 _ARTICLES = frozenset("the a an any all".split())
+_PLACING = frozenset("in of on at from within inside".split())
 _TRIED = 6
 """Spans of a question that are read as questions of their own."""
 
@@ -73,7 +75,10 @@ def descriptions(question: QuestionText, mentions: Sequence[NameMention]) -> lis
     first = min((i for i, w in enumerate(question.words) if i and "." in w.before), default=len(low))
     last = len(low) if any(m.end > len(low) - 1 for m in mentions) else len(low) - 1
     for cue in best:
-        ends = {m.end for m in classes if m.start == cue.end}
+        qualified = cue.end + 1 if _qualifies("".join(low[cue.end : cue.end + 1])) else cue.end
+        ends = {m.end for m in classes if m.start in (cue.end, qualified)}
+        if ends and _superlative_behind(low, min(ends)):
+            ends = {len(low)}  # "the largest city in the smallest state"
         if ends:
             starts[_before(low, cue.start)] = True, {len(low), last, first, *ends}
     for mention in classes:
@@ -93,6 +98,19 @@ def descriptions(question: QuestionText, mentions: Sequence[NameMention]) -> lis
         if any(at < start for at in named) and end > start + 1 and not any(start < b < end for b in breaks)
     ]
     return spans[:_TRIED]
+
+
+def _qualifies(word: str) -> bool:
+    """Return whether a word behind "most" belongs to it: "the most cited", "the most expensive"."""
+    return word.endswith("ed") or word in PARTICIPLES or word in COMMON or positive(word) == word
+
+
+def _superlative_behind(low: Sequence[str], end: int) -> bool:
+    """Return whether a place is told by another superlative right behind a noun."""
+    behind = low[end : end + 4]
+    if not behind or behind[0] not in _PLACING:
+        return False
+    return any(is_superlative(w) or w in ("highest", "lowest", "most", "fewest") for w in behind[1:])
 
 
 def _is_class(mention: NameMention) -> bool:
@@ -210,7 +228,7 @@ def joined(outer: Draft, inner: Draft, thing: URIRef) -> Draft | None:
             u: Unknown(named) if u == value else Unknown(next(fresh) if u.name in taken else u.name)
             for u in sorted(mentioned(single.where))
         }
-        found = replace(found, where=merged(found.where, substituted(single.where, by)))
+        found = replace(found, where=_within(found.where, substituted(single.where, by), Unknown(named)))
     else:
         names = {c.name: named if c.name == inner.shown[0] else next(fresh) for c in single.columns}
         found = replace(found, where=merged(found.where, Block(plans=(renamed(single, names),))))
@@ -228,6 +246,14 @@ def joined(outer: Draft, inner: Draft, thing: URIRef) -> Draft | None:
         guesses=outer.guesses + inner.guesses,
         ignored=(*outer.ignored, *inner.ignored),
     )
+
+
+def _within(outer: Block, inner: Block, thing: Unknown) -> Block:
+    """Return a block with what describes a thing, in what must not hold if the thing is only there."""
+    if thing in reached(outer) or not any(thing in mentioned(block) for block in outer.without):
+        return merged(outer, inner)
+    without = tuple(merged(b, inner) if thing in mentioned(b) else b for b in outer.without)
+    return replace(outer, without=without)
 
 
 def _of_each(plan: Plan, thing: Unknown) -> Plan:

@@ -12,9 +12,9 @@ from typing import Literal as OneOf
 
 from mrag.planning.lexical.candidates import Candidate, Named, Way
 from mrag.planning.lexical.synonyms import is_everyday, synonym_roots
-from mrag.planning.lexical.words import is_empty, root
+from mrag.planning.lexical.words import is_empty, is_role, root
 from mrag.planning.schema import Schema
-from mrag.text.english import VERBS
+from mrag.text.english import PERSON_WORDS, VERBS
 from mrag.text.tokens import TextToken, fold, words_in
 
 Voice = OneOf["doer", "done", ""]
@@ -22,6 +22,7 @@ Voice = OneOf["doer", "done", ""]
 
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
+_DEEDS: Final = _VERB_ROOTS | {root("purchase")}
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,11 @@ class SchemaWords:
             # "The number of students enrolled" is the number of enrolled students.
             yield self._candidate(at, 0.85, "inflected")
         yield from self._partly(weighty, "tokens", 1.0)
+        deed = len(span) == 1 and roots[0] in _DEEDS and not is_role(span[0].raw.rstrip("s"))
         for instead in _with_synonyms(weighty):
             for at in self._by_weighty.get(instead, ()):
-                yield self._candidate(at, 0.72, "synonym")
+                if not (deed and PERSON_WORDS & {*self.names[at].keys}):  # "purchased" names no customers
+                    yield self._candidate(at, 0.72, "synonym")
             yield from self._partly(instead, "synonym", 0.8)
         if len(span) == 1 and not is_everyday(keys[0]):
             for name in self._said.get(roots[0], ()):

@@ -88,7 +88,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("flight route"),
     words("expertise skill competence"),
     words("successor replacement"),
-    words("border adjacent neighbour neighbor touch"),
+    words("border bordering adjacent adjoining neighbour neighbor neighbouring neighboring touch"),
     words("traverse cross flow pass"),
 )
 """Words that a question may have in the place of each other."""
@@ -97,6 +97,18 @@ ALSO: Final = {
     "people": ("person", "user", "customer", "employee", "player"),
     "boss": ("report",),
     "supervisor": ("report",),
+    "buy": ("order", "sale", "transaction"),
+    "bought": ("order", "sale", "transaction", "purchase"),
+    "purchase": ("order", "sale", "transaction"),
+    "sell": ("order", "transaction"),
+    "sold": ("order", "transaction"),
+    "sale": ("amount", "revenue"),
+    "revenue": ("amount", "total"),
+    "spend": ("amount", "payment", "total"),
+    "spent": ("amount", "payment", "total"),
+    "pay": ("amount", "payment", "fee", "total"),
+    "paid": ("amount", "payment", "fee", "total"),
+    "unit": ("quantity",),
     "describe": ("tag", "keyword", "description"),
 }
 """What words may mean besides, though not the other way round: a user may not be called a customer."""

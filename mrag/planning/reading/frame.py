@@ -132,6 +132,7 @@ class Superlative:
         offset: How many before them are left out: 2 for "the third longest".
         measure: What orders them.
         adjective: The adjective, where it is that which says what orders them.
+        turned: Whether the adjective holds least of them: "the least expensive".
         of: The things that the adjective is said of: "the largest city".
     """
 
@@ -140,6 +141,7 @@ class Superlative:
     offset: int = 0
     measure: FrameMeasure | None = None
     adjective: str = ""
+    turned: bool = False
     of: Noun | None = None
 
 

@@ -15,6 +15,7 @@ from mrag.planning.reading.frame import (
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
 from mrag.planning.reading.state import PARTICIPLES, VERBS_OF_ASKING, numeric
 from mrag.planning.reading.words import WordReader
+from mrag.text.english import VERBS
 
 _NAMED = frozenset("named called".split())
 _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())
@@ -34,6 +35,14 @@ class NameReader(WordReader):
         names = tuple(c for c in mention.candidates if c.kind in ("entity", "value"))
         if self.waiting.text == "anywhere" and kinds == {"class"}:
             self.waiting.text = None  # "states that contain mountains" is not about text
+        of_things = self.last is not None and self.last.candidates[0].kind == "class"
+        if (
+            self.waiting.text == "anywhere"
+            and kinds == {"entity"}
+            and of_things
+            and mention.candidates[0].way == "exact"
+        ):
+            self.waiting.text = None  # "orders that contain the Red Lamp"
         if self.waiting.text is not None:
             self._text(self.question.text[self._chars(item)], item)
             return
@@ -120,9 +129,14 @@ class NameReader(WordReader):
         following = next((i for i in self.items if i.start == item.end), None)
         if self.waiting.negated or self.waiting.compare or self.or_at >= self.last_at > 0:
             return None
-        said = plural or before in _ONE_OF
-        if not said or (following is not None and following.mention is not None):
+        judged = self.waiting.show and self.last_at == item.start and before.endswith("ed")
+        said = plural or judged or before in _ONE_OF
+        if not said:
             return None
+        if following is not None and following.mention is not None:
+            verb = low[following.start]
+            if not (verb.endswith("ed") or verb in PARTICIPLES):
+                return None  # a "comedy actor" is no comedy, but "comedies directed by" somebody are
         found: list[tuple[int, str]] = []
         for name in names[:3]:
             if name.term.startswith(DESCRIBED):
@@ -166,7 +180,8 @@ class NameReader(WordReader):
         following = next((i for i in self.items if i.start == item.end), None)
         if following is None or following.mention is None:
             return None
-        terms = {t for c in mention.candidates for t in (*c.classes, *c.properties)}
+        least = mention.candidates[0].score - 0.3  # what only has one of its words is no name of it
+        terms = {t for c in mention.candidates if c.score > least for t in (*c.classes, *c.properties)}
         kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.45)
         if not kept:
             return None
@@ -212,7 +227,8 @@ class NameReader(WordReader):
         word = self.question.words[item.end - 1]
         plural = word.low != word.token.key and word.low.endswith("s") and word.low != "sales"
         verb = self.question.words[item.end].low
-        if plural or verb.endswith("ed") or verb in PARTICIPLES:
+        asked = {"does", "do", "did"} & {*self.question.low[: item.start]} and verb in VERBS
+        if plural or asked or verb.endswith("ed") or verb in PARTICIPLES:
             return False  # "products cost" and "product sold" are no compounds, "customer state" is
         if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):
             return False

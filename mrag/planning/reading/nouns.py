@@ -12,6 +12,7 @@ from mrag.planning.reading.frame import (
     Compared,
     FrameMeasure,
     Noun,
+    Superlative,
 )
 from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.segmentation import meaningful
@@ -31,6 +32,7 @@ class NounReader(QuantityReader):
         frame, waiting = self.frame, self.waiting
         noun.candidates = self._again(noun)
         frame.nouns.append(noun)
+        self._first_of(noun)
         if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
             frame.superlative.of = noun
         before, self.last, self.last_at = self.last_at, noun, noun.end
@@ -81,6 +83,27 @@ class NounReader(QuantityReader):
         else:
             self.listing = False
 
+    def _first_of(self, noun: Noun) -> None:
+        """Take a "first" or "last" before a class for a superlative: "the first paper of Ada"."""
+        frame, low = self.frame, self.question.low
+        word = low[noun.start - 1] if noun.start else ""
+        first = self.bare is not None and self.bare.ordinal and self.bare.end == noun.start
+        if (
+            frame.superlative is not None
+            or noun.candidates[0].kind != "class"
+            or not (first or word == "last")
+        ):
+            return
+        rank, self.bare = int(self.bare.value) if first and self.bare is not None else 1, None
+        frame.superlative = Superlative(
+            "least" if first else "greatest",
+            None if rank == 1 else 1,
+            rank - 1,
+            adjective="first" if first else "last",
+            of=noun,
+        )
+        frame.read.add(noun.start - 1)
+
     def _closes(self, noun: Noun) -> bool:
         """Return whether a noun is what the comparison before it is of: "more than 5 pages"."""
         opened, self.open = self.open, None
@@ -88,7 +111,7 @@ class NounReader(QuantityReader):
             return False
         if opened.left is not None and numeric(opened.left):
             info = self.schema.properties.get(opened.left.candidates[0].term)
-            if info is None or info.kind != "entity":
+            if info is None or info.kind not in ("entity", "text"):
                 return False
         opened.right, noun.role = noun, "compared"
         self.waiting.negated = False
@@ -119,6 +142,8 @@ class NounReader(QuantityReader):
             people = info is not None and self._people(info.domains) and not self._people(info.ranges)
             return info is not None and (info.kind in ("number", "date", "boolean") or alike or people)
         behind = [w for w in self.question.low[: noun.start] if w not in ("who", "has", "have", "had")]
+        if not behind and best.way in ("inflected", "synonym") and not self._people([best.term]):
+            return True  # "who reviewed it" asks for no review
         words = {w for c in noun.candidates[:1] for w in c.name.lower().split()}
         if not behind or is_stopword(behind[0]) or words & PERSON_WORDS:
             return False
@@ -192,7 +217,12 @@ class NounReader(QuantityReader):
         top.measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
         behind_class = next((i for i in self.items if i.start == noun.end and i.mention is not None), None)
-        if behind_class and behind_class.mention and may_be_class(behind_class.mention.candidates):
+        judged = self.question.low[noun.end - 1].endswith("ed")  # "the best rated comedy" asks for comedies
+        if (
+            behind_class
+            and behind_class.mention
+            and (judged or may_be_class(behind_class.mention.candidates))
+        ):
             return  # "the most reliable product": the product is asked for
         if waiting.show:
             # "What is the highest price", "Which is ...": the measure itself is asked for.
@@ -215,7 +245,8 @@ class NounReader(QuantityReader):
         if waiting.count and waiting.fold == "average":
             self.frame.unsupported = True  # "the average number of rooms per house" counts, then folds
         behind = set(self.question.low[noun.end : noun.end + 1])
-        measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
+        money = function in ("sum", "average") and bool(_AMOUNTS & behind)
+        measure = FrameMeasure(function, noun, money=money)
         noun.role = "measure"
         waiting.count, waiting.fold, waiting.show = False, None, False
         frame.outputs.append(measure)

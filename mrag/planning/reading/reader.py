@@ -35,6 +35,11 @@ _EACH: tuple[list[str], ...] = (
 """What may follow an "each" that stands for the things of the sentence before."""
 
 
+def frame_is_plain(frame: Frame) -> bool:
+    """Return whether nothing is extreme in a frame."""
+    return frame.superlative is None
+
+
 @dataclass
 class FrameReader(NameReader):
     """Reads items into a frame."""
@@ -67,6 +72,8 @@ class FrameReader(NameReader):
             self.frame.outputs[-1], waiting.fold = FrameMeasure("sum", last), None
             last.role = "measure"
         self._first_or_last()
+        if self.bare is not None and self.bare.ordinal and frame_is_plain(self.frame):
+            self.frame.unsupported = True  # the first of what?
         if waiting.compare is not None and waiting.fold == "average":
             self._level(FrameMeasure("average"))
         self.frame.dangling = waiting.count and bool(self.frame.measures)

@@ -10,6 +10,10 @@ from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 _NAME = r"(?P<x>.+?)"
 _SHARE = r"(?:percentage|percent|share|proportion|fraction) of"
 _END = r"\s*[?.!]*\s*$"
+_NOT_ASKING = (
+    r"(?!(?:what|which|who|whom|whose|how|when|where|why|in|on|at|for|is|are|was|were|do|does|did|has|have"
+    r"|list|show|give|find|name|tell|please|count|of)\b)"
+)
 _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern + _END, re.IGNORECASE), words)
     for pattern, words in (
@@ -33,6 +37,15 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"Who has \g<y> \g<x>?",
         ),
         (
+            rf"^{_NOT_ASKING}(?P<x>.+?) (?:is|was|are|were) (?:the |an? )?(?P<y>.+?) of "
+            r"(?:which|what) (?P<z>.+?)",
+            r"Which \g<z> has the \g<y> \g<x>?",
+        ),
+        (
+            rf"^{_NOT_ASKING}(?P<x>.+?) (?P<v>is|was|are|were) (?:in|on|at|from) (?:which|what) (?P<z>.+?)",
+            r"In which \g<z> \g<v> \g<x>?",
+        ),
+        (
             rf"^(?P<a>.*?\b{_SHARE}) (?:the )?(?P<y>\w+(?: \w+)?) (?:of|by|for|in|at) each (?P<x>\w+)"
             r" (?P<z>(?:is|are|was|were|has|have|had|did|do|does|go|goes|went|come|comes|came)\b.*?)",
             r"\g<a> \g<y> \g<z> for each \g<x>?",
@@ -52,6 +65,24 @@ _TECHNICAL: Final = re.compile(
     r"|,?\s*\(?\b(?:(?:match|compare|search|treat)\s+\w+\s+)?case[- ]insensitive(?:ly)?\b\)?"
 )
 """How something is to be computed or written, which says nothing of what is asked for."""
+_WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
+        (r"\bworst[- ]rated\b", "lowest-rated"),
+        (r"\b(\d|one|two|three|four|five|ten)[- ]stars? (\w+)\b", r"\2 with \1 stars"),
+        (r"\b(?:come|comes|came|coming) out\b", "released"),
+        (r"\bco-?(authors?|stars?|workers?|writers?|directors?|founders?|owners?)\b", r"other \1"),
+        (r"\bmost (?:often|frequently|commonly)\b", "the most"),
+        (
+            r"(?P<a>^(?:how|what|give|tell|show)\b.*?) (?:measured |expressed )?in (?:square |sq\.? )?"
+            r"(?:km|kms|kilomet(?:er|re)s|mi|miles|met(?:er|re)s|feet|inches|hectares|acres)(?: ?2|²)?"
+            r"(?=\s*[?.]*$)",
+            r"\g<a>",
+        ),
+    )
+)
+"""Words that others can be put in the place of, wherever they stand."""
 _MUCH: Final = re.compile(
     rf"^(?:by )?how much (?P<a>more \w+|less \w+|\w+er) (?:is|are|was|were) {_NAME} than (?P<y>.+?){_END}",
     re.IGNORECASE,
@@ -74,10 +105,16 @@ def rephrased(text: str) -> str:
         'How many rivers are there?'
         >>> rephrased("What is the mean length of rivers, rounded to 2 decimal places?")
         'What is the mean length of rivers?'
+        >>> rephrased("Dresden is the capital of which state?")
+        'Which state has the capital Dresden?'
+        >>> rephrased("What is the best rated comedy with five star reviews?")
+        'What is the highest-rated comedy with reviews with five stars?'
         >>> rephrased("Which rivers are long?")
         'Which rivers are long?'
     """
     text = _TECHNICAL.sub("", text)
+    for pattern, words in _WORDS:
+        text = pattern.sub(words, text)
     for pattern, words in _FORMS:
         if (match := pattern.match(text)) is not None:
             return match.expand(words)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.synonyms import positive
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import Period, Quantity, QuestionText, Word
 from mrag.planning.schema import Schema
@@ -38,6 +39,7 @@ _NOISE = frozenset(
     "receive received earn earns earned obtain obtained gain gained got gotten achieve achieved acquired "
     "occur occurred happen happened relevant correspond belongs did done hold holds held host hosts "
     "showing shows "
+    "anything anyone anybody someone somebody something everyone everybody "
     "place places go went going give gave given provide provided say says said tell".split()
 )
 """Words that a reading may leave aside: they say nothing that the graph could answer otherwise."""
@@ -196,6 +198,8 @@ def _weighed(
             score -= 0.3
         inside = any((a, b) == (mention.start, mention.end) for a, b, _ in quoted)
         beside = any(m.end <= mention.start or m.start >= mention.end for m in mentions)
+        if size > 1 and best.way == "exact" and best.kind == "property" and _extreme(inner[0]):
+            score += 0.9 / size  # the "highest point" is called so
         if counted and beside:
             score += 0.3 if size > 1 else 1.2
         weight = size * score + 0.15 * (size - 1) + (1.5 + 0.5 * size if inside and score > 0.8 else 0.0)
@@ -213,6 +217,11 @@ def _weighed(
         )
     for period in question.periods:
         yield QuestionItem(period.start, period.end, period=period), 1.05 * (period.end - period.start)
+
+
+def _extreme(word: str) -> bool:
+    plain = positive(word)
+    return plain is not None and plain != word
 
 
 def _leads_on(found: Candidate, schema: Schema) -> bool:

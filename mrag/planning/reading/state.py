@@ -21,6 +21,8 @@ from mrag.planning.schema import Schema
 Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
 
 PARTICIPLES = frozenset("made sold bought taught held built won run led sent paid met set put read".split())
+COMMON = frozenset("common frequent used prevalent usual".split())
+"""Adjectives of what there is most often."""
 _NOUNS_IN_EST = frozenset(
     "interest request forest harvest conquest invest suggest protest honest modest guest contest arrest "
     "priest northwest southwest everest budapest digest manifest".split()

@@ -13,7 +13,7 @@ from mrag.planning.reading.frame import (
 from mrag.planning.reading.nouns import NounReader
 from mrag.planning.reading.question import Word
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
-from mrag.planning.reading.state import is_superlative, numeric
+from mrag.planning.reading.state import COMMON, is_superlative, numeric
 
 _UNIT_WORDS = frozenset(
     "km m cm mm mi mile miles kilometer kilometers kilometre kilometres meter meters metre metres "
@@ -85,10 +85,11 @@ class WordReader(NounReader):
             self.last_at = item.end
         elif item.start == 1 and self.question.low[0] == "how":
             self._how(low, item)
-        elif waiting.most and meaningful(word):
+        elif waiting.most and (meaningful(word) or low in COMMON):
             top = frame.superlative
             if top is not None and top.measure is None:
                 top.adjective = low
+                top.turned = waiting.most == "least"
                 waiting.most = ""
                 frame.read.add(item.start)
         elif self.open is not None and self.open.right is None and meaningful(word):

@@ -1,0 +1,88 @@
+"""What must not be: kinds, properties and names that a question denies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rdflib import RDF, Literal, URIRef
+
+from mrag.planning.building.choices import Unbuildable
+from mrag.planning.building.conditions import PlanConditions
+from mrag.planning.plan import Block, Comparison, Pattern, Unknown
+from mrag.planning.reading.frame import Noun
+
+_DENIED = re.compile(
+    r"\b(?:(?:is|are|was|were|but) not|(?:is|are|was|were)n't|except|excluding|besides|other than)"
+    r"(?: an?| the| any)?\Z"
+)
+"""Words before a kind that a thing is not of."""
+
+
+@dataclass
+class PlanDenials(PlanConditions):
+    """What must not be."""
+
+    def _missing(self, noun: Noun) -> None:
+        graph = self.graph
+        found = self.noun(noun)
+        graph.near = ()
+        if found.kind == "property":
+            info = self.info(found)
+            ends = [n for n in graph.nodes if n.typed and isinstance(n.place, Unknown)]
+            if info.kind == "entity" and ends and set(ends[0].classes) & {*info.ranges} - {*info.domains}:
+                # "Cities that are not the capital": it is they that would be the value.
+                other = graph.fresh("other")
+                graph.without.append(Block((Pattern(other, URIRef(info.iri), ends[0].place),)))
+                return
+            if info.kind == "entity" and not any(set(n.classes) & set(info.domains) for n in graph.nodes):
+                # "Authors who never published in a journal": it is their papers that are published there.
+                patterns = self._reach(self._domains(found))
+                last = self._last_of(patterns)
+                missing = Pattern(last, URIRef(info.iri), graph.fresh("missing"))
+                graph.without.append(Block((*patterns, missing)))
+                return
+            owner = graph.owner(self._domains(found))
+            if info.kind == "boolean":
+                graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
+                return
+            if info.kind == "number" and info.minimum == "0":
+                graph.conditions.append(Comparison(graph.number(owner, info), "=", Literal(0)))
+                return
+            graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
+            return
+        for node in graph.nodes if _DENIED.search(" ".join(self.question.low[: noun.start])) else ():
+            if isinstance(node.place, Unknown) and self.schema.above(found.term) & set(node.classes):
+                # "Ships that are not tankers": tankers are ships.
+                graph.without.append(Block((Pattern(node.place, RDF.type, URIRef(found.term)),)))
+                return
+        patterns = self._reach([found.term])
+        typed = Pattern(self._last_of(patterns), RDF.type, URIRef(found.term))
+        graph.without.append(Block((*patterns, typed)))
+
+    def _last_of(self, patterns: Sequence[Pattern]) -> Unknown:
+        """Return the end of a walk that leads from what the plan looks for."""
+        last = patterns[-1]
+        before = self._places() | {e for p in patterns[:-1] for e in (p.subject, p.object)}
+        return next(e for e in (last.object, last.subject) if isinstance(e, Unknown) and e not in before)
+
+    def _places(self) -> set[Unknown | URIRef]:
+        return {node.place for node in self.graph.nodes}
+
+    def _denied_of_things(self) -> None:
+        """Refuse to deny of what leads to things what is denied of the things: "films without Ada"."""
+        if not self.frame.missing and not any(r.negated for r in self.frame.restrictions):
+            return
+        measured = [m.noun for m in self.frame.measures if m.function == "count"]
+        for noun in (*self.frame.outputs, *measured):
+            info = self.schema.properties.get(self.noun(noun).term) if isinstance(noun, Noun) else None
+            if info is None or info.kind != "entity" or not isinstance(noun, Noun):
+                continue
+            kinds = {
+                c.term
+                for c in noun.candidates
+                if c.kind == "class" and c.score > noun.candidates[0].score - 0.05
+            }
+            if kinds & set(info.ranges):
+                raise Unbuildable("denied of what leads there")

@@ -1,0 +1,161 @@
+"""Whom and what a question asks for that names neither: "who wrote it", "where is it"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rdflib import URIRef
+
+from mrag.planning.building.assembly import PlanNode
+from mrag.planning.building.choices import PlanChoices, Unbuildable
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.plan import Column, Expression, Unknown
+from mrag.planning.profile.whereabouts import NOWHERE, place_rank
+from mrag.planning.reading.frame import Noun
+from mrag.text.english import AGENTS, PERSON_WORDS
+
+
+@dataclass
+class PlanPeople(PlanChoices):
+    """Whom and what a question asks for that names neither."""
+
+    def _property(self, found: Candidate, noun: Noun | None, owner: PlanNode | None = None) -> Expression:
+        """Return what a property stands for; `PlanExpressions` knows."""
+        raise NotImplementedError
+
+    def _other_end(self) -> PlanNode | None:
+        """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""
+        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
+        if len(named) != 1 or len(self.graph.nodes) != 1:
+            return None
+        for verb in self.frame.nouns:
+            found = self.noun(verb)
+            info = self.schema.properties.get(found.term) if found.kind == "property" else None
+            if info is None or info.kind != "entity":
+                continue
+            classes, place = set(named[0].classes), named[0].place
+            forward = bool(classes & set(info.domains))
+            at = next((r.mention.start for r in self.frame.restrictions), 0)
+            if forward and classes & set(info.ranges) and verb.start == 1 and verb.end <= at:
+                forward = "by" in self.question.low[verb.end : at]  # "who reports to Ada" asks for no boss
+            if not forward and not classes & set(info.ranges):
+                continue
+            ends = info.ranges if forward else info.domains
+            best = max(ends, key=lambda c: (ends[c], c), default="")
+            other = self.graph.node_of(best, new=True)
+            self.graph.add(*((place, info.iri, other.place) if forward else (other.place, info.iri, place)))
+            return other
+        return None
+
+    def _place_of(self, node: PlanNode) -> PlanNode | None:
+        """Return where a thing is, by a property that leads to a place."""
+        said = {word.stem for word in self.question.words}
+        found = [
+            (rank, info.iri)
+            for info in self.schema.properties.values()
+            if info.kind == "entity" and set(info.domains) & set(node.classes)
+            and (rank := place_rank(info, self.schema, said)) < NOWHERE
+        ]  # fmt: skip
+        if not found:
+            return None
+        info = self.schema.properties[min(found)[1]]
+        ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
+        target = self.graph.node_of(ranges[0] if ranges else "", new=True)
+        self.graph.add(node.place, info.iri, target.place)
+        return target
+
+    def _person(self) -> PlanNode:
+        """Return whom a "who" asks for: of the kinds of people in the graph, the nearest to what is named."""
+        kinds = [
+            c for c, info in sorted(self.schema.classes.items())
+            if PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
+        ]  # fmt: skip
+        named = [c for n in self.graph.nodes for c in n.classes]
+        if not named:
+            found = [self.noun(n) for n in self.frame.nouns]
+            named = [c for f in found if f.kind == "property" for c in self._domains(f)]
+        for node in self.graph.nodes:
+            if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
+                return node
+        ways = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=2.5)) is not None]
+        if not ways:
+            raise Unbuildable("nobody is in this graph")
+        least = min(ways)[0]
+        # Of kinds that are as near, the largest holds the others.
+        near = [c for cost, c in ways if cost < least + 0.3]
+        best = max(near, key=lambda c: (self.schema.classes[c].count, c))
+        return self.graph.node_of(best, typed=True)
+
+    def _people(self, node: PlanNode) -> bool:
+        """Return whether the things of a node are people."""
+        known = (self.schema.classes[c] for c in node.classes if c in self.schema.classes)
+        return any(PERSON_WORDS & set(name.lower().split()) for info in known for name in info.names[:1])
+
+    def _person_of(self, deed: PlanNode) -> PlanNode | None:
+        """Return who has done what a node stands for: "who reviewed it" asks for the author of a review."""
+        ends = {
+            (info.iri, cls)
+            for info in self.schema.properties.values()
+            if info.kind == "entity" and info.functional and set(info.domains) & set(deed.classes)
+            for cls in info.ranges
+            if self._people(PlanNode(Unknown("x"), (cls,)))
+        }
+        if len(ends) != 1:
+            return None
+        ((iri, cls),) = ends
+        found = self.graph.node_of(cls, new=True)
+        self.graph.add(deed.place, iri, found.place)
+        return found
+
+    def _focus(self) -> PlanNode:
+        self.guesses += 1
+        if (end := self._other_end()) is not None:
+            if (
+                self.frame.asks == "who"
+                and not self._people(end)
+                and (doer := self._person_of(end)) is not None
+            ):
+                return doer
+            return end
+        if self.frame.asks == "who":
+            return self._person()
+        if self.frame.asks == "where" and len(self.frame.restrictions) == 1 and self.question.low[1] != "can":
+            for node in self.graph.nodes:
+                if (where := self._place_of(node)) is not None:
+                    return where
+        for node in self.graph.nodes:
+            if isinstance(node.place, Unknown):
+                return node
+        for noun in self.frame.nouns:
+            found = self.noun(noun)
+            if found.kind == "property" and self.info(found).kind == "entity":
+                place = self._property(found, noun)
+                return next(n for n in self.graph.nodes if n.place == place)
+        for noun in self.frame.nouns:
+            found = self.noun(noun)
+            if not noun.role and found.kind == "property" and self.info(found).kind == "date":
+                # "What was opened in 2005" asks for things.
+                owner = self.graph.owner(self._domains(found), constants=False)
+                owner.typed |= len(self._domains(found)) == 1
+                return owner
+        raise Unbuildable("nothing is asked for")
+
+    def _somebody(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
+        """Return whether what is shown may be asked for by "who": people, firms, or no things at all."""
+        nodes = [n for n in self.graph.nodes if any(c.value == n.place and c.name in shown for c in columns)]
+        kinds = {w for n in nodes for c in n.classes if c in self.schema.classes
+                 for name in self.schema.classes[c].names[:1] for w in name.lower().split()}  # fmt: skip
+        people = any(self._people(PlanNode(Unknown("x"), (c,))) for c in self.schema.classes)
+        return not kinds or not people or bool(kinds & (PERSON_WORDS | AGENTS))
+
+    def _doers_of(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
+        """Return the people who have done what is shown: "who reviewed it" asks for no reviews."""
+        node = next((n for n in self.graph.nodes if len(columns) == 1 and n.place == columns[0].value), None)
+        found = self._person_of(node) if node is not None else None
+        if found is None:
+            self.guesses += 2
+            return columns, shown
+        self.guesses += 0.5
+        assert isinstance(found.place, Unknown)
+        return [Column(found.place, found.place.name)], [found.place.name]
