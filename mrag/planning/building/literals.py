@@ -5,6 +5,7 @@ from __future__ import annotations
 from rdflib import XSD, Literal
 
 from mrag.planning.plan import Comparison, Condition, Contains, Expression, Relation
+from mrag.planning.reading.units import unit_of
 
 
 def compare_period(
@@ -63,7 +64,10 @@ def identifier(words: str) -> str:
 
     Example:
         >>> identifier("weight (g)"), identifier("2nd place")
-        ('weight__g', 'x_2nd_place')
+        ('weight_in_g', 'x_2nd_place')
     """
-    base = "".join(c if c.isascii() and c.isalnum() else "_" for c in words.strip().lower())[:24].strip("_")
+    name, _, unit = words.strip().removesuffix(")").rpartition(" (")
+    words = f"{name} in {unit}" if name and unit_of(unit.split()) else words
+    plain = "".join(c if c.isascii() and c.isalnum() else " " for c in words.lower())
+    base = "_".join(plain.split())[:40].strip("_")
     return base if base and base[0].isalpha() else f"x_{base}".rstrip("_")
