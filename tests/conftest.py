@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
@@ -19,6 +20,9 @@ os.environ.setdefault("LANGSMITH_TRACING", "false")
 # Many tests start commands of their own: each would compile the whole package anew where Python may not keep
 # what it compiled.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# How long an example takes says more of the machine, and of who else is at work on it, than of our code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 # What is collected stays: looking for garbage among it takes every worker a quarter of its start.
 gc.disable()
 

@@ -93,6 +93,7 @@ def test_a_job_on_ray_comes_to_the_same_though_a_machine_is_lost(
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {
         **os.environ,
+        "RAY_raylet_start_wait_time_s": "120",  # thirty are too few on a busy machine
         "PYTHONPATH": path,
         "RAY_DISABLE_IMPORT_WARNING": "1",
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
