@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rdflib import URIRef
 
 from mrag.context.render import Context
+from mrag.errors import QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cell, Cells
 from mrag.planning.algebra.scopes import reached
@@ -23,6 +25,9 @@ from mrag.rdf.terms import RDFS, Term, Triple
 from mrag.stores.base import Limits
 
 _MOST = 50
+_PATIENCE = 1.0
+"""Seconds that it may take to put in order what supports a row, of which only some is cited."""
+
 _JOINED = 3
 """Rows of a plan within a plan that are proved."""
 
@@ -103,7 +108,11 @@ def proofs(
     def limits() -> Limits:
         return Limits(max(ends - time.monotonic(), 0.001), MOST, 8 << 20)
 
-    together = _together(kg, plan, rows, most, limits()) if len(rows) > 1 else [None] * len(rows)
+    together: list[RowProof | None] = [None] * len(rows)
+    if len(rows) > 1:
+        with suppress(QueryTimeout):
+            soon = replace(limits(), seconds=min(limits().seconds, 2 * _PATIENCE))
+            together = _together(kg, plan, rows, most, soon)
     for row, proof in zip(rows, together, strict=True):
         if proof is None and time.monotonic() >= ends:
             return
@@ -185,7 +194,11 @@ def _supporting(
         return _supported(kg, block, classes, {}) if held else [], False
     solutions = wanted or max(1, math.ceil(most / max(1, len(block.patterns))))
     columns = tuple(Column(u, u.name) for u in open_)
-    result = run(kg, Plan(block, columns, limit=solutions), limits=limits)
+    some = Plan(block, columns, limit=solutions)
+    try:
+        result = run(kg, some, limits=replace(limits, seconds=min(limits.seconds, _PATIENCE)))
+    except QueryTimeout:
+        result = run(kg, some, limits=limits, settled=False)
     found: dict[Triple, None] = {}
     for row in result.rows:
         found.update(dict.fromkeys(_supported(kg, block, classes, dict(zip(open_, row, strict=True)))))

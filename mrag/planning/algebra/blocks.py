@@ -44,7 +44,9 @@ class BlockCompiler:
         for pattern in block.patterns:
             found += self._pattern(pattern)
         for branches in block.either:
-            found += self._either(branches, _but(merged(around, positive(block)), branches))
+            either = self._either(branches, _but(merged(around, positive(block)), branches))
+            # Behind patterns, values would be joined with all that these match.
+            found = [*either, *found] if isinstance(either[0], sparql.Values) else [*found, *either]
         here = merged(around, positive(block))
         for inner in block.without:
             found += self._without(inner, here)
@@ -81,8 +83,11 @@ class BlockCompiler:
         outer = reached(around)
         if (one_of := _one_of(branches)) is not None and one_of[0] in bound(around):
             unknown, terms = one_of
-            rows = tuple((ox.NamedNode(str(term)),) for term in terms)
-            return [sparql.Values((self.values.variable(unknown),), rows)]
+            nodes = tuple(ox.NamedNode(str(term)) for term in terms)
+            if any(map(_is_given, around.patterns)):
+                # What is given leads to few things, of which each is looked at.
+                return [sparql.Filter(sparql.In(self.values.variable(unknown), nodes))]
+            return [sparql.Values((self.values.variable(unknown),), tuple((node,) for node in nodes))]
         if all(_is_condition(b) for b in branches) and _shared(branches, bound(around)):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
@@ -150,6 +155,11 @@ def _one_of(branches: tuple[Block, ...]) -> tuple[Unknown, list[URIRef]] | None:
             case _:
                 return None
     return (unknowns.pop(), terms) if len(unknowns) == 1 else None
+
+
+def _is_given(pattern: Pattern) -> bool:
+    """Return whether a pattern names the thing or the value that it is about."""
+    return isinstance(pattern.subject, URIRef) or isinstance(pattern.object, URIRef | Literal)
 
 
 def _is_condition(block: Block) -> bool:
