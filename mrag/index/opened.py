@@ -17,11 +17,17 @@ class SimilarityIndex:
     def __init__(self, name: str, files: StoredIndex) -> None:
         self.name = name
         self.files = files
+        self._learnt: FusionWeight | None = None
 
     @property
     def weight(self) -> FusionWeight:
         """How words and vectors are fused."""
-        return FusionWeight.from_json(self.files.extra.get("fusion"))
+        kept = self.files.extra.get("fusion")
+        if kept is None and self.files.embedder_name is not None:
+            # The build was broken off after its last document.
+            self._learnt = self._learnt or self.files.learnt_weight()
+            return self._learnt
+        return FusionWeight.from_json(kept)
 
     def search(
         self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
