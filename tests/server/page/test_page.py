@@ -220,7 +220,8 @@ def test_a_follow_up_has_a_field_an_address_and_can_be_shared(
         page.get_by_label("Go on from this answer").fill("and of Mars?")
         page.keyboard.press("Enter")
         page.wait_for_selector("#answer:has-text('Not in this graph')")
-        assert page.get_by_label("Go on from this answer").is_visible()
+        # The text is there before the answer is whole, and the field after it.
+        page.get_by_label("Go on from this answer").wait_for(state="visible")
         page.get_by_label("Question").fill("How many databases?")
         page.keyboard.press("Enter")
         page.wait_for_selector("#answer:has-text('33 databases')")
