@@ -560,6 +560,10 @@ export default new Map([
   ["Degrees north and east{rest}", "Grad Nord und Ost{rest}"],
   [", {places} of {rows} rows", ", {places} von {rows} Zeilen"],
   ["place|places", "Ort|Orte"],
+  ["N", "N"],
+  ["S", "S"],
+  ["E", "O"],
+  ["W", "W"],
   [
     "Map of {places}, from {south} to {north} and from {west} to {east}; the table has the same places.",
     "Karte mit {places}, von {south} bis {north} und von {west} bis {east}; die Tabelle hat dieselben Orte.",
