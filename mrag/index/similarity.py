@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +143,11 @@ class SimilarityIndexes:
         before = FusionWeight.from_json(kept.get("fusion"))
         report = followed(self.kg, definition, files, {**extra, **kept}, on_progress)
         if report is None:
-            if not (texts := list(documents(self.kg, definition))):
+            texts = documents(self.kg, definition)
+            if (first := next(texts, None)) is None:
                 self._open.update({name: known} if known is not None else {})
                 raise errors.IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
-            report = files.sync(texts, extra={**extra, **kept}, on_progress=on_progress)
+            report = files.sync(chain([first], texts), extra={**extra, **kept}, on_progress=on_progress)
         if chosen is not None:
             changed = before.changed + report.added + report.changed + report.deleted
             weight = replace(before, changed=changed)
