@@ -24,6 +24,7 @@ from mrag.rdf.terms import NUMBERS, XSD, Term
 Edges = dict[tuple[str, str, str], int]
 """How many triples lead from a class by a property to a class; "" is no class."""
 
+_NUMBERS: Final = frozenset(map(str, NUMBERS))  # a term is never equal to a text
 _EXACT: Final = 100_000
 _BATCH: Final = 250_000
 _TRIPLES: Final = 1_000
@@ -188,7 +189,7 @@ class _Counting:
         datatype = use.datatype
         if datatype == "":
             use.kind = "entity"
-        elif datatype in NUMBERS:
+        elif datatype in _NUMBERS:
             use.kind = "number"
         elif datatype in DATES:
             use.kind = "date"
@@ -221,7 +222,7 @@ class _Counting:
                 use.ranges[c] = min(use.objects, max(1, round(n * use.objects / use.triples)))
 
     def _find_extremes(self) -> None:
-        typed = NUMBERS | DATES
+        typed = _NUMBERS | DATES
         plain = [p for p, use in self.uses.items() if use.datatype in typed]
         for p, least, greatest in self._rows("extremes", plain):
             _widen(self.uses[str(p)], _text(least))
