@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
+from mrag.planning.algebra.knowledge import without_implied
 from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
 from mrag.planning.algebra.values import ValueCompiler
 from mrag.planning.plan import Block, Comparison, Condition, Pattern, Place, Plan, Unknown
+from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
 
@@ -26,12 +28,14 @@ class BlockCompiler:
         fresh: Makes a variable that nothing else is called.
         scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
         plan: Compiles a plan that a block is joined with.
+        schema: What is known of the graph.
     """
 
     values: ValueCompiler
     fresh: Callable[[str], ox.Variable]
     scalars: Callable[[], list[sparql.Pattern]]
     plan: Callable[[Plan], sparql.Pattern]
+    schema: Schema | None = None
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
@@ -41,7 +45,7 @@ class BlockCompiler:
             around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
-        for pattern in block.patterns:
+        for pattern in without_implied(block.patterns, self.schema):
             found += self._pattern(pattern)
         for branches in block.either:
             either = self._either(branches, _but(merged(around, positive(block)), branches))

@@ -102,7 +102,11 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
 
 
 def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    return {name: _tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+def _tuple(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(_tuple(value) if isinstance(value, list) else value for value in values)
 
 
 def _folder(kg: KnowledgeGraph) -> Folder | None:

@@ -8,7 +8,7 @@ come from samples: of the triples of each property, and of the members of each c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,6 +49,10 @@ class PropertyUsage:
     text_numbers: bool = False
     least: str = ""
     greatest: str = ""
+    every_datatype: bool = False
+    plain_dates: bool = False
+    subjects_in: list[list[str]] = field(default_factory=list)
+    objects_in: list[list[str]] = field(default_factory=list)
 
     @property
     def datatype(self) -> str:
@@ -108,6 +112,8 @@ class _Counting:
             self._sample_triples(self.uses[name])
         if self.large:
             self._sample_members()
+        if self.kg.store.capabilities.edges:
+            self._count_datatypes(self.large)
         for use in self.uses.values():
             self._find_kind(use)
         for p, n in self._rows("objects", self.uses):
@@ -132,9 +138,14 @@ class _Counting:
         if batch:
             yield batch
 
-    def _count_small(self) -> None:
-        for p, datatype, n in self._rows("datatypes", self.small):
+    def _count_datatypes(self, properties: Sequence[str]) -> None:
+        for name in properties:
+            self.uses[name].datatypes, self.uses[name].every_datatype = {}, True
+        for p, datatype, n in self._rows("datatypes", properties):
             self.uses[str(p)].datatypes[_text(datatype)] = _count(n)
+
+    def _count_small(self) -> None:
+        self._count_datatypes(self.small)
         for p, c, n in self._rows("subject-classes", self.small):
             _add(self.uses[str(p)].domains, _text(c), _count(n))
         things = [p for p in self.small if "" in self.uses[p].datatypes]
