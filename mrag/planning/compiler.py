@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyoxigraph as ox
 
 from mrag.planning.algebra.blocks import BlockCompiler
@@ -59,7 +61,8 @@ def to_sparql(
     check(plan)
     if plan.ties and spare is None:
         spare = SPARE
-    compiler = _Compiler(plan, schema)
+    unordered = plan.limit is not None and not (plan.order or total or plan.grouped)
+    compiler = _Compiler(plan, schema, some=plan.yes_or_no or unordered)
     if plan.yes_or_no:
         return printed(compiler.ask())
     return printed(compiler.select(spare, most, decimals=decimals, total=total))
@@ -68,7 +71,9 @@ def to_sparql(
 class _Compiler:
     """Compiles one plan; those of its scalars have compilers of their own."""
 
-    def __init__(self, plan: Plan, schema: Schema | None, taken: set[str] | None = None) -> None:
+    def __init__(
+        self, plan: Plan, schema: Schema | None, taken: set[str] | None = None, *, some: bool = False
+    ) -> None:
         self._plan = plan
         self._schema = schema
         self._taken = taken if taken is not None else set()
@@ -84,7 +89,7 @@ class _Compiler:
         partly = {u for block in blocks for u in unsure(block)}
         known = forms(blocks, schema) if schema is not None else {}
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
-        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, schema)
+        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, schema, some)
 
     def ask(self) -> sparql.Ask:
         """Return the query of a yes or no plan."""
@@ -114,7 +119,10 @@ class _Compiler:
             ]
         order: list[sparql.Expression | sparql.Descending] = []
         for key in plan.order:
-            order += self._blocks.values.order_keys(sparql.var(key.column), kinds[key.column], key.descending)
+            value = next(c.value for c in plan.columns if c.name == key.column)
+            dated = self._blocks.values.form(value) in ("date", "time")
+            kind = "date" if dated else kinds[key.column]
+            order += self._blocks.values.order_keys(sparql.var(key.column), kind, key.descending)
         limit, offset = plan.limit, plan.offset
         if most is not None:
             limit = most if limit is None else min(limit, most)
@@ -141,7 +149,7 @@ class _Compiler:
             where = self._blocks.block(plan.where)
             values = ValueCompiler(self._column_variable, self._no_fold, self._scalar, self._column_kinds())
             shown = list(plan.columns)
-        outer = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, self._schema)
+        outer = replace(self._blocks, values=values)
         for column in shown:
             maker = values if plan.grouped else self._blocks.values
             given = maker.raw(column.value)

@@ -15,6 +15,7 @@ from mrag.context.render import Context
 from mrag.errors import QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cell, Cells
+from mrag.planning.algebra.joins import solutions_of
 from mrag.planning.algebra.scopes import reached
 from mrag.planning.evidence.lines import MOST, lines_of
 from mrag.planning.evidence.witnesses import blocks_of_rows, kinds_named, patterns_of, triple_of, witnesses
@@ -26,7 +27,9 @@ from mrag.stores.base import Limits
 
 _MOST = 50
 _PATIENCE = 1.0
-"""Seconds that it may take to put in order what supports a row, of which only some is cited."""
+"""Seconds that it may take to find at once what supports all rows, of which only some is cited."""
+_ORDERED = 5_000
+"""Solutions that are put in order to choose those that are cited; of more, those that come first are."""
 
 _JOINED = 3
 """Rows of a plan within a plan that are proved."""
@@ -111,7 +114,7 @@ def proofs(
     together: list[RowProof | None] = [None] * len(rows)
     if len(rows) > 1:
         with suppress(QueryTimeout):
-            soon = replace(limits(), seconds=min(limits().seconds, 2 * _PATIENCE))
+            soon = replace(limits(), seconds=min(limits().seconds, _PATIENCE))
             together = _together(kg, plan, rows, most, soon)
     for row, proof in zip(rows, together, strict=True):
         if proof is None and time.monotonic() >= ends:
@@ -135,7 +138,8 @@ def _together(
         named, classes = kinds_named(block)
         open_ = _open(named)
         columns = tuple(Column(u, u.name) for u in open_)
-        result = run(kg, Plan(named, columns, limit=MOST), limits=limits, settled=False)
+        one = Plan(named, columns, limit=MOST)
+        result = run(kg, one, schema=schema_of(kg), limits=limits, settled=False)
         if result.truncated or result.runners_up:
             return [None] * len(rows)
         for at, row in enumerate(rows):
@@ -172,7 +176,7 @@ def _evidence(
         names = [Unknown(c.name) for c in inner.columns]
         rows = [
             r
-            for r in run(kg, inner, limits=limits).rows
+            for r in run(kg, inner, schema=schema_of(kg), limits=limits).rows
             if all(shown.get(n, cell) == cell for n, cell in zip(names, r, strict=True))
         ]
         for one in rows[:_JOINED]:
@@ -187,18 +191,17 @@ def _supporting(
     kg: KnowledgeGraph, block: Block, wanted: int | None, most: int, limits: Limits
 ) -> tuple[list[Triple], bool]:
     """Return the triples of some solutions of a block, and whether there are more."""
+    schema = schema_of(kg)
+    settled = solutions_of(block, schema) <= _ORDERED
     block, classes = kinds_named(block)
     open_ = _open(block)
     if not open_:
-        held = run(kg, Plan(block), limits=limits).holds
+        held = run(kg, Plan(block), schema=schema, limits=limits).holds
         return _supported(kg, block, classes, {}) if held else [], False
     solutions = wanted or max(1, math.ceil(most / max(1, len(block.patterns))))
     columns = tuple(Column(u, u.name) for u in open_)
     some = Plan(block, columns, limit=solutions)
-    try:
-        result = run(kg, some, limits=replace(limits, seconds=min(limits.seconds, _PATIENCE)))
-    except QueryTimeout:
-        result = run(kg, some, limits=limits, settled=False)
+    result = run(kg, some, schema=schema, limits=limits, settled=settled)
     found: dict[Triple, None] = {}
     for row in result.rows:
         found.update(dict.fromkeys(_supported(kg, block, classes, dict(zip(open_, row, strict=True)))))

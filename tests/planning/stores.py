@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from mrag.planning.algebra.cells import Cell, Cells
 from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Plan
 from mrag.planning.run import run
-from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.schema import ClassInfo, PropertyInfo, Schema
 from mrag.rdf.terms import Term, Triple
 from tests.planning.graphs import CLASSES, GRAPHS
 from tests.servers import oxigraph_server, virtuoso_server
@@ -25,7 +25,11 @@ from tests.servers import oxigraph_server, virtuoso_server
 _PLAIN = {str(XSD.date): r"\d{4}-\d\d-\d\d", str(XSD.dateTime): r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"}
 
 
-def known(triples: Iterable[Triple]) -> Schema:
+_TOLD = 100_000
+"""How much larger the graphs are said to be than they are, so that large ones are compared, too."""
+
+
+def known(triples: frozenset[Triple]) -> Schema:
     """Tell what holds of all triples of each property."""
     types, said = defaultdict[Term, set[str]](set), defaultdict[str, list[Triple]](list)
     for triple in triples:
@@ -44,6 +48,9 @@ def known(triples: Iterable[Triple]) -> Schema:
         return PropertyInfo(
             p,
             (p,),
+            triples=_TOLD * len(mine),
+            subjects=_TOLD * len({t.s for t in mine}),
+            objects=_TOLD * len({t.o for t in mine}),
             datatype=min(kinds),
             datatypes=tuple(sorted(kinds)),
             plain_dates=plain is not None and all(re.fullmatch(plain, str(o)) for o in texts),
@@ -51,7 +58,9 @@ def known(triples: Iterable[Triple]) -> Schema:
             objects_in=hold([t.o for t in mine]),
         )
 
-    return Schema({}, {p: about(p, mine) for p, mine in said.items()}, ())
+    members = Counter(c for some in types.values() for c in some)
+    classes = {c: ClassInfo(c, (c,), count=_TOLD * n) for c, n in members.items()}
+    return Schema(classes, {p: about(p, mine) for p, mine in said.items()}, (), triples=_TOLD * len(triples))
 
 
 SCHEMAS = {name: known(triples) for name, triples in GRAPHS.items()}

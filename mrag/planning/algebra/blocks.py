@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pyoxigraph as ox
-from rdflib import Literal, URIRef
+from rdflib import RDF, Literal, URIRef
 
+from mrag.planning.algebra.joins import gone_through, is_given
 from mrag.planning.algebra.knowledge import without_implied
 from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
 from mrag.planning.algebra.values import ValueCompiler
@@ -29,6 +30,7 @@ class BlockCompiler:
         scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
         plan: Compiles a plan that a block is joined with.
         schema: What is known of the graph.
+        some: Whether the first few solutions are all that is wanted.
     """
 
     values: ValueCompiler
@@ -36,6 +38,7 @@ class BlockCompiler:
     scalars: Callable[[], list[sparql.Pattern]]
     plan: Callable[[Plan], sparql.Pattern]
     schema: Schema | None = None
+    some: bool = False
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
@@ -45,8 +48,11 @@ class BlockCompiler:
             around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
-        for pattern in without_implied(block.patterns, self.schema):
-            found += self._pattern(pattern)
+        patterns = without_implied(block.patterns, self.schema)
+        whole = set() if self.some else gone_through(patterns, block.conditions, self.schema)
+        for pattern in patterns:
+            parts = self._pattern(pattern)
+            found += [self._whole(pattern, parts)] if pattern in whole else parts
         for branches in block.either:
             either = self._either(branches, _but(merged(around, positive(block)), branches))
             # Behind patterns, values would be joined with all that these match.
@@ -71,6 +77,12 @@ class BlockCompiler:
         rows = tuple((ox.NamedNode(str(c)),) for c in (pattern.object, *pattern.narrower))
         return [sparql.Values((kind,), rows), sparql.TriplePattern(s, p, kind)]
 
+    def _whole(self, pattern: Pattern, parts: list[sparql.Pattern]) -> sparql.Pattern:
+        """Return a pattern that engines go through as a whole, to be joined with others."""
+        places = (pattern.subject, pattern.predicate, pattern.object)
+        seen = dict.fromkeys(self.values.variable(u) for u in places if isinstance(u, Unknown))
+        return sparql.SubSelect(sparql.Select(tuple(seen), sparql.Group(tuple(parts))))
+
     def node(self, place: Place) -> sparql.Node:
         """Return a term or the variable of an unknown."""
         if isinstance(place, URIRef | Literal):
@@ -88,7 +100,7 @@ class BlockCompiler:
         if (one_of := _one_of(branches)) is not None and one_of[0] in bound(around):
             unknown, terms = one_of
             nodes = tuple(ox.NamedNode(str(term)) for term in terms)
-            if any(map(_is_given, around.patterns)):
+            if any(map(is_given, around.patterns)) or _is_led_to(unknown, around):
                 # What is given leads to few things, of which each is looked at.
                 return [sparql.Filter(sparql.In(self.values.variable(unknown), nodes))]
             return [sparql.Values((self.values.variable(unknown),), tuple((node,) for node in nodes))]
@@ -161,9 +173,11 @@ def _one_of(branches: tuple[Block, ...]) -> tuple[Unknown, list[URIRef]] | None:
     return (unknowns.pop(), terms) if len(unknowns) == 1 else None
 
 
-def _is_given(pattern: Pattern) -> bool:
-    """Return whether a pattern names the thing or the value that it is about."""
-    return isinstance(pattern.subject, URIRef) or isinstance(pattern.object, URIRef | Literal)
+def _is_led_to(unknown: Unknown, around: Block) -> bool:
+    """Return whether an unknown is the class of things that another choice names."""
+    kinds = {p.object for p in around.patterns if p.predicate == RDF.type}
+    chosen = {one[0] for branches in around.either if (one := _one_of(branches)) is not None}
+    return unknown in kinds and bool(chosen - kinds)
 
 
 def _is_condition(block: Block) -> bool:
