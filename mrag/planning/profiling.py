@@ -179,7 +179,8 @@ class _Reader:
             for p, use in uses.items()
         }
         links = tuple(ClassEdge(*edge, n) for edge, n in sorted(edges.items()))
-        return Schema(classes, properties, links, self.labels, self.profile.triples)
+        exact = follows_changes(self.kg) and len(self.kg.dataset().default) == 1
+        return Schema(classes, properties, links, self.labels, self.profile.triples, exact)
 
     def _names(self, term: str) -> tuple[str, ...]:
         return self._texts([term])[0].get(term, ())

@@ -12,7 +12,7 @@ from itertools import pairwise
 from rdflib import URIRef
 
 from mrag.context.render import Context
-from mrag.errors import QueryTimeout
+from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cell, Cells
 from mrag.planning.algebra.joins import solutions_of
@@ -91,7 +91,7 @@ def prove(
 
 
 def proofs(
-    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], *, most: int, ends: float
+    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], *, most: int, ends: float, enough: int = MOST
 ) -> Iterator[RowProof]:
     """Yield what each row of a plan's result rests on, as `prove` tells, as far as the time goes.
 
@@ -103,6 +103,7 @@ def proofs(
         rows: Rows, as `run` gave them.
         most: Most triples of a row.
         ends: When the time is over, by the monotonic clock.
+        enough: With how many triples to end.
 
     Raises:
         StoreError: If the store cannot answer, or not in time.
@@ -116,10 +117,24 @@ def proofs(
         with suppress(QueryTimeout):
             soon = replace(limits(), seconds=min(limits().seconds, _PATIENCE))
             together = _together(kg, plan, rows, most, soon)
-    for row, proof in zip(rows, together, strict=True):
-        if proof is None and time.monotonic() >= ends:
+    alone = dict[int, tuple[list[Triple], bool]]()
+    seen = {triple for proof in together if proof is not None for triple in proof.triples}
+    for at, row in enumerate(rows):
+        if together[at] is not None or (alone and (len(seen) >= enough or time.monotonic() >= ends)):
+            continue
+        try:
+            triples, more = _evidence(kg, plan, row, most, limits())
+        except StoreError:
+            if not alone:
+                raise
+            break
+        alone[at] = list(triples), more
+        seen.update(triples)
+    contexts = dict(zip(alone, lines_of(kg, [triples for triples, _ in alone.values()], most), strict=True))
+    for at, proof in enumerate(together):
+        if proof is None and at not in alone:
             return
-        yield proof or prove(kg, plan, row, most=most, limits=limits())
+        yield proof or RowProof(contexts[at], alone[at][1])
 
 
 def _together(
@@ -131,15 +146,15 @@ def _together(
     """
     found = [dict[Triple, None]() for _ in rows]
     more = [False] * len(rows)
-    blocks = blocks_of_rows(plan, rows)
-    if not blocks:
+    blocks, schema = blocks_of_rows(plan, rows), schema_of(kg)
+    if not blocks or any(solutions_of(block, schema) > MOST for block, _ in blocks):
         return [None] * len(rows)
     for number, (block, wanted) in enumerate(blocks, start=1):
         named, classes = kinds_named(block)
         open_ = _open(named)
         columns = tuple(Column(u, u.name) for u in open_)
         one = Plan(named, columns, limit=MOST)
-        result = run(kg, one, schema=schema_of(kg), limits=limits, settled=False)
+        result = run(kg, one, schema=schema, limits=limits, settled=False)
         if result.truncated or result.runners_up:
             return [None] * len(rows)
         for at, row in enumerate(rows):

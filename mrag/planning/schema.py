@@ -100,7 +100,8 @@ class Schema:
     """Classes, properties and edges of a graph, each in order of IRI.
 
     Vocabulary of RDF, RDFS, OWL and SKOS, of provenance, and the properties that hold labels are not among
-    the properties; `label_properties` names the last.
+    the properties; `label_properties` names the last. It is `exact` where every triple is in one graph only
+    and it is known for certain how many triples and subjects the properties have.
     """
 
     classes: Mapping[str, ClassInfo]
@@ -108,6 +109,7 @@ class Schema:
     edges: tuple[ClassEdge, ...]
     label_properties: tuple[str, ...] = ()
     triples: int = 0
+    exact: bool = False
 
     def above(self, cls: str) -> set[str]:
         """Return the superclasses of a class, direct and indirect."""

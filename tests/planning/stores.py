@@ -60,7 +60,9 @@ def known(triples: frozenset[Triple]) -> Schema:
 
     members = Counter(c for some in types.values() for c in some)
     classes = {c: ClassInfo(c, (c,), count=_TOLD * n) for c, n in members.items()}
-    return Schema(classes, {p: about(p, mine) for p, mine in said.items()}, (), triples=_TOLD * len(triples))
+    return Schema(
+        classes, {p: about(p, mine) for p, mine in said.items()}, (), triples=_TOLD * len(triples), exact=True
+    )
 
 
 SCHEMAS = {name: known(triples) for name, triples in GRAPHS.items()}

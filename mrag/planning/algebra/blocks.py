@@ -8,11 +8,20 @@ from dataclasses import dataclass, replace
 import pyoxigraph as ox
 from rdflib import RDF, Literal, URIRef
 
-from mrag.planning.algebra.joins import gone_through, is_given
+from mrag.planning.algebra.joins import is_given, ways
 from mrag.planning.algebra.knowledge import without_implied
-from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
+from mrag.planning.algebra.scopes import (
+    borrowed,
+    bound,
+    is_condition,
+    mentioned,
+    merged,
+    one_of,
+    positive,
+    reached,
+)
 from mrag.planning.algebra.values import ValueCompiler
-from mrag.planning.plan import Block, Comparison, Condition, Pattern, Place, Plan, Unknown
+from mrag.planning.plan import Block, Condition, Pattern, Place, Plan, Unknown
 from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
@@ -49,10 +58,11 @@ class BlockCompiler:
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
         patterns = without_implied(block.patterns, self.schema)
-        whole = set() if self.some else gone_through(patterns, block.conditions, self.schema)
+        joins = ways(patterns, block.conditions, self.schema)
         for pattern in patterns:
-            parts = self._pattern(pattern)
-            found += [self._whole(pattern, parts)] if pattern in whole else parts
+            way = joins.get(pattern)
+            parts = self._pattern(pattern, looked_up=way == "looked up")
+            found += [self._whole(pattern, parts)] if way == "whole" and not self.some else parts
         for branches in block.either:
             either = self._either(branches, _but(merged(around, positive(block)), branches))
             # Behind patterns, values would be joined with all that these match.
@@ -68,12 +78,15 @@ class BlockCompiler:
         filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
         return [*self.scalars(), *filters]
 
-    def _pattern(self, pattern: Pattern) -> list[sparql.Pattern]:
+    def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
         s, p, o = (self.node(t) for t in (pattern.subject, pattern.predicate, pattern.object))
         if not pattern.narrower:
             return [sparql.TriplePattern(s, p, o)]
         # Whatever a thing is said to be in, what is selected is distinct.
         kind = self.fresh("kind")
+        if looked_up:
+            classes = tuple(ox.NamedNode(str(c)) for c in (pattern.object, *pattern.narrower))
+            return [sparql.TriplePattern(s, p, kind), sparql.Filter(sparql.In(kind, classes))]
         rows = tuple((ox.NamedNode(str(c)),) for c in (pattern.object, *pattern.narrower))
         return [sparql.Values((kind,), rows), sparql.TriplePattern(s, p, kind)]
 
@@ -97,14 +110,14 @@ class BlockCompiler:
 
     def _either(self, branches: tuple[Block, ...], around: Block) -> list[sparql.Pattern]:
         outer = reached(around)
-        if (one_of := _one_of(branches)) is not None and one_of[0] in bound(around):
-            unknown, terms = one_of
+        if (chosen := one_of(branches)) is not None and chosen[0] in bound(around):
+            unknown, terms = chosen
             nodes = tuple(ox.NamedNode(str(term)) for term in terms)
             if any(map(is_given, around.patterns)) or _is_led_to(unknown, around):
                 # What is given leads to few things, of which each is looked at.
                 return [sparql.Filter(sparql.In(self.values.variable(unknown), nodes))]
             return [sparql.Values((self.values.variable(unknown),), tuple((node,) for node in nodes))]
-        if all(_is_condition(b) for b in branches) and _shared(branches, bound(around)):
+        if all(is_condition(b) for b in branches) and _shared(branches, bound(around)):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
         # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
@@ -129,7 +142,7 @@ class BlockCompiler:
         shared = mentioned(block) & outer
         if not shared:
             return self._none(block, around)
-        if _is_condition(block):
+        if is_condition(block):
             stated = _all([self.values.condition(c) for c in block.conditions])
             denied: sparql.Expression = sparql.Negation(stated)
             if not shared <= bound(around):
@@ -157,32 +170,11 @@ class BlockCompiler:
         ]
 
 
-def _one_of(branches: tuple[Block, ...]) -> tuple[Unknown, list[URIRef]] | None:
-    """Return the unknown that branches make one of some things, and these; None if they say anything else."""
-    terms: list[URIRef] = []
-    unknowns: set[Unknown] = set()
-    for branch in branches:
-        match branch:
-            case Block(conditions=(Comparison(Unknown() as left, "=", URIRef() as right),)) if _is_condition(
-                branch
-            ):
-                unknowns.add(left)
-                terms.append(right)
-            case _:
-                return None
-    return (unknowns.pop(), terms) if len(unknowns) == 1 else None
-
-
 def _is_led_to(unknown: Unknown, around: Block) -> bool:
     """Return whether an unknown is the class of things that another choice names."""
     kinds = {p.object for p in around.patterns if p.predicate == RDF.type}
-    chosen = {one[0] for branches in around.either if (one := _one_of(branches)) is not None}
+    chosen = {one[0] for branches in around.either if (one := one_of(branches)) is not None}
     return unknown in kinds and bool(chosen - kinds)
-
-
-def _is_condition(block: Block) -> bool:
-    """Return whether a block only has conditions."""
-    return not (block.patterns or block.either or block.without or block.optional or block.plans)
 
 
 def _shared(blocks: tuple[Block, ...], known: set[Unknown]) -> bool:

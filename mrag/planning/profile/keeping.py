@@ -98,6 +98,7 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
         tuple(ClassEdge(**edge) for edge in found["edges"]),
         tuple(found["label_properties"]),
         found["triples"],
+        found["exact"],
     )
 
 
