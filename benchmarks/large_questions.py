@@ -47,9 +47,11 @@ QUESTIONS = (
     "What share of orders were cancelled?", "What percentage of each site's employees are engineers?",
     # groups
     "How many persons are there per site?", "How many orders are there per status?",
-    "How many orders are there per year?", "average price per product type", "How many clerks does each site have?",
+    "How many orders are there per year?", "average price per product type",
+    "How many clerks does each site have?",
     # superlatives
-    "Which site has the most engineers?", "Which part is the heaviest?", "Which site has the fewest employees?",
+    "Which site has the most engineers?", "Which part is the heaviest?",
+    "Which site has the fewest employees?",
     "What are the three most expensive valves?", "Who manages the oldest site?", "What is the cheapest pump?",
     "Which product was ordered most often?", "Who was hired first?", "Which customer placed the most orders?",
     # filters by number and date
@@ -63,9 +65,11 @@ QUESTIONS = (
     # having and negation
     "Which customers ordered more than 24 products?", "Which sites have more than 120 employees?",
     "Which products were never ordered?", "Which sites have no manager?",
-    "How many sites have a manager and how many have none?", "Which products were ordered more than 18 times?",
+    "How many sites have a manager and how many have none?",
+    "Which products were ordered more than 18 times?",
     # chains and names
-    "Who manages site 7?", "Which sites were opened in the same year as site 7?", "Which customers ordered product 77?",
+    "Who manages site 7?", "Which sites were opened in the same year as site 7?",
+    "Which customers ordered product 77?",
     "Which products did customer {customer} order?", "How many orders did customer {customer} place?",
     "Where does person {person} work?", "Who manages the site where person {person} works?",
     "What is the price of product 1234?", "Is product 17 heavier than product 18?",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyoxigraph as ox
 
-from mrag.planning.algebra.blocks import BlockCompiler
+from mrag.planning.algebra.blocks import BlockCompiler, Joining
 from mrag.planning.algebra.folds import FoldCompiler
 from mrag.planning.algebra.knowledge import forms
 from mrag.planning.algebra.scopes import aggregates, bound, check, merged, unsure
@@ -29,6 +29,7 @@ def to_sparql(
     most: int | None = None,
     decimals: bool = False,
     total: bool = True,
+    loops: bool = False,
 ) -> str:
     """Print a plan as a query.
 
@@ -43,6 +44,8 @@ def to_sparql(
         decimals: Show computed numbers as xsd:decimal, for servers that print few digits of others; columns
             of the result then have the order of the plan's, but not all their names.
         total: Break ties by the terms of the rows, which takes some engines long.
+        loops: Whether the engine looks up each solution of a pattern in the next, so that of large patterns
+            the order and the way to join them have to be said.
 
     Returns:
         An ASK query for a plan without columns, a SELECT query for others.
@@ -62,7 +65,8 @@ def to_sparql(
     if plan.ties and spare is None:
         spare = SPARE
     unordered = plan.limit is not None and not (plan.order or total or plan.grouped)
-    compiler = _Compiler(plan, schema, some=plan.yes_or_no or unordered)
+    few: Joining = "few" if plan.yes_or_no or unordered else "all"
+    compiler = _Compiler(plan, schema, joining=few if loops else "any")
     if plan.yes_or_no:
         return printed(compiler.ask())
     return printed(compiler.select(spare, most, decimals=decimals, total=total))
@@ -72,7 +76,12 @@ class _Compiler:
     """Compiles one plan; those of its scalars have compilers of their own."""
 
     def __init__(
-        self, plan: Plan, schema: Schema | None, taken: set[str] | None = None, *, some: bool = False
+        self,
+        plan: Plan,
+        schema: Schema | None,
+        taken: set[str] | None = None,
+        *,
+        joining: Joining = "any",
     ) -> None:
         self._plan = plan
         self._schema = schema
@@ -89,7 +98,8 @@ class _Compiler:
         partly = {u for block in blocks for u in unsure(block)}
         known = forms(blocks, schema) if schema is not None else {}
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
-        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, schema, some)
+        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, schema, joining)
+        self._within: Joining = "any" if joining == "any" else "all"
 
     def ask(self) -> sparql.Ask:
         """Return the query of a yes or no plan."""
@@ -191,7 +201,7 @@ class _Compiler:
 
     def _scalar(self, scalar: Scalar) -> Given:
         if scalar not in self._scalars:
-            inner = _Compiler(scalar.plan, self._schema, self._taken)
+            inner = _Compiler(scalar.plan, self._schema, self._taken, joining=self._within)
             select = inner.select()
             found = self._scalars[scalar] = self._fresh("value")
             # Folded, so that there is a row even where there is no value.
@@ -205,7 +215,7 @@ class _Compiler:
     def _joined(self, plan: Plan) -> sparql.Pattern:
         """Return the rows of another plan, under the variables of the unknowns that they bind."""
         outside = [self._variable(Unknown(c.name)) for c in plan.columns]
-        inner = _Compiler(plan, self._schema, self._taken)
+        inner = _Compiler(plan, self._schema, self._taken, joining=self._within)
         rows = sparql.SubSelect(inner.select())
         names = [sparql.var(c.name) for c in plan.columns]
         present = tuple(

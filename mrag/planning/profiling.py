@@ -125,7 +125,7 @@ class _Reader:
             uses, edges = unchanged(before, changed, counts, classes)
         more, links = usage_of(self.kg, counts, classes, [p for p in counts if p not in uses])
         if follows_changes(self.kg):
-            find_what_holds(self.kg, more.values(), classes)
+            find_what_holds(self.kg, more.values())
         return dict(sorted({**uses, **more}.items())), {**edges, **links}
 
     def _untyped(self, uses: Mapping[str, PropertyUsage]) -> int:

@@ -31,6 +31,9 @@ _PATIENCE = 1.0
 _ORDERED = 5_000
 """Solutions that are put in order to choose those that are cited; of more, those that come first are."""
 
+_LOOKED_THROUGH = 1_000_000
+"""Solutions that are looked through, row by row, for what supports rows."""
+
 _JOINED = 3
 """Rows of a plan within a plan that are proved."""
 
@@ -119,9 +122,12 @@ def proofs(
             together = _together(kg, plan, rows, most, soon)
     alone = dict[int, tuple[list[Triple], bool]]()
     seen = {triple for proof in together if proof is not None for triple in proof.triples}
+    work, schema = 0, schema_of(kg)
     for at, row in enumerate(rows):
-        if together[at] is not None or (alone and (len(seen) >= enough or time.monotonic() >= ends)):
+        over = len(seen) >= enough or work > _LOOKED_THROUGH or time.monotonic() >= ends
+        if together[at] is not None or (alone and over):
             continue
+        work += sum(solutions_of(block, schema) for block, _ in witnesses(plan, row))
         try:
             triples, more = _evidence(kg, plan, row, most, limits())
         except StoreError:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+from typing import TypeAlias
 
 import pyoxigraph as ox
 from rdflib import RDF, Literal, URIRef
 
-from mrag.planning.algebra.joins import is_given, ways
+from mrag.planning.algebra.joins import in_order, is_given
 from mrag.planning.algebra.knowledge import without_implied
 from mrag.planning.algebra.scopes import (
     borrowed,
@@ -26,6 +28,8 @@ from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
 
+Joining: TypeAlias = OneOf["any", "all", "few"]
+
 NOTHING = Block()
 
 
@@ -39,7 +43,7 @@ class BlockCompiler:
         scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
         plan: Compiles a plan that a block is joined with.
         schema: What is known of the graph.
-        some: Whether the first few solutions are all that is wanted.
+        joining: Whether the order and the way of joins are said, for all solutions or for the first few.
     """
 
     values: ValueCompiler
@@ -47,7 +51,7 @@ class BlockCompiler:
     scalars: Callable[[], list[sparql.Pattern]]
     plan: Callable[[Plan], sparql.Pattern]
     schema: Schema | None = None
-    some: bool = False
+    joining: Joining = "any"
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
@@ -58,11 +62,11 @@ class BlockCompiler:
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
         patterns = without_implied(block.patterns, self.schema)
-        joins = ways(patterns, block.conditions, self.schema)
-        for pattern in patterns:
-            way = joins.get(pattern)
+        known = None if self.joining == "any" else self.schema
+        for pattern, way in in_order(patterns, block.conditions, known):
             parts = self._pattern(pattern, looked_up=way == "looked up")
-            found += [self._whole(pattern, parts)] if way == "whole" and not self.some else parts
+            whole = way == "whole" and self.joining == "all"
+            found += [self._whole(pattern, parts)] if whole else parts
         for branches in block.either:
             either = self._either(branches, _but(merged(around, positive(block)), branches))
             # Behind patterns, values would be joined with all that these match.
@@ -80,15 +84,15 @@ class BlockCompiler:
 
     def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
         s, p, o = (self.node(t) for t in (pattern.subject, pattern.predicate, pattern.object))
-        if not pattern.narrower:
+        if not (pattern.narrower or looked_up):
             return [sparql.TriplePattern(s, p, o)]
         # Whatever a thing is said to be in, what is selected is distinct.
         kind = self.fresh("kind")
+        classes = tuple(ox.NamedNode(str(c)) for c in (pattern.object, *pattern.narrower))
         if looked_up:
-            classes = tuple(ox.NamedNode(str(c)) for c in (pattern.object, *pattern.narrower))
+            # Engines begin with a class that a pattern names, however many members it has.
             return [sparql.TriplePattern(s, p, kind), sparql.Filter(sparql.In(kind, classes))]
-        rows = tuple((ox.NamedNode(str(c)),) for c in (pattern.object, *pattern.narrower))
-        return [sparql.Values((kind,), rows), sparql.TriplePattern(s, p, kind)]
+        return [sparql.Values((kind,), tuple((c,) for c in classes)), sparql.TriplePattern(s, p, kind)]
 
     def _whole(self, pattern: Pattern, parts: list[sparql.Pattern]) -> sparql.Pattern:
         """Return a pattern that engines go through as a whole, to be joined with others."""

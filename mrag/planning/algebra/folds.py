@@ -9,10 +9,10 @@ import pyoxigraph as ox
 
 from mrag.planning.algebra.blocks import BlockCompiler
 from mrag.planning.algebra.joins import is_told_once
-from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides
+from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides, unknowns
 from mrag.planning.algebra.terms import Given
 from mrag.planning.algebra.values import FoldedAs, folded_as
-from mrag.planning.plan import Aggregate, Block, Expression, Fold, Plan, Unknown
+from mrag.planning.plan import Aggregate, Block, Expression, Fold, Number, Plan, Unknown
 from mrag.rdf import patterns as sparql
 
 _FOLDS: dict[Fold, sparql.FoldName] = {
@@ -94,8 +94,11 @@ class FoldCompiler:
 
     def _is_complete(self, aggregate: Aggregate) -> bool:
         """Return whether every group has a value."""
-        certain = set(aggregate.of) <= bound(self._plan.where)
-        return aggregate.value is None and aggregate.where.empty and certain
+        value = aggregate.value
+        if isinstance(value, Number) and self._blocks.values.form(value.value) == "number":
+            value = None  # each of its values is a number
+        named = {*aggregate.of, *(unknowns(aggregate.value) if aggregate.value is not None else ())}
+        return value is None and aggregate.where.empty and named <= bound(self._plan.where)
 
     def _select(self, folding: _Folding) -> sparql.SubSelect:
         aggregate, results = folding.aggregate, folding.results

@@ -18,15 +18,15 @@ from mrag.planning.algebra.scopes import one_of, sides, unknowns
 from mrag.planning.plan import Block, Comparison, Condition, Pattern, Unknown
 from mrag.planning.schema import PropertyInfo, Schema
 
-_MANY: Final = 2_000
+_MANY: Final = 5_000
 """Solutions from which on it is worth thinking."""
 _LOOKUP: Final = 10
 """How many triples are gone through in the time in which one is looked up."""
 _GUESSED: Final = 0.2
 """The share of values that a condition is thought to hold of, where nothing tells."""
 
-Way: TypeAlias = OneOf["whole", "looked up"]
-"""How a pattern is joined: gone through as a whole, or looked up for what is known of its subject."""
+Way: TypeAlias = OneOf["any", "whole", "looked up"]
+"""How a pattern is joined: as the engine likes, gone through as a whole, or looked up for each thing."""
 
 
 def size_of(pattern: Pattern, schema: Schema) -> int:
@@ -76,10 +76,10 @@ def is_given(pattern: Pattern) -> bool:
     return named or isinstance(pattern.subject, URIRef)
 
 
-def ways(
+def in_order(
     patterns: Sequence[Pattern], conditions: Sequence[Condition], schema: Schema | None
-) -> dict[Pattern, Way]:
-    """Return how patterns are joined with others where it matters.
+) -> list[tuple[Pattern, Way]]:
+    """Return patterns in an order in which they are quickly joined, each with the way to do it.
 
     Args:
         patterns: The patterns of a block.
@@ -87,23 +87,33 @@ def ways(
         schema: What is known of the graph.
     """
     if schema is None or len(patterns) < 2:
-        return {}
+        return [(p, "any") for p in patterns]
     sizes = {p: size_of(p, schema) for p in patterns}
     left = sorted(patterns, key=lambda p: sizes[p] * _kept(p, set(), conditions, schema))
-    found = dict[Pattern, Way]()
     first = left.pop(0)
     known, rows = _unknowns(first), sizes[first] * _kept(first, set(), conditions, schema)
+    few = rows < _MANY
+    found: list[tuple[Pattern, Way]] = [(first, "any")]
     while left:
         joined = [p for p in left if _unknowns(p) & known]
         pattern = min(joined or left, key=lambda p: sizes[p])
         left.remove(pattern)
-        if joined and rows >= _MANY and sizes[pattern] + rows < rows * _LOOKUP:
-            found[pattern] = "whole"
-        elif joined and pattern.narrower and sizes[pattern] > rows:
-            found[pattern] = "looked up"
+        way: Way = "any"
+        if joined and not few and sizes[pattern] + rows < rows * _LOOKUP:
+            way = "whole"
+        elif joined and _names_class(pattern) and sizes[pattern] > max(rows, _MANY):
+            way = "looked up"
+        found.append((pattern, way))
         rows *= _fan(pattern, known, schema) * _kept(pattern, known, conditions, schema)
         known |= _unknowns(pattern)
+    if any(way == "whole" for _, way in found):
+        # What is not a sub-select would be looked up in the others.
+        found = [(p, "whole" if sizes[p] >= _MANY else way) for p, way in found]
     return found
+
+
+def _names_class(pattern: Pattern) -> bool:
+    return pattern.predicate == RDF.type and isinstance(pattern.object, URIRef)
 
 
 def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -> bool:

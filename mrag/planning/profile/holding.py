@@ -19,16 +19,15 @@ _MOST: Final = 10_000_000
 """Triples that are looked through in all."""
 _NEARLY: Final = 0.98
 _CLASSES: Final = 50
-_SETS: Final = 3
+_SETS: Final = 4
 
 
-def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage], classes: Mapping[str, int]) -> None:
+def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
     """Find classes that all subjects or objects of properties are in, and whether all dates are plain.
 
     Args:
         kg: The knowledge graph.
         uses: How properties are used; what is found is put there.
-        classes: How many members each class has.
     """
     left = _MOST
     for use in sorted(uses, key=lambda use: (use.triples, use.iri)):
@@ -38,10 +37,10 @@ def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage], classes: 
             return
         left -= use.triples
         use.plain_dates = use.every_datatype and _has_plain_dates(kg, use)
-        guessed = _sets(use.domains, use.subjects, classes)
+        guessed = _sets(use.domains, use.subjects)
         use.subjects_in = [some for some in guessed if _all_in(kg, use, "subjects", some)]
         if use.datatypes.keys() == {""}:
-            guessed = _sets(use.ranges, use.objects, classes)
+            guessed = _sets(use.ranges, use.objects)
             use.objects_in = [some for some in guessed if _all_in(kg, use, "objects", some)]
 
 
@@ -53,11 +52,11 @@ def _has_plain_dates(kg: KnowledgeGraph, use: PropertyUsage) -> bool:
     return [int(str(n)) for (n,) in rows] == [use.triples]
 
 
-def _sets(shares: Mapping[str, int], size: int, classes: Mapping[str, int]) -> list[list[str]]:
-    """Return sets of classes that may hold all of so many things, those of the fewest members first."""
-    full = [c for c, n in shares.items() if c and n >= _NEARLY * size]
+def _sets(shares: Mapping[str, int], size: int) -> list[list[str]]:
+    """Return sets of classes that may hold all of so many things."""
+    full = sorted(c for c, n in shares.items() if c and n >= _NEARLY * size)
     if full:
-        return [[c] for c in sorted(full, key=lambda c: (classes.get(c, 0), c))[:_SETS]]
+        return [[c] for c in full[:_SETS]]
     return [sorted(shares)] if shares and "" not in shares and len(shares) <= _CLASSES else []
 
 
