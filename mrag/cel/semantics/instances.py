@@ -189,8 +189,9 @@ class World:
         now = time.monotonic()
         # To put the statements in order takes nearly as long again as to read them.
         share = 0.55 * (until - now)
-        # A profile would tell more, and take several times as long.
-        size = kg.cached("cel-size", lambda: kg.count("all"))
+        # To count a large graph takes seconds, and of a loaded one the number is known.
+        known = kg.record.triples
+        size = known if known > _WHOLE else kg.cached("cel-size", lambda: kg.count("all"))
         if size <= _WHOLE and share > kg.cached("cel-too-short", lambda: 0.0):
             try:
                 return cls.whole(kg, stopping_at(now + share, on_step))

@@ -70,7 +70,7 @@ class ClueSegment:
         """
         owned = sorted(names)
         packed = DocumentIds.of(name for _, name in owned)
-        about = {
+        about: dict[str, npt.NDArray[Any]] = {
             "owners": np.array([owner for owner, _ in owned], np.uint32),
             "name_blocks": packed.blocks,
             "name_offsets": packed.offsets,

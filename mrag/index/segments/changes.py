@@ -17,7 +17,7 @@ from mrag.index.segments.segment import digest
 from mrag.index.segments.state import DocumentState
 from mrag.storage.sorting import SortedRows
 
-__all__ = ["Comparison", "Documents", "SyncReport", "compared", "gathered"]
+__all__ = ["DocumentComparison", "Documents", "SyncReport", "compared", "gathered"]
 
 Documents: TypeAlias = SortedRows[tuple[str, str]]
 """IDs and texts, in order of ID."""
@@ -35,7 +35,7 @@ class SyncReport:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class DocumentComparison:
     """Documents compared with those of an index.
 
     Attributes:
@@ -93,7 +93,7 @@ def gathered(documents: Iterable[tuple[str, str]], folder: Path | None = None) -
 @contextmanager
 def compared(
     state: DocumentState, documents: Iterable[tuple[str, str]], *, whole: bool, folder: Path | None = None
-) -> Iterator[Comparison]:
+) -> Iterator[DocumentComparison]:
     """Compare documents with those of an index.
 
     Args:
@@ -120,4 +120,4 @@ def compared(
                 yield doc_id, text
 
     with gathered(documents, folder) as given, SortedRows(fresh(given), folder=folder) as found:
-        yield Comparison(found, kept, **counts)
+        yield DocumentComparison(found, kept, **counts)

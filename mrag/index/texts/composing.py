@@ -15,7 +15,7 @@ from typing import Final
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import LabelText, best_labels, is_asked, label_texts
 from mrag.index.texts.definition import LINKED, NAME_WEIGHT, TEXTS, Definition
-from mrag.index.texts.statements import BLANK, OTHERS, Statement, are_edges, statements
+from mrag.index.texts.statements import BLANK, OTHERS, EntityStatement, are_edges, statements
 from mrag.rdf.terms import SKOLEM
 from mrag.storage.sorting import SortedRows
 from mrag.text.names import iri_words
@@ -48,7 +48,7 @@ def namespace(iri: str) -> str:
 def composed(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
     """Yield IRI and text of each document, in order of IRI; see `mrag.index.documents.documents`."""
     with SortedRows(map(tuple, statements(kg, definition))) as rows:
-        yield from _Composer(kg, definition).documents(lambda: map(Statement._make, rows))
+        yield from _Composer(kg, definition).documents(lambda: map(EntityStatement._make, rows))
 
 
 class _Composer:
@@ -67,7 +67,7 @@ class _Composer:
         self._known: dict[str, tuple[LabelText, ...]] = {}
         self._blank: dict[str, tuple[LabelText, ...]] = {}
 
-    def documents(self, rows: Callable[[], Iterable[Statement]]) -> Iterator[tuple[str, str]]:
+    def documents(self, rows: Callable[[], Iterable[EntityStatement]]) -> Iterator[tuple[str, str]]:
         """Yield the documents of sorted statements, which may be read more than once."""
         if self._unnamed:
             self._look_around(rows())
@@ -84,7 +84,7 @@ class _Composer:
                 parts += [t for t in texts if t != label]
                 yield one.iri, ". ".join(p.rstrip(".") for p in parts)[: self._definition.length]
 
-    def _entities(self, rows: Iterable[Statement]) -> Iterator[_Entity]:
+    def _entities(self, rows: Iterable[EntityStatement]) -> Iterator[_Entity]:
         for iri, group in groupby(rows, attrgetter("entity")):
             told = list(group)
             if iri.startswith(BLANK):
@@ -98,7 +98,7 @@ class _Composer:
             named, thing = any(one.named for one in told), any(one.thing for one in told)
             yield _Entity(iri, named, thing, sorted(texts), links, labels)
 
-    def _look_around(self, rows: Iterable[Statement]) -> None:
+    def _look_around(self, rows: Iterable[EntityStatement]) -> None:
         """Collect the namespaces of things that have a text, or of which something is stated."""
         for one in self._entities(rows):
             space = namespace(one.iri)

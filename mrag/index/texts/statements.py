@@ -21,7 +21,7 @@ from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.stores.base import Limits, SelectResult
 
-__all__ = ["BLANK", "OTHERS", "Statement", "are_edges", "statements"]
+__all__ = ["BLANK", "OTHERS", "EntityStatement", "are_edges", "statements"]
 
 OTHERS: Final = "index/other-languages"
 BLANK: Final = " _:"
@@ -35,7 +35,7 @@ _LATELY: Final = 100_000
 """Things that are remembered to have been told of."""
 
 
-class Statement(NamedTuple):
+class EntityStatement(NamedTuple):
     """Some of what is stated of an entity.
 
     Attributes:
@@ -61,7 +61,7 @@ def are_edges(kg: KnowledgeGraph, definition: Definition) -> bool:
     return usual and kg.store.capabilities.edges
 
 
-def statements(kg: KnowledgeGraph, definition: Definition) -> Iterator[Statement]:
+def statements(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
     """Yield what a definition's queries tell, and of things without a name what they are linked to.
 
     Raises:
@@ -82,7 +82,7 @@ def statements(kg: KnowledgeGraph, definition: Definition) -> Iterator[Statement
 # -- by queries ----------------------------------------------------------------------------------------
 
 
-def _queried(kg: KnowledgeGraph, definition: Definition) -> Iterator[Statement]:
+def _queried(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
     profile = kg.profile()
     labels = list(profile.labels)
     for place, name in enumerate([*definition.queries, *((OTHERS,) if definition.fallback else ())]):
@@ -99,12 +99,12 @@ def _queried(kg: KnowledgeGraph, definition: Definition) -> Iterator[Statement]:
     if not (definition.fallback and TEXTS in definition.queries and profile.triples):
         return
     for (thing,) in kg.select(queries.get("planning/unnamed").bind(property=labels)):
-        yield Statement(str(thing), thing=True)
+        yield EntityStatement(str(thing), thing=True)
     for thing, linked in kg.select(queries.get("index/unnamed-links").bind(property=labels)):
-        yield Statement(str(thing), links=(str(linked),))
+        yield EntityStatement(str(thing), links=(str(linked),))
 
 
-def _texts(result: SelectResult, query: str, place: int) -> Iterator[Statement]:
+def _texts(result: SelectResult, query: str, place: int) -> Iterator[EntityStatement]:
     if result.variables != ("documentID", "documentText"):
         raise ConfigError(
             "An index query returns ?documentID ?documentText.",
@@ -114,7 +114,7 @@ def _texts(result: SelectResult, query: str, place: int) -> Iterator[Statement]:
     for entity, text in result:
         if entity is not None and text is not None:
             # A thing with a text needs no name to become a document.
-            yield Statement(str(entity), texts=((place, " ".join(str(text).split())),))
+            yield EntityStatement(str(entity), texts=((place, " ".join(str(text).split())),))
 
 
 # -- by edges ------------------------------------------------------------------------------------------
@@ -130,8 +130,10 @@ class _Subject:
     links: dict[str, None] = field(default_factory=dict)
     labels: list[LabelText] = field(default_factory=list)
 
-    def told(self) -> Statement:
-        return Statement(self.iri, self.named, True, tuple(self.texts), tuple(self.links), tuple(self.labels))
+    def told(self) -> EntityStatement:
+        return EntityStatement(
+            self.iri, self.named, True, tuple(self.texts), tuple(self.links), tuple(self.labels)
+        )
 
 
 class _Reader:
@@ -169,7 +171,7 @@ class _Reader:
         return linked
 
 
-def _scanned(kg: KnowledgeGraph, definition: Definition) -> Iterator[Statement]:
+def _scanned(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
     reader = _Reader(kg, definition)
     for graph in kg.dataset().default:
         subject: _Subject | None = None
@@ -184,6 +186,6 @@ def _scanned(kg: KnowledgeGraph, definition: Definition) -> Iterator[Statement]:
             if isinstance(o, ox.NamedNode | ox.BlankNode | ox.Literal) and (
                 thing := reader.read(subject, quad.predicate.value, o)
             ):
-                yield Statement(thing, thing=True)
+                yield EntityStatement(thing, thing=True)
         if subject is not None:
             yield subject.told()
