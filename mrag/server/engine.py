@@ -33,6 +33,7 @@ from mrag.server.web.views.recent import RecentErrors
 from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.channel import late
 from mrag.stores.process.replies import refusal, request
 from mrag.stores.process.snapshot import Worker
 from mrag.stores.process.workers import WorkerPool
@@ -270,6 +271,9 @@ class Engine:
         deadline = until or began + limits.seconds
         async with self.slots.taken(deadline - began):
             worker, made = await self._take(job)
+            if loop.time() >= deadline and self.pool is not None:
+                self.pool.give(worker)  # the next query finds the copy made
+                raise late(query)
             done = False
             try:
                 with self.active.running(query, worker.pid):

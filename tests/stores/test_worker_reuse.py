@@ -89,3 +89,13 @@ def test_one_that_was_killed_in_a_query_does_not_wait() -> None:
             kg.query(endless, limits=mrag.Limits(seconds=0.5))
         assert processes(kg) == []
     assert RESERVE.waiting() == []
+
+
+def test_a_copy_that_comes_too_late_for_one_query_serves_the_next() -> None:
+    with mrag.connect("oxigraph:") as kg:
+        kg.update("INSERT DATA { <urn:a> <urn:p> 1 }")
+        with pytest.raises(QueryTimeout, match="copied"):
+            kg.query(ALL, limits=mrag.Limits(seconds=0.001))
+        (made,) = processes(kg)
+        assert subjects(kg) == ["urn:a"]
+        assert processes(kg) == [made]

@@ -18,7 +18,7 @@ from mrag.redaction import names_secret
 from mrag.stores.process.query_child import HEAD
 from mrag.stores.process.sandbox import Defences
 
-START_SECONDS = 30.0
+_START_SECONDS = 30.0
 SLOWER = "Narrow it (fewer free variables, a LIMIT), or allow more seconds."
 
 Frame = tuple[bytes, bytes]
@@ -48,7 +48,7 @@ class Child:
             env=_environment(secrets),
         )
         self._buffer = bytearray()
-        _, *reported = self._next(time.monotonic() + START_SECONDS, "")
+        _, *reported = self._next(time.monotonic() + _START_SECONDS, "")
         self.defences: Defences = reported[0] if reported else Defences()
 
     @property
@@ -167,6 +167,15 @@ def _environment(secrets: bool) -> dict[str, str]:
 def timed_out(query: str) -> QueryTimeout:
     """Return the error of a query that has passed its deadline."""
     return QueryTimeout("The query passed its deadline and was ended.", query=query, hint=SLOWER)
+
+
+def late(query: str) -> QueryTimeout:
+    """Return the error of a query for which the store was still being copied at its deadline."""
+    return QueryTimeout(
+        "The deadline passed while the store was copied for queries.",
+        query=query,
+        hint="Ask again: the copy is made now. A store in a folder is copied at once.",
+    )
 
 
 def ended(query: str) -> StoreError:

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.errors import MragError, StoreError
 from mrag.storage.scratch import Scratch
-from mrag.stores.process.channel import START_SECONDS, Child
+from mrag.stores.process.channel import Child
 from mrag.stores.process.reserve import Reserve
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
+
+_OPENING = 600.0
+"""Seconds that a process may take to read a copy; a store in memory is read whole."""
 
 
 class Snapshot:
@@ -72,7 +75,7 @@ class Worker(Child):
 
     def _open(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self.ask({"do": "open", "path": str(snapshot.path.absolute())}, time.monotonic() + START_SECONDS)
+        self.ask({"do": "open", "path": str(snapshot.path.absolute())}, time.monotonic() + _OPENING)
 
     def leave(self) -> None:
         """Drop the copy, and wait to be used for another one."""

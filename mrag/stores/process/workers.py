@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from mrag.errors import QueryTimeout, StoreError
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Limits, SelectResult
-from mrag.stores.process.channel import SLOWER, Reply
+from mrag.stores.process.channel import SLOWER, Reply, late
 from mrag.stores.process.replies import refusal, request, unpack
 from mrag.stores.process.sandbox import Defences
 from mrag.stores.process.snapshot import RESERVE, Snapshot, Worker
@@ -69,7 +69,7 @@ class WorkerPool:
         """Answer one query within its limits.
 
         Raises:
-            QueryTimeout: When the deadline passes; waiting for a free worker counts.
+            QueryTimeout: When the deadline passes; waiting for a free worker and its copy counts.
             QueryRefused: When the engine or a cap refuses.
         """
         deadline = time.monotonic() + limits.seconds
@@ -77,6 +77,9 @@ class WorkerPool:
             raise QueryTimeout("No worker came free before the deadline.", query=query, hint=SLOWER)
         try:
             worker = self.take()
+            if time.monotonic() >= deadline:
+                self.give(worker)  # the next query finds the copy made
+                raise late(query)
             try:
                 reply = worker.ask(request("rows", query, dataset, limits, extra=extra), deadline, query)
             except BaseException:
