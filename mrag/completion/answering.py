@@ -14,7 +14,7 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
 from mrag.completion.plan.patterns import CompletedTriple, Completion, IncompleteTriple, Slot
-from mrag.completion.plan.understood import of_kind
+from mrag.completion.plan.understood import of_kind, of_sort
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer as generate
@@ -108,7 +108,7 @@ def answer(
         Ontotext [t1]. (GraphDB, developed by, Ontotext)
         >>> kg.close()
     """
-    completion = of_kind(kg, completion)
+    completion = of_sort(kg, of_kind(kg, completion))
     called = _Names(kg, names or {})
     doubts = (*completion.plan.unread, *completion.plan.unasked)
     if doubts:

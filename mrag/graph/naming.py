@@ -32,6 +32,8 @@ _CLASSES: Final = 100
 """Classes that are looked at, those with the most members."""
 _MEMBERS: Final = 300
 _SAMPLE: Final = 200
+_LOOKED_AT: Final = 20_000
+"""Members of a class among which those without a name are looked for."""
 _MOST_HAVE: Final = 0.5
 _ONE_EACH: Final = 0.8
 _DISTINCT: Final = 0.5
@@ -78,7 +80,7 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
         lacking = int(str(kg.select(asked).rows[0][0]))
         if 2 * lacking < min(size, _MEMBERS):
             continue
-        sample = members.bind(**{"class": [c]}, sample=_SAMPLE, property=named)
+        sample = members.bind(**{"class": [c]}, most=_LOOKED_AT, sample=_SAMPLE, property=named)
         if best := most_selective(_texts_of(kg, sample), min(lacking, _SAMPLE)):
             found[best] += size
     if counts.get(RDF + "type", 0) * _TYPED < sum(counts.values()):
@@ -184,8 +186,22 @@ def fetch_labels(
         languages: Preferred language tags, best first.
     """
     properties = list(dict.fromkeys(p for tier in naming for p in tier))
+    return best_labels(entities, label_texts(store, dataset, entities, properties), naming, languages)
+
+
+def label_texts(
+    store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
+) -> dict[str, list[LabelText]]:
+    """Read the labels of entities, none of those that have none.
+
+    Args:
+        store: The store.
+        dataset: The graphs to read.
+        entities: IRIs.
+        properties: IRIs of label properties.
+    """
     read = _by_edges if store.capabilities.edges else _by_query
-    return best_labels(entities, read(store, dataset, entities, properties), naming, languages)
+    return read(store, dataset, entities, properties)
 
 
 def best_labels(

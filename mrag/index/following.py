@@ -18,10 +18,12 @@ from mrag.graph.changes import TouchedEntities, touched_since
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Profile
 from mrag.index.backends.base import StoredIndex
-from mrag.index.documents import LINKED, TEXTS, Definition, documents, namespace
+from mrag.index.documents import Definition, documents
 from mrag.index.segments.changes import SyncReport
 from mrag.index.segments.pending import Progress
 from mrag.index.segments.state import as_json
+from mrag.index.texts.composing import namespace
+from mrag.index.texts.definition import LINKED, TEXTS
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore

@@ -109,7 +109,10 @@ def _fetched(
     kg: KnowledgeGraph, plan: Plan, schema: Schema | None, limits: Limits, *, total: bool
 ) -> tuple[str, SelectResult | bool]:
     decimals = not kg.store.capabilities.doubles
-    query = to_sparql(plan, schema, spare=SPARE, most=limits.rows, decimals=decimals, total=total)
+    loops = kg.store.capabilities.edges  # as it is in this process
+    query = to_sparql(
+        plan, schema, spare=SPARE, most=limits.rows, decimals=decimals, total=total, loops=loops
+    )
     found = kg.query(query, limits=replace(limits, rows=plan.offset + limits.rows + SPARE + 1))
     assert not isinstance(found, list)
     return query, found

@@ -172,3 +172,23 @@ def test_a_relation_that_an_entity_cannot_have_is_not_read_for_it() -> None:
         lives = completer.ask("Where does Ann Hill live?")
         assert lives.run is None and not lives.read and not (lives.given.completed or Completed()).answers
         assert "Northgate" in completer.ask("What is the home depot of Arrow?").text
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("When was Ann Hill born?", ["1970-02-03"]),
+        ("Where was Ann Hill born?", ["Paris"]),
+        ("When was Dora Vane born?", []),  # there is only a place
+        ("Where was Bob Stone born?", []),  # there is only a day
+        ("Who is the author of Moss?", ["Ann Hill"]),
+    ],
+)
+def test_a_time_is_no_place_and_a_place_is_no_time(question: str, answers: list[str]) -> None:
+    with mrag.connect() as graph:
+        day = "^^<http://www.w3.org/2001/XMLSchema#date>"
+        days = f':ann :bornOn "1970-02-03"{day} . :bob :bornOn "1980-01-01"{day} .'
+        more = f':bornOn rdfs:label "born on" . {days}'
+        graph.insert(Triple(*t) for t in Graph().parse(data=FACTS + more, format="turtle"))  # type: ignore[arg-type]
+        planner = PathPlanner(graph, model=None)
+        assert list(ask(graph, planner, question).answers) == answers

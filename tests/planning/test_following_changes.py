@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
 import mrag.planning.lexicon
+import mrag.planning.profile.holding
 import mrag.planning.profile.reusing
 import mrag.planning.profiling
 from mrag.graph.connection import open_store
@@ -49,6 +50,14 @@ def stated() -> list[Triple]:
             Triple(book, p("standsOn"), shelf),
         ]
     return found
+
+
+@pytest.fixture(autouse=True, scope="module")
+def of_small_properties() -> Iterator[None]:
+    """Find out what holds of all triples even where there are few."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mrag.planning.profile.holding, "_WORTH", 0)
+        yield
 
 
 things, classes = st.sampled_from(THINGS), st.sampled_from(CLASSES)

@@ -116,7 +116,7 @@ class Celoe(Learner):
             limit = node.expanded
             if limit > settings.max_length:
                 continue
-            fresh = operator.refine(node.expression, limit)
+            fresh = operator.refine(node.expression, limit, lambda: fit.tick(0))
             node.expanded, node.refined = limit + 1, len(fresh)
             again = (-self.score(node), length(node.expression), key(node.expression), node)
             heapq.heappush(queue, again)

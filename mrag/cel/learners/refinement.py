@@ -8,7 +8,7 @@ what it starts from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -107,9 +107,20 @@ class RefinementOperator:
             for parent in parents:
                 self.children[parent].append(c)
 
-    def refine(self, e: Expression, limit: int) -> list[Expression]:
-        """Return the refinements up to a length, in normal form, in order of length and name."""
-        found = {normal(x) for x in self._refine(e, limit)} - {e}
+    def refine(self, e: Expression, limit: int, check: Callable[[], None] | None = None) -> list[Expression]:
+        """Return the refinements up to a length, in normal form, in order of length and name.
+
+        Args:
+            e: The expression.
+            limit: The length.
+            check: Called for each of them; what it raises ends the refining.
+        """
+        found: set[Expression] = set()
+        for x in self._refine(e, limit):
+            if check is not None:
+                check()
+            found.add(normal(x))
+        found.discard(e)
         return sorted((x for x in found if length(x) <= limit), key=lambda x: (length(x), key(x)))
 
     def _refine(self, e: Expression, limit: int) -> Iterator[Expression]:

@@ -23,7 +23,7 @@ from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.paths import PathSettings, PathTable, RelationPath, steps_from
 from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Slot, TriplePlan
 from mrag.completion.plan.relations import Relations
-from mrag.completion.plan.understood import unread
+from mrag.completion.plan.understood import of_sort, unread
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedding.embedders import Embedder, embedder
@@ -103,7 +103,8 @@ class PathPlanner:
         for plan in plans:
             if np.log(plan.score) < np.log(first.score) - self.slack:
                 break
-            if complete_from_graph(self.kg, GroundedPlan(plan), settings=_GLANCE).answers:
+            glance = complete_from_graph(self.kg, GroundedPlan(plan), settings=_GLANCE)
+            if glance.answers and of_sort(self.kg, glance).plan == plan:
                 return plan
         return first
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from rdflib import URIRef
+from rdflib import Literal, URIRef
 
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.paths import RelationPath
@@ -23,7 +23,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import root
 from mrag.rdf import queries
-from mrag.rdf.terms import RDF, RDFS, Term
+from mrag.rdf.terms import RDF, RDFS, XSD, Term
 from mrag.text.english import words
 from mrag.text.stopwords import FUNCTION_WORDS
 from mrag.text.tokens import fold, language_of, tokens
@@ -47,6 +47,12 @@ _NARROW: Final = {
 """Words that others of their group do not say as much as."""
 
 
+_WHEN: Final = words("when wann")
+_NO_VALUE: Final = words("who whom whose where wer wen wem wessen wo")
+_VALUES: Final = frozenset(
+    XSD + kind for kind in ("integer", "decimal", "double", "float", "boolean", "date", "dateTime", "gYear")
+)
+"""Datatypes of values that are neither somebody nor a place."""
 _TO_CLASSES: Final = frozenset((RDF + "type", RDFS + "subClassOf", RDFS + "domain", RDFS + "range"))
 
 
@@ -129,6 +135,34 @@ def of_kind(kg: KnowledgeGraph, completion: Completion) -> Completion:
         answers = kept if left else completion.answers
         return replace(completion, plan=plan, answers=answers)
     return replace(completion, plan=replace(completion.plan, unread=left))
+
+
+def of_sort(kg: KnowledgeGraph, completion: Completion) -> Completion:
+    """Return a completion with the answers that the question word asks for, if any is.
+
+    *When* asks for a time, which is a literal or has a digit in its name; *who* and *where* ask for none. If
+    no answer is of the sort, the question word counts as unread.
+
+    Args:
+        kg: The knowledge graph.
+        completion: A completion.
+    """
+    asked = next((t.raw.casefold() for t in tokens(completion.question)), "")
+    if not completion.answers or asked not in _WHEN | _NO_VALUE:
+        return completion
+    display = Display(kg)
+    kg.labels([str(t) for t in completion.answers if isinstance(t, URIRef)])
+
+    def fits(term: Term) -> bool:
+        if asked in _WHEN:
+            return isinstance(term, Literal) or any(c.isdigit() for c in display.entity(str(term)))
+        return not isinstance(term, Literal) or str(term.datatype or "") not in _VALUES
+
+    kept = [term for term in completion.answers if fits(term)]
+    if kept:
+        return replace(completion, answers=kept)
+    plan = replace(completion.plan, unread=(*completion.plan.unread, asked))
+    return replace(completion, plan=plan)
 
 
 def _is_class(kg: KnowledgeGraph, word: str) -> bool:

@@ -31,7 +31,8 @@ _KIND: Final = r"(?:images?|pictures?|photos?|photographs?)"
 _SUBJECT: Final = (
     rf"(?P<named>(?:both |all of )?{_ONE}(?:(?:, and |, | and | & |/){_ONE})*)"
     rf"|(?P<every>(?:both|all|each|every)(?: of)?(?: the| these| those)?(?: found)? {_KIND}|both|all of them)"
-    rf"|(?P<least>at least )?(?:only |exactly )?(?P<count>{_COUNT})(?: of the| of these)?(?: found)? {_KIND}"
+    rf"|(?P<least>at least )?(?:only |exactly )?(?P<count>{_COUNT})(?: of the| of these)?"
+    rf"(?: {_COUNT})?(?: found)? {_KIND}"
 )
 _VERB: Final = (
     r"(?:clearly |also |all |both |each )*(?:shows?|showing|contains?|depicts?|features?|includes?|displays?|"
@@ -46,6 +47,8 @@ _FORMS: Final = tuple(
     re.compile(form)
     for form in (
         rf"(?:{_SUBJECT}) {_VERB} (?P<things>.+)",
+        rf"there (?:is|are) (?:{_SUBJECT}) (?:(?:that|which) {_VERB}|with|of|showing|containing|depicting) "
+        r"(?P<things>.+)",
         rf"there (?:is|are) (?P<things>.+?) (?:in|on) (?:{_SUBJECT})",
         rf"(?:in|on) (?:{_SUBJECT}),? (?:there (?:is|are)|(?:you|one|we) (?:can )?see) (?P<things>.+)",
         rf"(?P<things>.+?) {_SEEN} (?:in|on) (?:{_SUBJECT})",

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import pyoxigraph as ox
 
 from mrag.planning.algebra.blocks import BlockCompiler
-from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides
+from mrag.planning.algebra.joins import is_told_once
+from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides, unknowns
 from mrag.planning.algebra.terms import Given
 from mrag.planning.algebra.values import FoldedAs, folded_as
-from mrag.planning.plan import Aggregate, Block, Expression, Fold, Plan, Unknown
+from mrag.planning.plan import Aggregate, Block, Expression, Fold, Number, Plan, Unknown
 from mrag.rdf import patterns as sparql
 
 _FOLDS: dict[Fold, sparql.FoldName] = {
@@ -93,15 +94,21 @@ class FoldCompiler:
 
     def _is_complete(self, aggregate: Aggregate) -> bool:
         """Return whether every group has a value."""
-        certain = set(aggregate.of) <= bound(self._plan.where)
-        return aggregate.value is None and aggregate.where.empty and certain
+        value = aggregate.value
+        if isinstance(value, Number) and self._blocks.values.form(value.value) == "number":
+            value = None  # each of its values is a number
+        named = {*aggregate.of, *(unknowns(aggregate.value) if aggregate.value is not None else ())}
+        return value is None and aggregate.where.empty and named <= bound(self._plan.where)
 
     def _select(self, folding: _Folding) -> sparql.SubSelect:
         aggregate, results = folding.aggregate, folding.results
         of = tuple(self._blocks.values.variable(u) for u in aggregate.of)
         block = merged(self._plan.where, aggregate.where)
+        # To tell solutions apart takes as long as to find them.
+        told = {k for k in self._keys.values() if isinstance(k, Unknown)}
+        once = is_told_once(block, {*aggregate.of, *told}, self._blocks.schema)
         if aggregate.value is None and len(of) == 1:
-            count = (sparql.Count(of[0], distinct=True), results["count"])
+            count = (sparql.Count(of[0], distinct=not once), results["count"])
             return self._grouped((count,), self._solutions(block))
         names, rows = [*self._keys, *of], self._solutions(block)
         certain, value = bound(block), self._fresh("folded")
@@ -112,7 +119,7 @@ class FoldCompiler:
             rows += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
             rows += [sparql.Bind(given.value, value), *_present(aggregate.value, value, certain)]
             names.append(value)
-        distinct = sparql.Select(tuple(dict.fromkeys(names)), _group(rows), distinct=True)
+        distinct = sparql.Select(tuple(dict.fromkeys(names)), _group(rows), distinct=not once)
         folds = tuple(
             (sparql.Count() if name == "count" else sparql.Folded(_FOLDS[name], value), variable)
             for name, variable in results.items()

@@ -283,6 +283,9 @@ class PlanConditions(PlanTimes):
     def _having(self, compared: Compared, noun: Noun) -> None:
         if not isinstance(compared.value, float | int):
             raise Unbuildable("counted against a thing")
+        named = compared.left if compared.relation == "=" else None
+        if named is not None and named.end == compared.at and self.noun(named, "number").kind == "class":
+            self.guesses += 3  # "customer 5" is sooner called so than said to have five of something
         count = self._measure(FrameMeasure("count", noun))
         shown = [self._measure(m) for m in self.frame.measures if m.noun is not noun]
         if count in shown:

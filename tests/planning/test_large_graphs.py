@@ -1,0 +1,164 @@
+"""What is known of all triples of a property makes queries shorter, and is known for certain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from rdflib import RDF, RDFS, XSD, Literal, URIRef
+
+import mrag.planning.profile.holding
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.updates import update
+from mrag.planning.compiler import to_sparql
+from mrag.planning.plan import (
+    Aggregate,
+    Block,
+    Column,
+    Comparison,
+    DatePart,
+    Number,
+    Order,
+    Pattern,
+    Plan,
+    Unknown,
+)
+from mrag.planning.profiling import schema_of
+from mrag.planning.proof import prove
+from mrag.planning.run import run
+from mrag.planning.schema import ClassInfo, PropertyInfo, Schema
+from mrag.rdf.terms import Triple
+from mrag.stores.oxigraph import OxigraphStore
+
+SPACE = "http://example.org/shop/"
+ORDER, WHO, DAY, N = (Unknown(name) for name in ("order", "who", "day", "n"))
+
+
+def x(name: str) -> URIRef:
+    return URIRef(SPACE + name)
+
+
+def stated() -> list[Triple]:
+    found = [Triple(x("Rush"), RDFS.subClassOf, x("Order")), Triple(x("Plain"), RDFS.subClassOf, x("Order"))]
+    for n in range(8):
+        order = x(f"order{n}")
+        found += [
+            Triple(order, RDF.type, x("Rush" if n % 3 else "Plain")),
+            Triple(order, x("placed"), Literal(f"2021-0{n + 1}-15", datatype=XSD.date)),
+            Triple(order, x("packed"), Literal(f"2021-0{n + 1}-15T10:30:00", datatype=XSD.dateTime)),
+            Triple(order, x("sent"), Literal(f"2021-0{n + 1}-16Z", datatype=XSD.date, normalize=False)),
+            Triple(order, x("weight"), Literal(n)),
+            Triple(order, x("by"), x(f"customer{n % 3}")),
+        ]
+    return found + [Triple(x(f"customer{n}"), RDF.type, x("Customer")) for n in range(3)]
+
+
+@pytest.fixture
+def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[KnowledgeGraph]:
+    monkeypatch.setattr(mrag.planning.profile.holding, "_WORTH", 0)
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(stated())
+        yield kg
+
+
+def orders(*more: Pattern) -> tuple[Pattern, ...]:
+    return (Pattern(ORDER, RDF.type, x("Order"), (x("Plain"), x("Rush"))), *more)
+
+
+def test_classes_and_datatypes_that_hold_of_all_are_known(shop: KnowledgeGraph) -> None:
+    known = schema_of(shop).properties
+    kinds = ((str(x("Plain")), str(x("Rush"))),)
+    assert {p.rsplit("/")[-1]: i.subjects_in for p, i in known.items()} == dict.fromkeys(
+        ("placed", "packed", "sent", "weight", "by"), kinds
+    )
+    assert known[str(x("by"))].objects_in == ((str(x("Customer")),),)
+    assert [p.rsplit("/")[-1] for p, i in known.items() if i.plain_dates] == ["packed", "placed"]
+    assert known[str(x("weight"))].datatypes == (str(XSD.integer),)
+    assert schema_of(shop).exact
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE DATA { <order1> a <Rush> }",
+        "INSERT DATA { <order9> <placed> '2021-03-01'^^xsd:date ; <by> <customer1> }",
+        "INSERT DATA { <order1> <placed> '2021-02-30'^^xsd:date }",
+        "INSERT DATA { <order1> <placed> 'soon' ; <weight> '7 kg' ; <by> <stranger> }",
+    ],
+)
+def test_after_a_change_only_what_still_holds_is_known(shop: KnowledgeGraph, change: str) -> None:
+    where = Block(
+        orders(Pattern(ORDER, x("placed"), DAY), Pattern(ORDER, x("by"), WHO)),
+        (Comparison(DAY, ">=", Literal("2021-02-01", datatype=XSD.date)),),
+    )
+    plan = Plan(where, (Column(Aggregate("count", of=(ORDER,)), "n"),))
+    assert run(shop, plan, schema=schema_of(shop)).rows == run(shop, plan).rows
+    prologue = f"BASE <{SPACE}> PREFIX xsd: <{XSD}> "
+    update(shop, prologue + change)
+    assert run(shop, plan, schema=schema_of(shop)).rows == run(shop, plan).rows
+
+
+def test_what_is_known_is_not_asked_for(shop: KnowledgeGraph) -> None:
+    spring = Block(
+        orders(Pattern(ORDER, x("placed"), DAY)),
+        (Comparison(DatePart("year", DAY), "=", Literal(2021)),
+         Comparison(DAY, "<", Literal("2021-06-01", datatype=XSD.date))),
+    )  # fmt: skip
+    query = to_sparql(Plan(spring, (Column(Aggregate("count", of=(ORDER,)), "n"),)), schema_of(shop))
+    assert query == (
+        f"SELECT DISTINCT ?n WHERE {{ {{ SELECT (COUNT(?order) AS ?n) WHERE {{ ?order <{x('placed')}> ?day . "
+        f'FILTER(year(?day) = "2021"^^<{XSD.double}>) FILTER(?day < "2021-06-01"^^<{XSD.date}>) }} }} }}'
+    )
+
+
+def test_latest_is_by_date_and_rows_are_proved_with_their_classes(shop: KnowledgeGraph) -> None:
+    where = Block(orders(Pattern(ORDER, x("placed"), DAY)))
+    plan = Plan(where, (Column(ORDER, "order"), Column(DAY, "day")), order=(Order("day", True),), limit=1)
+    (row,) = run(shop, plan, schema=schema_of(shop)).rows
+    assert row[0] == x("order7")
+    proof = prove(shop, plan, row)
+    assert Triple(x("order7"), RDF.type, x("Rush")) in proof.triples
+    assert Triple(x("order7"), x("placed"), Literal("2021-08-15", datatype=XSD.date)) in proof.triples
+
+
+@pytest.mark.parametrize("day", ["2021-01-15", "2021-12-31", "2020-02-29", "9999-12-31"])
+@pytest.mark.parametrize("relation", ["=", "!=", "<", "<=", ">", ">="])
+def test_times_compare_by_their_days(shop: KnowledgeGraph, day: str, relation: str) -> None:
+    bound = Literal(day, datatype=XSD.date)
+    where = Block((Pattern(ORDER, x("packed"), DAY),), (Comparison(DAY, relation, bound),))  # type: ignore[arg-type]
+    plan = Plan(where, (Column(ORDER, "order"),))
+    assert run(shop, plan, schema=schema_of(shop)).rows == run(shop, plan).rows
+
+
+def large() -> Schema:
+    """A million orders of a thousand customers."""
+    many = 1_000_000
+    weight = PropertyInfo(
+        str(x("weight")), (), "", "number", str(XSD.integer), many, many, 999, minimum="0", maximum="1000",
+        datatypes=(str(XSD.integer),),
+    )  # fmt: skip
+    by = PropertyInfo(str(x("by")), (), triples=many, subjects=many, objects=1_000)
+    counts = {str(x("Order")): 900_000, str(x("Rush")): 300_000}
+    classes = {c: ClassInfo(c, (c,), count=n) for c, n in counts.items()}
+    return Schema(classes, {p.iri: p for p in (weight, by)}, (), triples=9_000_000)
+
+
+def test_large_patterns_are_gone_through_and_few_things_are_looked_up() -> None:
+    weight, by = Pattern(ORDER, x("weight"), N), Pattern(ORDER, x("by"), WHO)
+    rush = Pattern(ORDER, RDF.type, x("Rush"))
+    count = (Column(Aggregate("count", of=(ORDER,)), "n"),)
+    whole = to_sparql(Plan(Block((weight, by)), count), large(), loops=True)
+    assert whole.count("SELECT ?order") == 2
+    heavy = (Comparison(Number(N), ">", Literal(999)),)
+    some = to_sparql(Plan(Block((rush, weight), heavy), count), large(), loops=True)
+    assert (
+        f"?order <{x('weight')}> ?n_2 . ?order <{RDF.type}> ?kind . FILTER(?kind IN (<{x('Rush')}>))" in some
+    )
+    first = to_sparql(
+        Plan(Block((weight, by)), (Column(ORDER, "order"),), limit=5), large(), spare=9, total=False
+    )
+    assert "{ SELECT" not in first
+    of_one = to_sparql(
+        Plan(Block((Pattern(ORDER, x("by"), x("customer1")), weight)), count), large(), loops=True
+    )
+    assert of_one.count("SELECT") == 2
