@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
-BOB = "http://example.org/towns/bob"
 
 
 def found(kg: KnowledgeGraph, iri: str) -> dict[Origin, list[tuple[str, str]]]:
