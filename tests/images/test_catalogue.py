@@ -132,10 +132,10 @@ def test_what_many_changes_lead_to_is_read_whole(tmp_path: Path) -> None:
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         kept = small(kg)
         kg.insert(
-            Triple(URIRef(f"urn:n{n}"), URIRef(EX + "hasFileName"), Literal("n.png")) for n in range(900)
+            Triple(URIRef(f"urn:n{n}"), URIRef(EX + "hasFileName"), Literal("n.png")) for n in range(6_000)
         )
         assert kept.current() is None and kept.known is not None and len(kept.known.images) == 1
-        assert len(kept.brought_up_to_date().images) == 901
+        assert len(kept.brought_up_to_date().images) == 6_001
 
 
 def test_pages_without_a_catalogue_are_those_with_it() -> None:

@@ -1,0 +1,75 @@
+"""The page, other views of results: hostile names stay text in charts, on maps, in graphs and galleries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from rdflib import RDFS, Literal, URIRef
+
+import mrag
+from mrag.rdf.terms import Triple
+from tests.server.browsing import NARROW, WIDE, watched
+from tests.server.page.conftest import SETTINGS
+from tests.server.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
+SCRIPT = "javascript:document.title='owned'"
+NAME = json.dumps(HOSTILE)
+VIEWS = {
+    "Map": (
+        f"SELECT * {{ VALUES (?name ?lat ?long) {{ ({NAME} 48.2 16.4) (<{SCRIPT}> 47.1 15.4) }} }}",
+        "svg",
+    ),
+    "Bars": (f"SELECT * {{ VALUES (?name ?n) {{ ({NAME} 5) (<{SCRIPT}> 7) }} }}", "svg"),
+    "Points": (
+        f"SELECT * {{ VALUES (?name ?m ?n) {{ ({NAME} 5 1) (<{SCRIPT}> 7 3) (<urn:a> 8 2) }} }}",
+        "svg",
+    ),
+    "Gallery": (
+        f"SELECT * {{ VALUES (?thing ?picture) {{ (<{SCRIPT}> {json.dumps(HOSTILE + '.png')}) }} }}",
+        ".images > *",
+    ),
+    "Graph": (
+        f"SELECT ?s ?p ?o {{ VALUES (?s ?p ?o) {{ (<urn:a> <{SCRIPT}> <{SCRIPT}>) }} }}",
+        ".growing-frame canvas",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[str]:
+    with mrag.connect() as kg:
+        kg.insert([Triple(URIRef(SCRIPT), RDFS.label, Literal(HOSTILE))])
+        with serving(kg, SETTINGS) as url:
+            yield url
+
+
+@pytest.mark.parametrize(
+    ("size", "bare"), [(WIDE, False), (NARROW, True)], ids=["1280 as served", "390 without the policy"]
+)
+def test_no_view_of_results_runs_a_script(
+    browser: Browser, served: str, size: tuple[int, int], bare: bool
+) -> None:
+    with watched(browser, served, size, bypass_csp=bare) as seen:
+        for view, (query, drawn) in VIEWS.items():
+            page = seen.open(f"/#/query?query={quote(query, safe='')}")
+            page.wait_for_selector("#editor .CodeMirror")
+            # In two clicks from a link: run, and choose how to see it.
+            page.locator("#run").click()
+            page.locator("#query-views").get_by_role("button", name=view, exact=True).click()
+            page.wait_for_selector(f"#query-other {drawn}", state="attached")
+            for link in page.locator("#query-other .chart-link, #query-other a").all()[:2]:
+                assert not str(link.get_attribute("href") or "").startswith("javascript:"), view
+            assert page.locator("#query-other :is(b, script), #query-other img[src='x']").count() == 0, view
+            assert "owned" not in page.title() and seen.overflow() <= 0, view
+            page.goto("about:blank")
+        # There is no such picture, and the results table cleans texts in a document that runs nothing.
+        expected = ("404 (Not Found)", "Executing inline event handler")
+        seen.said[:] = [text for text in seen.said if not any(words in text for words in expected)]
