@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
+from rdflib import Literal
+
 Kind: TypeAlias = OneOf["entity", "number", "date", "text", "boolean"]
 """What the values of a property are. A property of strings that are nearly all numbers is `number`."""
 
@@ -52,6 +54,7 @@ class PropertyInfo:
         maximum: The greatest.
         text_numbers: Whether numbers are (partly) written as strings, perhaps with a unit.
         inverse_names: Labels of a declared inverse property, that is read from object to subject.
+        truth: How it writes yes and no, where its values are nothing else but no booleans: ("Y", "N").
     """
 
     iri: str
@@ -68,6 +71,24 @@ class PropertyInfo:
     maximum: str = ""
     text_numbers: bool = False
     inverse_names: tuple[str, ...] = ()
+    truth: tuple[str, ...] = ()
+
+    @property
+    def flag(self) -> bool:
+        """Return whether it says yes or no of a thing."""
+        return self.kind == "boolean" or bool(self.truth)
+
+    def truth_value(self, holds: bool) -> Literal:
+        """Return the value of a flag where what it says holds, or where it does not.
+
+        Example:
+            >>> PropertyInfo("urn:vip", ("vip",), kind="text", truth=("Y", "N")).truth_value(True)
+            rdflib.term.Literal('Y')
+        """
+        if not self.truth:
+            return Literal(holds)
+        said = self.truth[0 if holds else 1]
+        return Literal(int(said)) if self.kind == "number" and not self.text_numbers else Literal(said)
 
     @property
     def functional(self) -> bool:

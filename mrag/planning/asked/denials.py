@@ -44,8 +44,9 @@ class PlanDenials(PlanConditions):
                 graph.without.append(Block((*patterns, missing)))
                 return
             owner = graph.owner(self._domains(found))
-            if info.kind == "boolean":
-                graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
+            if info.flag:
+                said = info.truth_value(False)
+                graph.conditions.append(Comparison(graph.value(owner, info), "=", said))
                 return
             if info.kind == "number" and info.minimum == "0":
                 graph.conditions.append(Comparison(graph.number(owner, info), "=", Literal(0)))

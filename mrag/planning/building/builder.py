@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
 from mrag.planning.building import checks
 from mrag.planning.building.assembly import QueryGraph
@@ -280,7 +281,7 @@ class Builder(PlanExtremes):
         return tuple(
             words[i].low
             for i in sorted({*unread, *parts})
-            if i in parts or self._matters(words[i], i in named)
+            if i in parts or self._matters(words[i], i, i in named)
         )
 
     def _passed_over(self, noun: Noun) -> bool:
@@ -315,8 +316,11 @@ class Builder(PlanExtremes):
         classes |= {str(p.object) for b in graph.without for p in b.patterns if p.predicate == RDF.type}
         return found.term in classes or any(found.term in node.classes for node in graph.nodes)
 
-    def _matters(self, word: Word, named: bool) -> bool:
+    def _matters(self, word: Word, at: int, named: bool) -> bool:
         if not meaningful(word):
+            return False
+        if not named and self._happened(at):
+            self.guesses += 0.5
             return False
         # A word of a property that was used for a join is read.
         kinds = (name for info in self.schema.classes.values() for name in info.names)
@@ -334,6 +338,12 @@ class Builder(PlanExtremes):
             self.guesses += 1
             return False
         return True
+
+    def _happened(self, at: int) -> bool:
+        """Return whether a verb says what happened, which the plan has as a thing: "sailed" of charters."""
+        low = self.question.low
+        ends = {r.mention.end for r in self.frame.restrictions} | {n.end for n in self.frame.nouns}
+        return is_deed(low, at, ends) and told_by_event(low[at], self.graph, self.schema, self.likeness)
 
     def _only_relates(self, word: Word) -> bool:
         """Return whether a verb says no more than that things are related, and there is one way only."""

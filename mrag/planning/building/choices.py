@@ -78,6 +78,7 @@ class PlanChoices:
         chosen: For the place behind a name, which of its candidates to take instead of the likeliest.
         dimension: The properties that an adjective may speak of, with the direction.
         avoided: Properties that no join may take.
+        likeness: How near two phrases are in meaning.
     """
 
     schema: Schema
@@ -88,6 +89,7 @@ class PlanChoices:
     dimension: Dimension
     chosen: Mapping[int, Candidate] = field(default_factory=dict)
     avoided: frozenset[str] = frozenset()
+    likeness: Callable[[str, str], float] = lambda one, other: 0.0
     matches: list[float] = field(default_factory=list)
     choices: dict[int, tuple[Candidate, ...]] = field(default_factory=dict)
     guesses: float = 0.0

@@ -22,6 +22,7 @@ from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
 from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts
+from mrag.planning.composing.denied import Denial, denied, without
 from mrag.planning.composing.nested import (
     described,
     descriptions,
@@ -141,6 +142,8 @@ class Parser:
         if depth and (contrast := contrasted(question, mentions, schema)) is not None:
             return self._contrasts(question, contrast, given)
         ways = segmentations(question, mentions, schema)
+        if depth and (denial := denied(question, ways[0])) is not None and (drafts := self._denied(denial, given)):
+            return drafts
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
             # No other way of cutting the question may lose what it asks to compute.
@@ -174,6 +177,12 @@ class Parser:
         """Return drafts of a question that compares two numbers of things; no other reading loses one."""
         read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
         return [(draft, 0.0) for draft in read]
+
+    def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
+        """Return drafts of a question that denies a description of several parts."""
+        affirmed = [d for d in self._best(denial.affirmed, given)[:3] if not d.ignored]
+        bases = [d for d in self._best(denial.base, given)[:2] if not d.ignored] if affirmed else []
+        return [(d, 0.0) for b in bases[:1] for a in affirmed if (d := without(b, a)) is not None]
 
     def _best(self, text: str, given: Mapping[str, Candidate]) -> list[Draft]:
         """Return drafts of a question that holds no other, best first."""
@@ -293,8 +302,9 @@ class Parser:
 
         def build(frame: Frame) -> Draft:
             return Builder(
-                schema, self._joins, question, way, frame, self._dimension, chosen, avoided
-            ).build()
+                schema, self._joins, question, way, frame, self._dimension, chosen, avoided,
+                self.lexicon.likeness,
+            ).build()  # fmt: skip
 
         try:
             found = self._checked(combined(question, way.items, reader, build))

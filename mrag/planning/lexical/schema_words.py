@@ -20,6 +20,9 @@ from mrag.text.tokens import TextToken, fold, words_in
 Voice = OneOf["doer", "done", ""]
 """Where a word leads: from what is done to who does it, from who does it to what is done, or nobody knows."""
 
+_HAVING: Final = frozenset(("has", "is", "have", "was", "are"))
+"""Verbs that names of properties begin with."""
+
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
 _DEEDS: Final = _VERB_ROOTS | {root("purchase")}
@@ -174,8 +177,16 @@ def _names(schema: Schema) -> Iterator[SchemaName]:
     for c in schema.classes.values():
         yield from _of("class", c.iri, c.names, False)
     for p in schema.properties.values():
-        yield from _of("property", p.iri, p.names, False)
+        yield from _of("property", p.iri, [*p.names, *_without_verb(p.names)], False)
         yield from _of("property", p.iri, p.inverse_names, True)
+
+
+def _without_verb(names: Iterable[str]) -> Iterator[str]:
+    """Yield what names of properties say behind a verb that only says that things have it: `hasEngine`."""
+    for name in names:
+        verb, _, rest = name.partition(" ")
+        if verb.casefold() in _HAVING and rest and not is_empty(fold(rest.split()[0])):
+            yield rest
 
 
 def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator[SchemaName]:

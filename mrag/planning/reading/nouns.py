@@ -140,7 +140,7 @@ class NounReader(QuantityReader):
             info = self.schema.properties.get(best.term)
             alike = bool(info and set(info.domains) & set(info.ranges)) and noun.start == 1
             people = info is not None and self._people(info.domains) and not self._people(info.ranges)
-            return info is not None and (info.kind in ("number", "date", "boolean") or alike or people)
+            return info is not None and (info.kind in ("number", "date") or info.flag or alike or people)
         behind = [w for w in self.question.low[: noun.start] if w not in ("who", "has", "have", "had")]
         if not behind and best.way in ("inflected", "synonym") and not self._people([best.term]):
             return True  # "who reviewed it" asks for no review
