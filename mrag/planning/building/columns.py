@@ -258,7 +258,16 @@ class PlanColumns(PlanFrequency):
             if found.kind == "property" and self.info(found).functional and self.info(found).kind == "text":
                 return self._number_beside(self.info(found))
             return self.expression(FrameMeasure("count", measure.noun))
-        return expression
+        return self._summed(expression, measure.noun, columns)
+
+    def _summed(self, value: Expression, noun: Noun, columns: Sequence[Column]) -> Expression:
+        """Return the sum of a number that what is shown has through other things: "drove the most miles"."""
+        if self.question.low[noun.start - 1] not in ("most", "fewest", "least") or len(columns) != 1:
+            return value
+        owner, shown = self.graph.owner(self._domains(self.noun(noun))), columns[0].value
+        if shown in (owner.place, value) or not isinstance(shown, Unknown) or not isinstance(owner.place, Unknown):
+            return value
+        return Aggregate("sum", value, (owner.place,))
 
     def _beside_text(self, info: PropertyInfo) -> PropertyInfo:
         """Return the number that goes with a text: the highest elevation with the highest point."""

@@ -36,6 +36,7 @@ from mrag.planning.composing.nested import (
 )
 from mrag.planning.composing.ratios import both_counts, combined, halves
 from mrag.planning.composing.sames import shared_value, sharing
+from mrag.planning.composing.spreads import apart_by, spread
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
@@ -123,6 +124,10 @@ class Parser:
             return [
                 (d, n) for a, n in counts[0] for b, _ in counts[1] if (d := both_counts(a, b)) is not None
             ]
+        if depth and (wide := spread(text)) is not None:
+            values = [d for d in self._best(wide.inner, given)[:3] if not d.ignored]
+            if far := [(d, 0.0) for v in values if (d := apart_by(wide, v, self.schema)) is not None]:
+                return far
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived

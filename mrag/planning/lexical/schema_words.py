@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from math import log1p
 from typing import Final
 from typing import Literal as OneOf
@@ -103,6 +104,7 @@ class SchemaWords:
             for r in dict.fromkeys(name.weighty):
                 self._by_root[r].append(at)
         self._said = _comment_words(schema, self._by_root)
+        self._told = _comment_pairs(schema)
 
     def candidates(self, span: Sequence[TextToken]) -> Iterator[Candidate]:
         """Yield what some words may mean, the same thing perhaps more than once."""
@@ -139,6 +141,8 @@ class SchemaWords:
                 if not (deed and PERSON_WORDS & {*self.names[at].keys}):  # "purchased" names no customers
                     yield self._candidate(at, 0.72, "synonym")
             yield from self._partly(instead, "synonym", 0.8)
+        for name in self._told.get(weighty, ()) if len(span) == 2 else ():
+            yield Candidate(name.kind, name.term, 0.72, name.name, "synonym"), name
         if len(span) == 1 and not is_everyday(keys[0]):
             for name in self._said.get(roots[0], ()):
                 yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
@@ -197,6 +201,19 @@ def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator
         if keys and keys not in seen:
             seen.add(keys)
             yield SchemaName(kind, term, name, keys, tuple(root(word) for word in words), inverse)
+
+
+def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:
+    """Return what two words beside each other mean by the comments of few properties: "nautical miles"."""
+    found: defaultdict[tuple[str, ...], list[SchemaName]] = defaultdict(list)
+    for p in schema.properties.values():
+        said = [word for word in words_in(p.comment) if fold(word)]
+        label = p.names[0] if p.names else p.iri
+        for pair in dict.fromkeys(pairwise(said)):
+            if not any(is_empty(fold(word)) for word in pair):
+                roots = tuple(root(word) for word in pair)
+                found[roots].append(SchemaName("property", p.iri, label, roots, roots))
+    return {roots: some for roots, some in found.items() if len(some) <= _COMMENT_WORDS}
 
 
 def _comment_words(schema: Schema, named: defaultdict[str, list[int]]) -> dict[str, list[SchemaName]]:

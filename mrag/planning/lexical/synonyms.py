@@ -90,6 +90,13 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("successor replacement"),
     words("border bordering adjacent adjoining neighbour neighbor neighbouring neighboring touch"),
     words("traverse cross flow pass"),
+    words("km kilometre kilometer"),
+    words("kg kilogram kilogramme"),
+    words("eur euro"),
+    words("usd dollar"),
+    words("min minute"),
+    words("hr hour"),
+    words("qty quantity"),
 )
 """Words that a question may have in the place of each other."""
 
@@ -104,10 +111,10 @@ ALSO: Final = {
     "sold": ("order", "transaction"),
     "sale": ("amount", "revenue"),
     "revenue": ("amount", "total"),
-    "spend": ("amount", "payment", "total"),
-    "spent": ("amount", "payment", "total"),
-    "pay": ("amount", "payment", "fee", "total"),
-    "paid": ("amount", "payment", "fee", "total"),
+    "spend": ("amount", "payment", "total", "price", "cost", "fee"),
+    "spent": ("amount", "payment", "total", "price", "cost", "fee"),
+    "pay": ("amount", "payment", "fee", "total", "price", "cost"),
+    "paid": ("amount", "payment", "fee", "total", "price", "cost"),
     "unit": ("quantity",),
     "describe": ("tag", "keyword", "description"),
 }

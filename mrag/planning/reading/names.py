@@ -21,6 +21,8 @@ _NAMED = frozenset("named called".split())
 _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())
 """Words between a class and a name that is not the name of one of its things."""
 _ONE_OF = frozenset("which what a an each every any another".split())
+_COSTING = frozenset("the more less most least at over under above below exactly between".split())
+"""Words behind a "cost" that is a verb."""
 _WHERE = frozenset("in on at from to during since before after by".split())
 
 
@@ -228,7 +230,8 @@ class NameReader(WordReader):
         plural = word.low != word.token.key and word.low.endswith("s") and word.low != "sales"
         verb = self.question.words[item.end].low
         asked = {"does", "do", "did"} & {*self.question.low[: item.start]} and verb in VERBS
-        if plural or asked or verb.endswith("ed") or verb in PARTICIPLES:
+        costs = verb in ("cost", "costs") and _COSTING & {*self.question.low[item.end + 1 : item.end + 2]}
+        if plural or asked or costs or verb.endswith("ed") or verb in PARTICIPLES:
             return False  # "products cost" and "product sold" are no compounds, "customer state" is
         if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):
             return False
