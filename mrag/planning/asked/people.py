@@ -107,12 +107,23 @@ class PlanPeople(PlanChoices):
             for cls in info.ranges
             if self._people(PlanNode(Unknown("x"), (cls,)))
         }
+        if len(ends) > 1:
+            ends = self._doing(ends)
         if len(ends) != 1:
             return None
         ((iri, cls),) = ends
         found = self.graph.node_of(cls, new=True)
         self.graph.add(deed.place, iri, found.place)
         return found
+
+    def _doing(self, ends: set[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return those of several people that did something: those it was done by, or who are called so."""
+        did = doers([w for w in self.question.low[1:] if is_past(w)], self.schema)
+        called = {(iri, cls) for iri, cls in ends if cls in did}
+        return called or {
+            (iri, cls) for iri, cls in ends
+            if any(name.lower().split()[-1] == "by" for name in self.schema.properties[iri].names)
+        }  # fmt: skip
 
     def _focus(self) -> PlanNode:
         self.guesses += 1

@@ -59,6 +59,7 @@ class PlanColumns(PlanFrequency):
         if (doer := self._doer()) is not None:
             columns.append(Column(doer, self._name(doer, None, names)))
             shown.append(columns[0].name)
+        self._ungrouped()
         for output in [*frame.groups, *self._timed_outputs()]:
             expression = self.expression(output)
             if self._repeats(output, expression, columns):
@@ -98,6 +99,17 @@ class PlanColumns(PlanFrequency):
                 key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
             order.append(Order(key.name, bool(ordering.descending)))
         return columns, shown, order
+
+    def _ungrouped(self) -> None:
+        """Leave out a group of things that have one number each: "the average number of nights per stay"."""
+        groups, measures = self.frame.groups, self.frame.measures
+        if len(groups) != 1 or not isinstance(groups[0], Noun) or len(measures) != 1 or measures[0].noun is None:
+            return
+        kind, number = self.noun(groups[0]), self.noun(measures[0].noun, "number")
+        info = self.schema.properties.get(number.term)
+        if kind.kind == "class" and info is not None and measures[0].function == "average":
+            if info.functional and kind.term in info.domains:
+                self.frame.groups = []
 
     def _doer(self) -> Unknown | None:
         """Return whom a "who" asks for that did something to things: "who wrote the longest play"."""
@@ -222,6 +234,9 @@ class PlanColumns(PlanFrequency):
             if top.of is not None and not self._said_of([best], top.of, only=True):
                 self.guesses += 2  # "the largest river" by the area of what it runs through
             expression: Expression = self._property(best[0], None, self._node_of(top.of))
+            owner = self.graph.owner(self._domains(best[0])).place
+            if top.fold is not None and isinstance(owner, Unknown) and owner != columns[0].value:
+                expression = Aggregate(top.fold, expression, (owner,))
             return self._hidden(expression, columns, names, TimeUnit("year", 0))
         if top.measure is None:
             if measured:
@@ -262,7 +277,9 @@ class PlanColumns(PlanFrequency):
 
     def _summed(self, value: Expression, noun: Noun, columns: Sequence[Column]) -> Expression:
         """Return the sum of a number that what is shown has through other things: "drove the most miles"."""
-        if self.question.low[noun.start - 1] not in ("most", "fewest", "least") or len(columns) != 1:
+        low = self.question.low
+        said = {low[noun.start - 1], *low[noun.end : noun.end + 2]}
+        if not {"most", "fewest", "least"} & said or len(columns) != 1:
             return value
         owner, shown = self.graph.owner(self._domains(self.noun(noun))), columns[0].value
         if shown in (owner.place, value) or not isinstance(shown, Unknown) or not isinstance(owner.place, Unknown):
@@ -290,8 +307,10 @@ class PlanColumns(PlanFrequency):
     def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
         base = ""
         if isinstance(output, FrameMeasure) and output.noun is not None:
-            noun = output.noun.candidates[0].name
+            chosen = self.picked.get(output.noun.end, output.noun.candidates[0])
+            noun = chosen.name if chosen in output.noun.candidates else output.noun.candidates[0].name
             fold = _FOLD_WORDS.get(output.function or "", "")
+            fold = "" if fold == noun.split()[0].lower() else fold
             if is_participle(noun):
                 noun, fold = f"number {noun}", "" if output.function == "count" else fold
             elif output.function == "count" and noun.split()[-1] not in PREPOSITIONS:

@@ -142,9 +142,8 @@ class PlanConditions(PlanTimes):
         target = self.having if isinstance(left, Aggregate) else self.graph.conditions
         if compared.either and target:
             one = target.pop()
-            self.graph.either.append(
-                (Block(conditions=(one,)), Block(conditions=(Comparison(left, "=", right),)))
-            )
+            other = Comparison(left, compared.relation, right)
+            self.graph.either.append((Block(conditions=(one,)), Block(conditions=(other,))))
             return
         target.append(Comparison(left, compared.relation, right))
         if isinstance(compared.upper, float):

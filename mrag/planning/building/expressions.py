@@ -290,4 +290,4 @@ class PlanExpressions(PlanPeople):
         if found.kind == "class":
             return [found.term]
         info = self.info(found)
-        return list(info.domains if found.inverse else info.ranges)
+        return list(info.domains if found.inverse or info.kind != "entity" else info.ranges)

@@ -12,7 +12,7 @@ from typing import Final
 from typing import Literal as OneOf
 
 from mrag.planning.lexical.candidates import Candidate, Named, Way
-from mrag.planning.lexical.synonyms import is_everyday, synonym_roots
+from mrag.planning.lexical.synonyms import SPENT, is_everyday, synonym_roots
 from mrag.planning.lexical.words import is_empty, is_role, root
 from mrag.planning.schema import Schema
 from mrag.text.english import PERSON_WORDS, VERBS
@@ -23,6 +23,12 @@ Voice = OneOf["doer", "done", ""]
 
 _HAVING: Final = frozenset(("has", "is", "have", "was", "are"))
 """Verbs that names of properties begin with."""
+
+_UNITS: Final = frozenset(
+    "eur usd gbp chf jpy kg g mg km m cm mm nm mi ft lb lbs oz l ml min mins sec secs s ms hr hrs h kw kwh mw "
+    "mph kmh sqm sqkm ha pct percent".split()
+)
+"""Units and currencies that names of properties end with."""
 
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
@@ -53,6 +59,8 @@ class SchemaName:
     def weighty(self) -> tuple[str, ...]:
         """Return the roots that carry meaning; all of them where none does."""
         found = tuple(r for k, r in zip(self.keys, self.roots, strict=True) if not is_empty(k))
+        if len(found) > 1 and self.kind == "property" and self.keys[-1] in _UNITS:
+            found = found[:-1]  # the unit of a `price_eur` is no part of what it is called
         return found or self.roots
 
     @cached_property
@@ -141,6 +149,9 @@ class SchemaWords:
                 if not (deed and PERSON_WORDS & {*self.names[at].keys}):  # "purchased" names no customers
                     yield self._candidate(at, 0.72, "synonym")
             yield from self._partly(instead, "synonym", 0.8)
+        for rank, money in enumerate(SPENT.get(roots[0], ()) if len(span) == 1 else ()):
+            for at in self._by_weighty.get((root(money),), ()):
+                yield self._candidate(at, 0.8 - 0.01 * rank, "synonym")
         for name in self._told.get(weighty, ()) if len(span) == 2 else ():
             yield Candidate(name.kind, name.term, 0.72, name.name, "synonym"), name
         if len(span) == 1 and not is_everyday(keys[0]):

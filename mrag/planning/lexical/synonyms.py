@@ -111,14 +111,17 @@ ALSO: Final = {
     "sold": ("order", "transaction"),
     "sale": ("amount", "revenue"),
     "revenue": ("amount", "total"),
-    "spend": ("amount", "payment", "total", "price", "cost", "fee"),
-    "spent": ("amount", "payment", "total", "price", "cost", "fee"),
-    "pay": ("amount", "payment", "fee", "total", "price", "cost"),
-    "paid": ("amount", "payment", "fee", "total", "price", "cost"),
+    "spend": ("amount", "payment", "total"),
+    "spent": ("amount", "payment", "total"),
+    "pay": ("amount", "payment", "fee", "total"),
+    "paid": ("amount", "payment", "fee", "total"),
     "unit": ("quantity",),
     "describe": ("tag", "keyword", "description"),
 }
 """What words may mean besides, though not the other way round: a user may not be called a customer."""
+
+SPENT: Final = dict.fromkeys(("spend", "pay"), ("amount", "payment", "total", "fee", "price", "cost", "fare"))
+"""What verbs of paying may be called as a whole, the likeliest first."""
 
 _G: Final = "greatest"
 _L: Final = "least"

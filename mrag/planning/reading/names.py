@@ -21,8 +21,10 @@ _NAMED = frozenset("named called".split())
 _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())
 """Words between a class and a name that is not the name of one of its things."""
 _ONE_OF = frozenset("which what a an each every any another".split())
-_COSTING = frozenset("the more less most least at over under above below exactly between".split())
-"""Words behind a "cost" that is a verb."""
+_MOST = frozenset("the more less most least".split())
+"""Words behind a verb whose subject stands before it: "the vet earns the most"."""
+_COSTING = frozenset("at over under above below exactly between".split())
+"""Further words behind a "cost" that is a verb."""
 _WHERE = frozenset("in on at from to during since before after by".split())
 
 
@@ -59,8 +61,15 @@ class NameReader(WordReader):
         if named:
             mention = NameMention(item.start, item.end, names)
             if (noun := self._of_a_kind(item, names)) is not None:
-                self._noun(noun)
-                self.frame.restrictions.append(FrameRestriction(mention, noun))
+                found = FrameRestriction(mention, noun)
+                previous = self.frame.restrictions[-1] if self.frame.restrictions else None
+                if previous is not None and self._exclude_each_other(previous, found):
+                    if previous.either < 0:
+                        previous.either, self.either = self.either, self.either + 1
+                    found.either, found.noun = previous.either, previous.noun
+                else:
+                    self._noun(noun)
+                self.frame.restrictions.append(found)
             else:
                 self._name(item, mention)
         else:
@@ -114,6 +123,10 @@ class NameReader(WordReader):
                 previous.either, self.either = self.either, self.either + 1
             found.either, found.negated = previous.either, previous.negated or negated
             found.noun = found.noun or previous.noun
+        if previous is not None and found.either < 0 and self._exclude_each_other(previous, found):
+            if previous.either < 0:
+                previous.either, self.either = self.either, self.either + 1
+            found.either, found.noun = previous.either, found.noun or previous.noun
         if previous is not None and self._listed_with(previous, found):
             if previous.either < 0:
                 previous.either, self.either = self.either, self.either + 1
@@ -122,6 +135,22 @@ class NameReader(WordReader):
         self.frame.restrictions.append(found)
         self.listing = False
         self.last_at = item.end
+
+    def _exclude_each_other(self, previous: FrameRestriction, found: FrameRestriction) -> bool:
+        """Return whether no thing has both of two values: "on Mondays and Wednesdays"."""
+        low, start = self.question.low, previous.mention.start
+        between = low[previous.mention.end : found.mention.start]
+        comma = "," in self.question.words[found.mention.start].before
+        if not ("and" in between or comma) or not {*between} <= {"and", "the", "on", "in", "a", "an"}:
+            return False
+        if self.frame.yes_or_no or "both" in low[max(0, start - 2) : start] or previous.negated or found.negated:
+            return False
+        values = [[c for c in r.mention.candidates[:2] if c.kind == "value"] for r in (previous, found)]
+        return any(
+            info.functional
+            for one in values[0][:1] for other in values[1][:1] for p in {*one.properties} & {*other.properties}
+            if (info := self.schema.properties.get(p)) is not None and one.term != other.term
+        )  # fmt: skip
 
     def _of_a_kind(self, item: QuestionItem, names: tuple[Candidate, ...]) -> Noun | None:
         """Return what stands for the things of a kind that is said like a class: "all comedies"."""
@@ -230,7 +259,8 @@ class NameReader(WordReader):
         plural = word.low != word.token.key and word.low.endswith("s") and word.low != "sales"
         verb = self.question.words[item.end].low
         asked = {"does", "do", "did"} & {*self.question.low[: item.start]} and verb in VERBS
-        costs = verb in ("cost", "costs") and _COSTING & {*self.question.low[item.end + 1 : item.end + 2]}
+        compared = _MOST if verb not in ("cost", "costs") else _MOST | _COSTING
+        costs = compared & {*self.question.low[item.end + 1 : item.end + 2]}
         if plural or asked or costs or verb.endswith("ed") or verb in PARTICIPLES:
             return False  # "products cost" and "product sold" are no compounds, "customer state" is
         if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):

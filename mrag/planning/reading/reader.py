@@ -76,6 +76,9 @@ class FrameReader(NameReader):
             self.frame.unsupported = True  # the first of what?
         if waiting.compare is not None and waiting.fold == "average":
             self._level(FrameMeasure("average"))
+        top = self.frame.superlative
+        if waiting.fold == "average" and top is not None and top.adjective:
+            top.fold = "average"  # "the most expensive on average"
         self.frame.dangling = waiting.count and bool(self.frame.measures)
         if waiting.negated or waiting.compare or waiting.between or waiting.each:
             self.frame.unsupported = True
@@ -228,8 +231,13 @@ class FrameReader(NameReader):
             self.frame.same = True
 
     def _most(self, cue: Cue, number: int) -> None:
-        waiting = self.waiting
-        waiting.most, self.most_word = cue.value, self.question.low[cue.end - 1]
+        waiting, low = self.waiting, self.question.low
+        waiting.most, self.most_word = cue.value, low[cue.end - 1]
+        if self.last is not None and low[cue.end : cue.end + 1] == ["to"] and self._costs(cue):
+            # "Which boat cost the most to repair"
+            self.last.role, waiting.most = "measure", ""
+            self.frame.superlative = Superlative(cue.value, measure=FrameMeasure(None, self.last))
+            return
         if self.frame.superlative is not None and self.frame.superlative.adjective:
             self.frame.unsupported = self.frame.superlative.adjective not in _JUDGED
         if "number of" in " ".join(self.question.low[cue.start : cue.end]):
@@ -244,6 +252,13 @@ class FrameReader(NameReader):
             else:
                 self.frame.superlative.n = rank
             self.bare = None
+
+    def _costs(self, cue: Cue) -> bool:
+        """Return whether the last noun is a verb for a number, right before a "the most"."""
+        if self.last is None or not set(self.question.low[self.last.end : cue.start]) <= {"the"}:
+            return False
+        kinds = (self.schema.properties.get(c.term) for c in self.last.candidates)
+        return not self.last.role and any(i is not None and i.kind == "number" for i in kinds)
 
     def _compare(self, cue: Cue, number: int) -> None:
         relation = cast(Relation, cue.value)
