@@ -1,11 +1,10 @@
-"""A graph of boats, charters and repairs with questions, for `made_graphs.py`: events stand between things."""
+"""A graph of boats and their charters with questions, for `made_graphs.py`: events stand between things."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
 from statistics import mean
-from typing import Any
 
 from made_things import Asked, Thing, day, most, names, turtle
 
@@ -71,7 +70,12 @@ def _things() -> dict[str, list[Thing]]:
     ]
     islands = [
         Thing("Island", n, {"has_mooring": m, "population": p})
-        for n, m, p in (("Skerra", True, 120), ("Holm Rock", False, 0), ("Vey", True, 3400), ("Tarsay", True, 56))
+        for n, m, p in (
+            ("Skerra", True, 120),
+            ("Holm Rock", False, 0),
+            ("Vey", True, 3400),
+            ("Tarsay", True, 56),
+        )
     ]
     yards = [
         Thing("Yard", n, {"town": t, "foremanOf": None})
@@ -142,8 +146,7 @@ def marina() -> tuple[str, list[Asked]]:
 
 
 def _plain(g: dict[str, list[Thing]]) -> list[Asked]:
-    boats, skippers, customers, harbours = g["boats"], g["skippers"], g["customers"], g["harbours"]
-    b: dict[str, Any] = {one.name: one for one in boats}
+    boats = g["boats"]
     return [
         ("How many boats are there?", lambda: len(boats)),
         ("What is the longest boat?", lambda: ["Grey Lady"]),
@@ -153,17 +156,30 @@ def _plain(g: dict[str, list[Thing]]) -> list[Asked]:
         ("Which harbour is deeper than 4 metres?", lambda: ["Lighthouse Dock", "North Quay"]),
         ("How deep is Gull Bay?", lambda: 3.6),
         ("What is the home harbour of Twin Tides?", lambda: ["Gull Bay"]),
-        ("How many boats lie in each harbour?", lambda: [*Counter(x.homeHarbour.name for x in boats).items()]),
+        (
+            "How many boats lie in each harbour?",
+            lambda: [*Counter(x.homeHarbour.name for x in boats).items()],
+        ),
         ("Which harbours are home to more than two boats?", lambda: ["Gull Bay", "North Quay"]),
-        ("average length per boat type", lambda: [
-            (t, mean(x.length_m for x in boats if x.boat_type == t)) for t in sorted({x.boat_type for x in boats})
-        ]),
-        ("Which boats were built between 2000 and 2015?", lambda: names(x for x in boats if 2000 <= x.built_year <= 2015)),
+        (
+            "average length per boat type",
+            lambda: [
+                (t, mean(x.length_m for x in boats if x.boat_type == t))
+                for t in sorted({x.boat_type for x in boats})
+            ],
+        ),
+        (
+            "Which boats were built between 2000 and 2015?",
+            lambda: names(x for x in boats if 2000 <= x.built_year <= 2015),
+        ),
         ("Which boats are older than the Albatross?", lambda: ["Grey Lady", "Old Growler"]),
         ("What is the cheapest motor boat?", lambda: ["Old Growler"]),
         ("How much longer is the Grey Lady than the Sea Breeze?", lambda: 16.0 - 11.2),
         ("How many years lie between the building of Grey Lady and Quicksilver?", lambda: 2021 - 1974),
-        ("List the catamarans and dinghies.", lambda: names(x for x in boats if x.boat_type in ("catamaran", "dinghy"))),
+        (
+            "List the catamarans and dinghies.",
+            lambda: names(x for x in boats if x.boat_type in ("catamaran", "dinghy")),
+        ),
         ("Which skipper is the oldest?", lambda: ["Callum Reid"]),
         ("Which skippers earn more than Bea Fontaine?", lambda: ["Anders Holm", "Callum Reid"]),
         ("Who has licence SK-310?", lambda: ["Dita Horak"]),
@@ -177,17 +193,21 @@ def _plain(g: dict[str, list[Thing]]) -> list[Asked]:
         ("Which towns have more than one harbour?", lambda: ["Port Elm"]),
         ("What share of the boats are dinghies?", lambda: 3 / 10),
         ("Do all catamarans have their home in Gull Bay?", lambda: True),
-        ("What are the three longest boats and how long are they?", lambda: [
-            (x.name, x.length_m) for x in sorted(boats, key=lambda x: -x.length_m)[:3]
-        ]),
+        (
+            "What are the three longest boats and how long are they?",
+            lambda: [(x.name, x.length_m) for x in sorted(boats, key=lambda x: -x.length_m)[:3]],
+        ),
         ("What is the difference between the highest and the lowest day rate?", lambda: 520 - 35),
-        ("Which boat is moored in the harbour with the most berths and costs less than 300 per day?", lambda: ["Sea Breeze"]),
+        (
+            "Which boat is moored in the harbour with the most berths and costs less than 300 per day?",
+            lambda: ["Sea Breeze"],
+        ),
         ("How many boats were built before 1990 or after 2019?", lambda: 4),
         ("What is the insurance number of Sea Breeze?", lambda: None),
         ("Which skipper is married?", lambda: None),
         ("Who painted the Grey Lady's portrait?", lambda: None),
         ("What colour is Quicksilver?", lambda: None),
-    ]  # fmt: skip
+    ]
 
 
 def _events(g: dict[str, list[Thing]]) -> list[Asked]:
@@ -198,6 +218,7 @@ def _events(g: dict[str, list[Thing]]) -> list[Asked]:
     fixed = {x: [r for r in repairs if r.repairOf is x] for x in boats}
     by = {c: [x for x in charters if x.bookedBy is c] for c in customers}
     miles = {s: sum(c.distanceNm for c in cs) for s, cs in led.items() if cs}
+
     def ran(name: str) -> list[Thing]:
         return next(cs for s, cs in led.items() if s.name == name)
 
@@ -205,48 +226,133 @@ def _events(g: dict[str, list[Thing]]) -> list[Asked]:
         return next(cs for x, cs in of.items() if x.name == name)
 
     return [
-        ("Which skippers have sailed the Albatross?", lambda: names({c.charterSkipper for c in trips("Albatross")} - {None})),
+        (
+            "Which skippers have sailed the Albatross?",
+            lambda: names({c.charterSkipper for c in trips("Albatross")} - {None}),
+        ),
         ("Who chartered Twin Tides?", lambda: names({c.bookedBy for c in trips("Twin Tides")})),
-        ("Which customers chartered both the Albatross and Quicksilver?", lambda: names(
-            {c.bookedBy for c in trips("Albatross")} & {c.bookedBy for c in trips("Quicksilver")})),
-        ("Which boats did Helga Stein book?", lambda: names({c.charterBoat for c in charters if c.bookedBy.name == "Helga Stein"})),
+        (
+            "Which customers chartered both the Albatross and Quicksilver?",
+            lambda: names(
+                {c.bookedBy for c in trips("Albatross")} & {c.bookedBy for c in trips("Quicksilver")}
+            ),
+        ),
+        (
+            "Which boats did Helga Stein book?",
+            lambda: names({c.charterBoat for c in charters if c.bookedBy.name == "Helga Stein"}),
+        ),
         ("Which boats were never chartered?", lambda: names(x for x, cs in of.items() if not cs)),
         ("Which skippers have no charter?", lambda: names(s for s, cs in led.items() if not cs)),
         ("How many charters had no skipper?", lambda: sum(c.charterSkipper is None for c in charters)),
         ("Which skipper sailed the most nautical miles?", lambda: names(most(miles))),
-        ("How many nautical miles did each boat sail?", lambda: [
-            (x.name, sum(c.distanceNm for c in cs)) for x, cs in of.items() if cs]),
+        (
+            "How many nautical miles did each boat sail?",
+            lambda: [(x.name, sum(c.distanceNm for c in cs)) for x, cs in of.items() if cs],
+        ),
         ("How many nights did Anders Holm sail in total?", lambda: sum(c.nights for c in ran("Anders Holm"))),
-        ("Which customer has booked the most charters?", lambda: names(most({c: len(x) for c, x in by.items()}))),
+        (
+            "Which customer has booked the most charters?",
+            lambda: names(most({c: len(x) for c, x in by.items()})),
+        ),
         ("How many charters were cancelled?", lambda: sum(c.status == "cancelled" for c in charters)),
-        ("What percentage of charters were cancelled?", lambda: 100 * mean(c.status == "cancelled" for c in charters)),
+        (
+            "What percentage of charters were cancelled?",
+            lambda: 100 * mean(c.status == "cancelled" for c in charters),
+        ),
         ("How many charters started in 2022?", lambda: sum(c.start_date[:4] == "2022" for c in charters)),
-        ("How many charters were there per year?", lambda: [*Counter(int(c.start_date[:4]) for c in charters).items()]),
-        ("How much did Ivan Petrov spend?", lambda: sum(c.price_eur for c in charters if c.bookedBy.name == "Ivan Petrov")),
-        ("What is the total price of the completed charters?", lambda: sum(c.price_eur for c in charters if c.status == "completed")),
-        ("Which islands did Callum Reid visit?", lambda: names({i for c in ran("Callum Reid") for i in c.visits})),
-        ("Which islands were never visited?", lambda: names(i for i in islands if not any(i in c.visits for c in charters))),
-        ("Which island was visited most often?", lambda: names(most(Counter(i for c in charters for i in c.visits)))),
+        (
+            "How many charters were there per year?",
+            lambda: [*Counter(int(c.start_date[:4]) for c in charters).items()],
+        ),
+        (
+            "How much did Ivan Petrov spend?",
+            lambda: sum(c.price_eur for c in charters if c.bookedBy.name == "Ivan Petrov"),
+        ),
+        (
+            "What is the total price of the completed charters?",
+            lambda: sum(c.price_eur for c in charters if c.status == "completed"),
+        ),
+        (
+            "Which islands did Callum Reid visit?",
+            lambda: names({i for c in ran("Callum Reid") for i in c.visits}),
+        ),
+        (
+            "Which islands were never visited?",
+            lambda: names(i for i in islands if not any(i in c.visits for c in charters)),
+        ),
+        (
+            "Which island was visited most often?",
+            lambda: names(most(Counter(i for c in charters for i in c.visits))),
+        ),
         ("Which boats have never been repaired?", lambda: names(x for x, rs in fixed.items() if not rs)),
-        ("How many repairs did each boat have?", lambda: [(x.name, len(rs)) for x, rs in fixed.items() if rs]),
-        ("Which boat cost the most to repair?", lambda: names(most({x: sum(r.cost_eur for r in rs) for x, rs in fixed.items()}))),
-        ("What did engine repairs cost on average?", lambda: mean(r.cost_eur for r in repairs if r.work_type == "engine")),
-        ("Which yards repaired the Albatross?", lambda: names({r.doneAt for r in repairs if r.repairOf.name == "Albatross"})),
-        ("Which boats were repaired at Bligh & Sons in 2021?", lambda: names(
-            {r.repairOf for r in repairs if r.doneAt.name == "Bligh & Sons" and r.repair_date[:4] == "2021"})),
-        ("Which boats have had more than two repairs?", lambda: names(x for x, rs in fixed.items() if len(rs) > 2)),
-        ("When was the last repair of Grey Lady?", lambda: [max(r.repair_date for r in repairs if r.repairOf.name == "Grey Lady")]),
-        ("How many charters went to Vey and lasted more than 5 nights?", lambda: sum(
-            any(i.name == "Vey" for i in c.visits) and c.nights > 5 for c in charters)),
-        ("Which customers from Hamburg have been to Skerra?", lambda: names(
-            {c.bookedBy for c in charters if c.bookedBy.home_town == "Hamburg" and any(i.name == "Skerra" for i in c.visits)})),
-        ("Which customers have never booked a catamaran?", lambda: names(
-            c for c, xs in by.items() if not any(x.charterBoat.boat_type == "catamaran" for x in xs))),
-        ("Did Jane Okafor ever charter the Moon Shell?", lambda: any(
-            c.bookedBy.name == "Jane Okafor" for c in trips("Moon Shell"))),
+        (
+            "How many repairs did each boat have?",
+            lambda: [(x.name, len(rs)) for x, rs in fixed.items() if rs],
+        ),
+        (
+            "Which boat cost the most to repair?",
+            lambda: names(most({x: sum(r.cost_eur for r in rs) for x, rs in fixed.items()})),
+        ),
+        (
+            "What did engine repairs cost on average?",
+            lambda: mean(r.cost_eur for r in repairs if r.work_type == "engine"),
+        ),
+        (
+            "Which yards repaired the Albatross?",
+            lambda: names({r.doneAt for r in repairs if r.repairOf.name == "Albatross"}),
+        ),
+        (
+            "Which boats were repaired at Bligh & Sons in 2021?",
+            lambda: names(
+                {
+                    r.repairOf
+                    for r in repairs
+                    if r.doneAt.name == "Bligh & Sons" and r.repair_date[:4] == "2021"
+                }
+            ),
+        ),
+        (
+            "Which boats have had more than two repairs?",
+            lambda: names(x for x, rs in fixed.items() if len(rs) > 2),
+        ),
+        (
+            "When was the last repair of Grey Lady?",
+            lambda: [max(r.repair_date for r in repairs if r.repairOf.name == "Grey Lady")],
+        ),
+        (
+            "How many charters went to Vey and lasted more than 5 nights?",
+            lambda: sum(any(i.name == "Vey" for i in c.visits) and c.nights > 5 for c in charters),
+        ),
+        (
+            "Which customers from Hamburg have been to Skerra?",
+            lambda: names(
+                {
+                    c.bookedBy
+                    for c in charters
+                    if c.bookedBy.home_town == "Hamburg" and any(i.name == "Skerra" for i in c.visits)
+                }
+            ),
+        ),
+        (
+            "Which customers have never booked a catamaran?",
+            lambda: names(
+                c for c, xs in by.items() if not any(x.charterBoat.boat_type == "catamaran" for x in xs)
+            ),
+        ),
+        (
+            "Did Jane Okafor ever charter the Moon Shell?",
+            lambda: any(c.bookedBy.name == "Jane Okafor" for c in trips("Moon Shell")),
+        ),
         ("What is the average number of nights per charter?", lambda: mean(c.nights for c in charters)),
-        ("Which work type is the most expensive on average?", lambda: most({
-            w: mean(r.cost_eur for r in repairs if r.work_type == w) for w in {r.work_type for r in repairs}})),
+        (
+            "Which work type is the most expensive on average?",
+            lambda: most(
+                {
+                    w: mean(r.cost_eur for r in repairs if r.work_type == w)
+                    for w in {r.work_type for r in repairs}
+                }
+            ),
+        ),
         ("How many passengers were on the charters of Sea Breeze?", lambda: None),
         ("Which charter was delayed by a storm?", lambda: None),
-    ]  # fmt: skip
+    ]

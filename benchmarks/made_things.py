@@ -41,7 +41,7 @@ def turtle(
 ) -> str:
     """Return a graph of things; names of properties are split into words, or as `labels` has them.
 
-    With `bare` nothing but the things has a label, save what `labels` names, and a thing without a name has none.
+    With `bare` only the things with a name, and what `labels` names, have a label.
     """
     comments = comments or {}
     lines = [

@@ -32,7 +32,7 @@ def is_deed(low: Sequence[str], at: int, subjects: set[int]) -> bool:
     word = low[at]
     if is_past(word) or word in VERBS:
         return True
-    return at in subjects and bool(_DOING & {*low[:at]}) or low[at - 1 : at] in ([w] for w in _BEFORE)
+    return (at in subjects and bool(_DOING & {*low[:at]})) or bool(_BEFORE & {*low[max(0, at - 1) : at]})
 
 
 def told_by_event(verb: str, graph: QueryGraph, schema: Schema, likeness: Likeness) -> bool:

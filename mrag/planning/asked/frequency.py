@@ -13,8 +13,8 @@ from mrag.planning.reading.state import COMMON, PARTICIPLES
 from mrag.planning.schema import PropertyInfo
 
 _GETTING = frozenset(
-    "earn earns earned receive receives received gain gains gained get gets got make makes made take takes took "
-    "give gives gave hold holds held want wants wanted know knows knew have has had weigh weighs".split()
+    "earn earns earned receive receives received gain gains gained get gets got make makes made take takes "
+    "took give gives gave hold holds held want wants wanted know knows knew have has had weigh weighs".split()
 )
 """Verbs before "the most" that say of an amount which they do not name."""
 _ARTICLES = ("the", "a", "an", "of")

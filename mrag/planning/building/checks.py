@@ -14,11 +14,13 @@ from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Scalar,
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.reading.state import is_superlative
+from mrag.planning.reading.units import unit_of
 from mrag.text.english import PREPOSITIONS
 from mrag.text.tokens import stem
 
-
-_BEFORE_NOUNS = PREPOSITIONS | frozenset("a an the do does did each every any no all this that and or".split())
+_BEFORE_NOUNS = PREPOSITIONS | frozenset(
+    "a an the do does did each every any no all this that and or".split()
+)
 """Words behind which no verb stands."""
 
 
@@ -46,6 +48,9 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     """Return a mention without classes whose head noun is not said: "European" is no European product."""
     if mention.end - mention.start > 1 and question.low[mention.end - 1] in ("named", "called"):
         return None  # "cities named Frankfurt" asks for no names of cities
+    unit = any(q.end == mention.start and not q.ordinal for q in question.quantities)
+    if unit and unit_of(question.low[mention.start : mention.end]) and mention.candidates[0].way == "synonym":
+        return None  # "500 kilometres" says of what it is
     deed = mention.end - mention.start == 1 and _deed(question.low, mention.start)
     role = mention.end - mention.start == 1 and is_role(question.low[mention.start])
     said = {w.stem for w in question.words[mention.start : mention.end]}
@@ -59,7 +64,7 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
 
 
 def _deed(low: Sequence[str], at: int) -> bool:
-    """Return whether a word stands as a verb, which is no part of a name: "did she sail" of "sailing yacht"."""
+    """Return whether a word stands as a verb, no part of a name: "did she sail" of "sailing yacht"."""
     if is_past(low[at]):
         return True
     return bool({"did", "do", "does"} & {*low[:at]}) and low[at - 1] not in _BEFORE_NOUNS

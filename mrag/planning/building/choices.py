@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import root
 from mrag.planning.plan import (
     Block,
     Condition,
@@ -186,7 +187,18 @@ class PlanChoices:
             unfit = -0.8 if want in ("who", "where") else -0.35
             return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else unfit) + owned
 
-        return self.pick(noun.end, [self._owned(noun, c, owners) for c in noun.candidates], like)
+        found = [self._scattered(noun, self._owned(noun, c, owners)) for c in noun.candidates]
+        return self.pick(noun.end, found, like)
+
+    def _scattered(self, noun: Noun, found: Candidate) -> Candidate:
+        """Return a property as well matched if its words are said apart: "how much energy was lost"."""
+        info = self.schema.properties.get(found.term)
+        if info is None or found.way != "tokens":
+            return found
+        said = {w.stem for w in self.question.words} | {root(w.low) for w in self.question.words}
+        names = [{*content(name)} for name in info.names]
+        whole = any(len(name) > 1 and all(w in said or root(w) in said for w in name) for name in names)
+        return replace(found, score=max(found.score, 0.92)) if whole else found
 
     def _owned(self, noun: Noun, found: Candidate, owners: set[str]) -> Candidate:
         """Return a property whose name begins with what it is said of as well matched as its other words are.

@@ -59,10 +59,15 @@ class PlanConditions(PlanTimes):
             ):
                 value = self.graph.number(self.graph.owner(self._domains(found)), info)
                 self.graph.conditions.append(Comparison(value, ">", Literal(0)))
-            elif info.kind in ("number", "date", "text") and not self._beside(noun) and self._with(noun):
+            elif (
+                info.kind in ("number", "date", "text")
+                and not self._beside(noun)
+                and self._with(noun)
+                and info.iri not in self.graph.used
                 # "The highest elevation" orders even where a property is called so.
-                if info.iri not in self.graph.used and not is_superlative(self.question.low[noun.start]):
-                    self.graph.value(self.graph.owner(self._domains(found)), info)
+                and not is_superlative(self.question.low[noun.start])
+            ):
+                self.graph.value(self.graph.owner(self._domains(found)), info)
 
     def _flagged(self, noun: Noun, found: Candidate, info: PropertyInfo) -> None:
         """Ask for the things of which a flag holds, unless its value is named beside it."""

@@ -22,7 +22,7 @@ from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
 from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts
-from mrag.planning.composing.denied import Denial, denied, without
+from mrag.planning.composing.denied import Denial, anybody, denied, without
 from mrag.planning.composing.nested import (
     described,
     descriptions,
@@ -36,7 +36,7 @@ from mrag.planning.composing.nested import (
 )
 from mrag.planning.composing.ratios import both_counts, combined, halves
 from mrag.planning.composing.sames import shared_value, sharing
-from mrag.planning.composing.spreads import apart_by, spread
+from mrag.planning.composing.spreads import apart_by, end_of, end_of_time, spread
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
@@ -116,18 +116,13 @@ class Parser:
             given: What words of it stand for things that are described elsewhere.
             depth: How deep questions may still be nested.
         """
-        question = cut(text)
-        if not question.words:
+        if not (question := cut(text)).words:
             return []
         if depth and (both := halves(text)) is not None:
-            counts = [self._read(half, given, 0)[:3] for half in both]
-            return [
-                (d, n) for a, n in counts[0] for b, _ in counts[1] if (d := both_counts(a, b)) is not None
-            ]
-        if depth and (wide := spread(text)) is not None:
-            values = [d for d in self._best(wide.inner, given)[:3] if not d.ignored]
-            if far := [(d, 0.0) for v in values if (d := apart_by(wide, v, self.schema)) is not None]:
-                return far
+            one, other = (self._read(half, given, 0)[:3] for half in both)
+            return [(d, n) for a, n in one for b, _ in other if (d := both_counts(a, b)) is not None]
+        if depth and (apart := self._apart(text, given)):
+            return apart
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived
@@ -137,8 +132,8 @@ class Parser:
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
         if depth and (shared := shared_value(text)) is not None:
             alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
-            if drafts := [draft for draft in alike if self._checked(draft)]:
-                return [(draft, 0.0) for draft in drafts]
+            if drafts := [(draft, 0.0) for draft in alike if self._checked(draft)]:
+                return drafts
         chains = list[Draft]()
         if self._chains is not None and depth == _DEEPEST and not computes(question, mentions):
             chains = self._chains.drafts(question, mentions)
@@ -147,7 +142,11 @@ class Parser:
         if depth and (contrast := contrasted(question, mentions, schema)) is not None:
             return self._contrasts(question, contrast, given)
         ways = segmentations(question, mentions, schema)
-        if depth and (denial := denied(question, ways[0])) is not None and (drafts := self._denied(denial, given)):
+        if (
+            depth
+            and (denial := denied(question, ways[0])) is not None
+            and (drafts := self._denied(denial, given))
+        ):
             return drafts
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
@@ -183,10 +182,22 @@ class Parser:
         read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
         return [(draft, 0.0) for draft in read]
 
+    def _apart(self, text: str, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
+        """Return drafts of how far values lie apart, and of the first or the last time of something."""
+        found: list[Draft | None] = []
+        if (wide := spread(text)) is not None:
+            values = [d for d in self._best(wide.inner, given)[:3] if not d.ignored]
+            found = [apart_by(wide, value, self.schema) for value in values]
+        elif (ended := end_of_time(text)) is not None:
+            times = [d for d in self._best(ended[0], given)[:3] if not d.ignored]
+            found = [end_of(time, ended[1]) for time in times]
+        return [(draft, 0.0) for draft in found if draft is not None]
+
     def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
         """Return drafts of a question that denies a description of several parts."""
         affirmed = [d for d in self._best(denial.affirmed, given)[:3] if not d.ignored]
-        bases = [d for d in self._best(denial.base, given)[:2] if not d.ignored] if affirmed else []
+        text = denial.base or next((t for d in affirmed if (t := anybody(d, self.schema))), "")
+        bases = [d for d in self._best(text, given)[:2] if not d.ignored] if affirmed and text else []
         return [(d, 0.0) for b in bases[:1] for a in affirmed if (d := without(b, a)) is not None]
 
     def _best(self, text: str, given: Mapping[str, Candidate]) -> list[Draft]:
@@ -279,10 +290,21 @@ class Parser:
         for start, candidates in sorted(first.choices.items()):
             best = candidates[0].score
             for other in candidates[1:3]:
-                if other.score > best - 0.25:
+                if other.score > best - 0.25 and not self._leads_to(other, candidates[0]):
                     draft = self._draft(question, way, schema, {start: other})
                     if draft is not None:
                         yield draft
+
+    def _leads_to(self, other: Candidate, first: Candidate) -> bool:
+        """Return whether a property is called like the class it leads to: no other reading of the word."""
+        info = self.schema.properties.get(other.term)
+        called = first.kind == "class" and info is not None and info.kind == "entity"
+        return (
+            called
+            and info is not None
+            and first.term in info.ranges
+            and other.name.lower() == first.name.lower()
+        )
 
     def _otherwise(self, question: QuestionText, way: Segmentation, schema: Schema) -> Iterator[Draft]:
         """Yield drafts of what cannot be built with the likeliest names: a kind that nothing leads to."""

@@ -17,9 +17,11 @@ from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import all_patterns, check, mentioned
 from mrag.planning.building.choices import Draft
-from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
+from mrag.planning.plan import Aggregate, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful
+from mrag.planning.schema import Schema
+from mrag.text.grammar import plural
 
 _AUXILIARIES = frozenset(
     "have has had having did do does is are was were that who which with been there be ever yet".split()
@@ -38,7 +40,7 @@ class Denial:
     """A question that denies a description.
 
     Attributes:
-        base: What the words before the denial ask for.
+        base: What the words before the denial ask for; "" for whomever the description is of.
         affirmed: The question without the denial.
     """
 
@@ -58,7 +60,9 @@ def denied(question: QuestionText, way: Segmentation) -> Denial | None:
         return None
     at, low = nots[0], question.low
     behind = [i for i in way.items if i.start >= at.end]
-    if _simple(behind) or _goes_on(low, at.end) or not any(_is_class(i) for i in way.items if i.end <= at.start):
+    who = low[0] == "who" and set(low[1 : at.start]) <= _AUXILIARIES
+    named = who or any(_is_class(i) for i in way.items if i.end <= at.start)
+    if (_simple(behind) and not who) or _goes_on(low, at.end) or not named:
         return None
     relative = {"that", "who", "which"} & {*low[max(0, at.start - 2) : at.start]}
     if relative and _VERBS & {*low[at.end :]}:
@@ -66,16 +70,16 @@ def denied(question: QuestionText, way: Segmentation) -> Denial | None:
     start = at.start
     while start and low[start - 1] in _AUXILIARIES:
         start -= 1
-    if not any(meaningful(w) for w in question.words[:start]):
+    if not who and not any(meaningful(w) for w in question.words[:start]):
         return None
     words, text = question.words, question.text
     said = text[words[at.start].token.start : words[at.end - 1].token.end]
     stated = _stated(said)
     if stated is None:
         return None
-    base = text[: words[start - 1].token.end]
+    base = "" if who else text[: words[start - 1].token.end]
     rest = text[words[at.end].token.start :]
-    return Denial(base + _ending(low), f"{text[: words[at.start].token.start]}{stated} {rest}")
+    return Denial(base and base + _ending(low), f"{text[: words[at.start].token.start]}{stated} {rest}")
 
 
 def _stated(said: str) -> str | None:
@@ -95,7 +99,9 @@ def _ending(low: Sequence[str]) -> str:
 
 def _simple(behind: Sequence[QuestionItem]) -> bool:
     """Return whether only one thing is denied, which is read without composing."""
-    told = [i for i in behind if i.mention is not None or i.quantity is not None or i.period is not None or i.text]
+    told = [
+        i for i in behind if i.mention is not None or i.quantity is not None or i.period is not None or i.text
+    ]
     names = [i for i in told if i.mention is None or i.mention.candidates[0].kind in ("entity", "value")]
     return len(told) < 2 or not names
 
@@ -113,6 +119,21 @@ def _is_class(item: QuestionItem) -> bool:
     return item.mention is not None and item.mention.candidates[0].kind == "class"
 
 
+def anybody(affirmed: Draft, schema: Schema) -> str | None:
+    """Return the question for all of the class that a description is of; None where that is not known."""
+    thing = _focus(affirmed.plan)
+    if thing is None:
+        return None
+    kinds = {str(k) for k in _kinds(affirmed.plan, thing)}
+    for p in affirmed.plan.where.patterns if not kinds else ():
+        info = schema.properties.get(str(p.predicate))
+        if info is not None and thing in (p.subject, p.object):
+            ends = info.ranges if p.object == thing else info.domains
+            kinds |= {max(ends, key=lambda c: (ends[c], c))} if ends else set()
+    known = [schema.classes[k] for k in sorted(kinds) if k in schema.classes]
+    return f"Which {plural(known[0].names[0])} are there?" if len(known) == 1 else None
+
+
 def without(base: Draft, affirmed: Draft) -> Draft | None:
     """Return the plan of what is asked for without the things of which a description holds.
 
@@ -123,7 +144,10 @@ def without(base: Draft, affirmed: Draft) -> Draft | None:
     plan, other = base.plan, affirmed.plan
     thing, same = _focus(plan), _focus(other)
     computed = other.having or other.limit is not None or other.where.plans or other.group_by
-    if thing is None or same is None or computed or _kinds(plan, thing) != _kinds(other, same):
+    unlike = (
+        bool(_kinds(other, same)) and _kinds(plan, thing) != _kinds(other, same) if thing and same else True
+    )
+    if thing is None or same is None or computed or unlike:
         return None
     taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
     fresh = (name for n in count(1) if (name := f"denied_{n}") not in taken)

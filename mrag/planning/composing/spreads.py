@@ -1,7 +1,7 @@
 """How far values lie apart: the greatest and the least of a property, and those of two things.
 
 "The difference between the highest and the lowest price", "how many years lie between the births of Ada and
-Ben": what has the values is read as a question of its own, and its greatest and least are taken from each other.
+Ben": what has the values is read as a question of its own, and its least is taken from its greatest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EXTREMES = re.compile(
     r"(?: (?P<first>[\w -]+?))? and (?:the )?(?P<low>[\w-]+) (?P<what>.+?)\W*$"
 )
 _YEARS = re.compile(
-    r"(?i)^\W*how many (?P<unit>years|days) (?:(?:lie|lay|lies|are|were|passed|elapsed|pass|went by|is|was) )?"
+    r"(?i)^\W*how many (?P<unit>years|days) (?:(?:lie|lay|lies|are|were|passed|elapsed|pass|is|was) )?"
     r"(?:there )?between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
     r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)\W*$"
 )
@@ -56,7 +56,9 @@ def spread(text: str) -> Spread | None:
         >>> spread("What is the difference in price between Acme and Bolt?")
     """
     if (match := _YEARS.match(text)) is not None:
-        return Spread(f"What is the {match['what']} of {match['x']} and {match['y']}?", match["unit"][:-1].lower())
+        return Spread(
+            f"What is the {match['what']} of {match['x']} and {match['y']}?", match["unit"][:-1].lower()
+        )
     match = _EXTREMES.match(text)
     if match is None:
         return None
@@ -64,10 +66,49 @@ def spread(text: str) -> Spread | None:
     if {high, low} & _HIGH and {high, low} & _LOW:
         return Spread(f"What is the average {what}?")
     plain, other = positive(high), positive(low)
-    opposite = plain and other and plain != high and other != low and DIMENSIONS[plain][0] != DIMENSIONS[other][0]
+    opposite = (
+        plain and other and plain != high and other != low and DIMENSIONS[plain][0] != DIMENSIONS[other][0]
+    )
     if not (plain and opposite):
         return None
     return Spread(f"What is the average {match['noun'] or DIMENSIONS[plain][1].split()[0]} of {what}?")
+
+
+_LAST = re.compile(
+    r"(?i)^\W*when (?P<verb>was|were|did|has|have|is|are) (?P<x>.+?) (?P<end>first|last) (?P<deed>[\w-]+)\W*$"
+)
+
+
+def end_of_time(text: str) -> tuple[str, pl.Fold] | None:
+    """Return the question for all times of a deed, and which of them is asked for; None for other questions.
+
+    Example:
+        >>> end_of_time("When was the blue van last serviced?")
+        ('When was the blue van serviced?', 'maximum')
+    """
+    match = _LAST.match(text)
+    if match is None:
+        return None
+    fold: pl.Fold = "minimum" if match["end"].lower() == "first" else "maximum"
+    return f"When {match['verb']} {match['x']} {match['deed']}?", fold
+
+
+def end_of(times: Draft, fold: pl.Fold) -> Draft | None:
+    """Return the plan of the first or the last of some times."""
+    plan = times.plan
+    if (
+        plan.limit is not None
+        or plan.grouped
+        or len(plan.columns) != 1
+        or not isinstance(plan.columns[0].value, pl.Unknown)
+    ):
+        return None
+    value = plan.columns[0].value
+    of = tuple(
+        p.subject for p in plan.where.patterns if p.object == value and isinstance(p.subject, pl.Unknown)
+    )
+    column = replace(plan.columns[0], value=pl.Aggregate(fold, value, of))
+    return replace(times, plan=replace(plan, columns=(column,)), choices={})
 
 
 def apart_by(found: Spread, values: Draft, schema: Schema) -> Draft | None:
@@ -89,7 +130,11 @@ def apart_by(found: Spread, values: Draft, schema: Schema) -> Draft | None:
             return None
     else:
         value_ = value
-        of = tuple(p.subject for p in plan.where.patterns if p.object in pl.parts(value) and isinstance(p.subject, pl.Unknown))
+        of = tuple(
+            p.subject
+            for p in plan.where.patterns
+            if p.object in pl.parts(value) and isinstance(p.subject, pl.Unknown)
+        )
     if value_ is None or isinstance(value_, pl.Aggregate) or not of:
         return None
     counted = _counted(value_, plan, schema, found.unit)
@@ -106,10 +151,15 @@ def apart_by(found: Spread, values: Draft, schema: Schema) -> Draft | None:
 
 
 def _counted(value: pl.Expression, plan: pl.Plan, schema: Schema, unit: str) -> pl.Expression | None:
-    """Return a value as what is subtracted: a date as its year, a number as it is; None where neither fits."""
+    """Return what is subtracted: a date as its year, a number as it is; None where neither fits."""
     plain = next((e for e in pl.parts(value) if isinstance(e, pl.Unknown)), None)
     info = next(
-        (i for p in plan.where.patterns if p.object == plain and (i := schema.properties.get(str(p.predicate)))), None
+        (
+            i
+            for p in plan.where.patterns
+            if p.object == plain and (i := schema.properties.get(str(p.predicate)))
+        ),
+        None,
     )
     if info is None or info.kind not in ("number", "date"):
         return None

@@ -24,11 +24,18 @@ Voice = OneOf["doer", "done", ""]
 _HAVING: Final = frozenset(("has", "is", "have", "was", "are"))
 """Verbs that names of properties begin with."""
 
-_UNITS: Final = frozenset(
-    "eur usd gbp chf jpy kg g mg km m cm mm nm mi ft lb lbs oz l ml min mins sec secs s ms hr hrs h kw kwh mw "
-    "mph kmh sqm sqkm ha pct percent".split()
-)
-"""Units and currencies that names of properties end with."""
+_UNITS: Final[dict[str, tuple[str, ...]]] = {
+    short: tuple(words.split())
+    for short, words in (
+        *((u, "") for u in "chf jpy mg g m cm mm nm ft oz s ms ml kw kwh mw mph kmh sqm sqkm ha pct".split()),
+        ("eur", "euro"), ("usd", "dollar"), ("gbp", "pound"), ("kg", "kg kilogram kilogramme kilo"),
+        ("km", "km kilometre kilometer"), ("mi", "mile"), ("lb", "pound"), ("lbs", "pound"),
+        ("l", "litre liter"), ("min", "minute"), ("mins", "minute"), ("sec", "second"), ("secs", "second"),
+        ("hr", "hour"),
+        ("hrs", "hour"), ("h", "hour"), ("percent", "percent"),
+    )
+}  # fmt: skip
+"""Units and currencies that names of properties end with, and what a question calls them."""
 
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
@@ -111,6 +118,10 @@ class SchemaWords:
                 self._by_bag[frozenset(name.weighty)].append(at)
             for r in dict.fromkeys(name.weighty):
                 self._by_root[r].append(at)
+        self._by_unit: defaultdict[str, list[int]] = defaultdict(list)
+        for at, name in enumerate(self.names):
+            for word in _UNITS.get(name.keys[-1], ()) if name.kind == "property" else ():
+                self._by_unit[root(word)].append(at)
         self._said = _comment_words(schema, self._by_root)
         self._told = _comment_pairs(schema)
 
@@ -149,14 +160,22 @@ class SchemaWords:
                 if not (deed and PERSON_WORDS & {*self.names[at].keys}):  # "purchased" names no customers
                     yield self._candidate(at, 0.72, "synonym")
             yield from self._partly(instead, "synonym", 0.8)
-        for rank, money in enumerate(SPENT.get(roots[0], ()) if len(span) == 1 else ()):
-            for at in self._by_weighty.get((root(money),), ()):
-                yield self._candidate(at, 0.8 - 0.01 * rank, "synonym")
-        for name in self._told.get(weighty, ()) if len(span) == 2 else ():
-            yield Candidate(name.kind, name.term, 0.72, name.name, "synonym"), name
+        yield from self._otherwise_called(roots, weighty) if len(span) < 3 else ()
         if len(span) == 1 and not is_everyday(keys[0]):
             for name in self._said.get(roots[0], ()):
                 yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
+
+    def _otherwise_called(
+        self, roots: tuple[str, ...], weighty: tuple[str, ...]
+    ) -> Iterator[tuple[Candidate, SchemaName]]:
+        """Yield what verbs of paying, units, and two words of a comment may mean."""
+        for rank, money in enumerate(SPENT.get(roots[0], ()) if len(roots) == 1 else ()):
+            for at in self._by_weighty.get((root(money),), ()):
+                yield self._candidate(at, 0.8 - 0.01 * rank, "synonym")
+        for at in self._by_unit.get(roots[0], ()) if len(roots) == 1 else ():
+            yield self._candidate(at, 0.78, "synonym")
+        for name in self._told.get(weighty, ()) if len(roots) == 2 else ():
+            yield Candidate(name.kind, name.term, 0.72, name.name, "synonym"), name
 
     def _known(self, word_root: str) -> str:
         """Return a root with the "e" that an ending has taken from a short word: "hired" is of "hire"."""

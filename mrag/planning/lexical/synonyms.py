@@ -90,12 +90,6 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("successor replacement"),
     words("border bordering adjacent adjoining neighbour neighbor neighbouring neighboring touch"),
     words("traverse cross flow pass"),
-    words("km kilometre kilometer"),
-    words("kg kilogram kilogramme"),
-    words("eur euro"),
-    words("usd dollar"),
-    words("min minute"),
-    words("hr hour"),
     words("qty quantity"),
 )
 """Words that a question may have in the place of each other."""

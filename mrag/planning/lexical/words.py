@@ -24,11 +24,13 @@ _PAST: Final = {
     past: verb
     for verb, forms in (
         pair.split(":")
-        for pair in "drive:drove,driven|fly:flew,flown|sing:sang,sung|swim:swam,swum|win:won|spend:spent|pay:paid|"
-        "send:sent|lend:lent|teach:taught|catch:caught|bring:brought|come:came|go:went,gone|eat:ate,eaten|"
+        for pair in "drive:drove,driven|fly:flew,flown|sing:sang,sung|swim:swam,swum|win:won|spend:spent|"
+        "pay:paid|send:sent|lend:lent|teach:taught|catch:caught|bring:brought|come:came|go:went,gone|eat:ate,eaten|"
         "drink:drank,drunk|choose:chose,chosen|break:broke,broken|wear:wore,worn|lose:lost|throw:threw,thrown|"
         "grow:grew,grown|draw:drew,drawn|ride:rode,ridden|beat:beaten|sleep:slept|keep:kept|steal:stole,stolen|"
-        "speak:spoke,spoken|meet:met|fight:fought|dig:dug|feed:fed|breed:bred|shoot:shot|sink:sank,sunk".split("|")
+        "speak:spoke,spoken|meet:met|fight:fought|dig:dug|feed:fed|breed:bred|shoot:shot|sink:sank,sunk".split(
+            "|"
+        )
     )
     for past in forms.split(",")
 }
@@ -56,7 +58,9 @@ def is_doer(noun: str, verb: str) -> bool:
     stems = {plain, plain.removesuffix("ed"), plain.removesuffix("d"), plain.removesuffix("s")}
     stems |= {s[:-1] for s in stems if len(s) > 3 and s[-1:] == s[-2:-1]}
     return len(noun) > 3 and any(
-        noun in (s, s + "er", s + "r", s + "or", s + s[-1:] + "er") and noun != verb for s in stems if len(s) > 2
+        noun in (s, s + "er", s + "r", s + "or", s + s[-1:] + "er") and noun != verb
+        for s in stems
+        if len(s) > 2
     )
 
 

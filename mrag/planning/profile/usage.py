@@ -202,9 +202,9 @@ class _Counting:
     def _find_flags(self) -> None:
         """Find the numbers that are nothing but 0 and 1; numbers of things may happen to be no more."""
         for use in self.uses.values():
-            if use.kind == "number" and use.datatype in INTEGERS and use.objects == 2:
-                if (use.least, use.greatest) == ("0", "1"):
-                    use.truth = ("1", "0")
+            whole = use.kind == "number" and use.datatype in INTEGERS and use.objects == 2
+            if whole and (use.least, use.greatest) == ("0", "1"):
+                use.truth = ("1", "0")
 
     def _look_at_texts(self, use: PropertyUsage) -> None:
         large = use.iri in self.large

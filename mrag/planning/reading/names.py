@@ -53,7 +53,7 @@ class NameReader(WordReader):
         named = bool(names) and ("entity" in kinds or "value" in kinds)
         if nouns and names and nouns[0].score >= best - 0.05:
             # A class or a property that a value happens to be called by.
-            named = False
+            named = self._kind_of_next(item, names)
         owner, self.owner = self.owner, ""
         if owner:
             nouns = tuple(c for c in nouns if self._owns(owner, c.term))
@@ -136,6 +136,19 @@ class NameReader(WordReader):
         self.listing = False
         self.last_at = item.end
 
+    def _kind_of_next(self, item: QuestionItem, names: tuple[Candidate, ...]) -> bool:
+        """Return whether a value says of which kind are the things right behind it: "engine repairs"."""
+        following = next((i for i in self.items if i.start == item.end and i.mention is not None), None)
+        if following is None or following.mention is None or following.mention.candidates[0].kind != "class":
+            return False
+        cls = following.mention.candidates[0].term
+        head = self.question.words[following.end - 1]
+        return head.low != head.token.key and any(
+            cls in info.domains and info.kind == "text"
+            for c in names[:2] if c.kind == "value" and c.way == "exact" for p in c.properties
+            if (info := self.schema.properties.get(p)) is not None
+        )  # fmt: skip
+
     def _exclude_each_other(self, previous: FrameRestriction, found: FrameRestriction) -> bool:
         """Return whether no thing has both of two values: "on Mondays and Wednesdays"."""
         low, start = self.question.low, previous.mention.start
@@ -143,12 +156,18 @@ class NameReader(WordReader):
         comma = "," in self.question.words[found.mention.start].before
         if not ("and" in between or comma) or not {*between} <= {"and", "the", "on", "in", "a", "an"}:
             return False
-        if self.frame.yes_or_no or "both" in low[max(0, start - 2) : start] or previous.negated or found.negated:
+        if (
+            self.frame.yes_or_no
+            or "both" in low[max(0, start - 2) : start]
+            or previous.negated
+            or found.negated
+        ):
             return False
         values = [[c for c in r.mention.candidates[:2] if c.kind == "value"] for r in (previous, found)]
         return any(
             info.functional
-            for one in values[0][:1] for other in values[1][:1] for p in {*one.properties} & {*other.properties}
+            for one in values[0][:1] for other in values[1][:1]
+            for p in {*one.properties} & {*other.properties}
             if (info := self.schema.properties.get(p)) is not None and one.term != other.term
         )  # fmt: skip
 

@@ -19,10 +19,11 @@ from mrag.planning.reading.frame import (
     Superlative,
 )
 from mrag.planning.reading.names import NameReader
-from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
+from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 
 _JUDGED = ("best", "worst")
 _IDENTIFYING = frozenset("id ids name names title titles label code codes symbol symbols key".split())
+_OF = frozenset("of the a an their its".split())
 _EACH: tuple[list[str], ...] = (
     ["one"],
     ["of", "them"],
@@ -71,14 +72,13 @@ class FrameReader(NameReader):
             # "The area of all states combined"
             self.frame.outputs[-1], waiting.fold = FrameMeasure("sum", last), None
             last.role = "measure"
+        self._done_by_things()
+        self._on_average()
         self._first_or_last()
         if self.bare is not None and self.bare.ordinal and frame_is_plain(self.frame):
             self.frame.unsupported = True  # the first of what?
         if waiting.compare is not None and waiting.fold == "average":
             self._level(FrameMeasure("average"))
-        top = self.frame.superlative
-        if waiting.fold == "average" and top is not None and top.adjective:
-            top.fold = "average"  # "the most expensive on average"
         self.frame.dangling = waiting.count and bool(self.frame.measures)
         if waiting.negated or waiting.compare or waiting.between or waiting.each:
             self.frame.unsupported = True
@@ -88,6 +88,39 @@ class FrameReader(NameReader):
             # "Who are the best? Return their name and age.": the second sentence says what is shown.
             self.frame.outputs = [*self._answered(self.boundary), *self.frame.outputs[self.boundary :]]
         return self.frame
+
+    def _on_average(self) -> None:
+        """Order by an average where that is said of a superlative: "the most expensive on average"."""
+        top = self.frame.superlative
+        if self.waiting.fold == "average" and top is not None and top.adjective:
+            top.fold = "average"
+
+    def _done_by_things(self) -> None:
+        """Ask for the number of a verb behind its subject: "what did repairs cost", not for the repairs."""
+        frame, low = self.frame, self.question.low
+        first = frame.outputs[0] if len(frame.outputs) == 1 else None
+        subject = first.noun if isinstance(first, FrameMeasure) else first
+        much = low[:2] == ["how", "much"]
+        if (
+            not isinstance(subject, Noun)
+            or not (much or low[0] == "what")
+            or not {"did", "do", "does"} & {*low[1:3]}
+        ):
+            return
+        verb = frame.nouns[-1]
+        info = self.schema.properties.get(verb.candidates[0].term)
+        if (
+            verb is subject
+            or verb.role
+            or info is None
+            or info.kind != "number"
+            or low[verb.start - 1] in _OF
+        ):
+            return
+        if may_be_class(subject.candidates) and frame.superlative is None and not frame.groups:
+            fold = self.waiting.fold or ("sum" if much else None)
+            frame.outputs = [FrameMeasure(fold, verb) if fold else verb]
+            verb.role, subject.role, self.waiting.fold = "measure" if fold else "output", "", None
 
     def _answered(self, boundary: int) -> list[Noun]:
         """Return the things asked for before a second sentence, unless that says how to name them."""

@@ -116,10 +116,11 @@ class WordReader(NounReader):
         self.waiting.show = self.implicit = False
 
     def _asks_how(self, at: int) -> bool:
-        """Return whether a "how" begins a question, or one more about the same things: "and how long are they"."""
+        """Return whether a "how" begins a question, or another: "and how long are they"."""
         low = self.question.low
-        return at == 1 or (low[at - 2] in ("and", "are", "tell") or bool(self.question.words[at - 1].before)) and bool(
-            {"it", "they", "is", "are", "each"} & {*low[at + 1 : at + 3]}
+        return at == 1 or (
+            (low[at - 2] in ("and", "are", "tell") or bool(self.question.words[at - 1].before))
+            and bool({"it", "they", "is", "are", "each"} & {*low[at + 1 : at + 3]})
         )
 
     def _how(self, low: str, item: QuestionItem) -> None:
