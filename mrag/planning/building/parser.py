@@ -153,9 +153,9 @@ class Parser:
             # No other way of cutting the question may lose what it asks to compute.
             return []
         asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)
-        apart = checks.groups(ways[0])
+        split = checks.groups(ways[0])
         flat = [
-            (replace(draft, guesses=draft.guesses + (apart > checks.groups(way))), way.score - ways[0].score)
+            (replace(draft, guesses=draft.guesses + (split > checks.groups(way))), way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
             if asked <= checks.asked_kinds(way)
             for draft in self._drafts(question, way, schema, flips=number < 2)

@@ -140,7 +140,7 @@ def apart_by(found: Spread, values: Draft, schema: Schema) -> Draft | None:
     counted = _counted(value_, plan, schema, found.unit)
     if counted is None:
         return None
-    high, low = (pl.Aggregate(f, counted, of) for f in ("maximum", "minimum"))  # type: ignore[arg-type]
+    high, low = (pl.Aggregate(f, counted, of) for f in ("maximum", "minimum"))
     difference: pl.Expression = pl.Days(low, high) if found.unit == "day" else pl.Arithmetic(high, "-", low)
     whole = pl.Plan(plan.where, (pl.Column(difference, "difference"),))
     try:
