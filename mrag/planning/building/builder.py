@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,9 @@ from mrag.text.tokens import alike, content
 _PATHS = frozenset("through along across throughout around inside outside".split())
 """Prepositions that a relation has been found for."""
 
+_SPANNING = re.compile(r"how many (years|months|days) (after|before|since|between|lie|passed|elapsed)\b")
+"""Questions for the time between two others, which no value is."""
+
 _ANY = frozenset("a an any some another".split())
 
 _VERBS_OF_RELATION = frozenset(
@@ -57,7 +61,7 @@ class Builder(PlanVerbs):
             Unbuildable: If there is none.
         """
         frame = self.frame
-        if frame.unsupported:
+        if frame.unsupported or _SPANNING.match(" ".join(self.question.low)):
             raise Unbuildable("unsupported")
         self.graph = QueryGraph(
             self.schema, self.joins, self._hints(), asks_relation=frame.yes_or_no, avoided=self.avoided
@@ -298,9 +302,6 @@ class Builder(PlanVerbs):
             return False
         if word.low in MEASURING and self._measured_behind(at):
             return False
-        if not named and self._happened(at):
-            self.guesses += 0.5
-            return False
         # A word of a property that was used for a join is read.
         kinds = (name for info in self.schema.classes.values() for name in info.names)
         kind = any({*content(name)} == {word.stem} for name in kinds)
@@ -310,6 +311,9 @@ class Builder(PlanVerbs):
             texts = () if info is None else info.names if kind else (*info.names, info.comment)
             if any(alike(word.stem, w) for text in texts for w in content(text)):
                 return False
+        if not named and self._happened(at):
+            self.guesses += 0.5
+            return False
         related = self.graph.used or self.graph.read
         if related and word.low in _PATHS:
             return False

@@ -8,13 +8,14 @@ from dataclasses import replace
 from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.scopes import aggregates, mentioned
-from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.words import is_past, is_role
 from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import unit_of
+from mrag.planning.schema import Schema
 from mrag.text.english import PREPOSITIONS
 from mrag.text.tokens import stem
 
@@ -68,6 +69,14 @@ def _deed(low: Sequence[str], at: int) -> bool:
     if is_past(low[at]):
         return True
     return bool({"did", "do", "does"} & {*low[:at]}) and low[at - 1] not in _BEFORE_NOUNS
+
+
+def leads_to(other: Candidate, first: Candidate, schema: Schema) -> bool:
+    """Return whether a property is called like the class it leads to: no other reading of the word."""
+    info = schema.properties.get(other.term) if first.kind == "class" else None
+    if info is None or info.kind != "entity":
+        return False
+    return first.term in info.ranges and other.name.lower() == first.name.lower()
 
 
 def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:

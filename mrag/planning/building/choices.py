@@ -195,7 +195,11 @@ class PlanChoices:
         info = self.schema.properties.get(found.term)
         if info is None or found.way != "tokens":
             return found
-        said = {w.stem for w in self.question.words} | {root(w.low) for w in self.question.words}
+        others = [(n.start, n.end) for n in self.frame.nouns if n is not noun]
+        others += [(r.mention.start, r.mention.end) for r in self.frame.restrictions]
+        taken = {i for start, end in others for i in range(start, end)}
+        free = [w for i, w in enumerate(self.question.words) if i not in taken]
+        said = {w.stem for w in free} | {root(w.low) for w in free}
         names = [{*content(name)} for name in info.names]
         whole = any(len(name) > 1 and all(w in said or root(w) in said for w in name) for name in names)
         return replace(found, score=max(found.score, 0.92)) if whole else found

@@ -290,21 +290,12 @@ class Parser:
         for start, candidates in sorted(first.choices.items()):
             best = candidates[0].score
             for other in candidates[1:3]:
-                if other.score > best - 0.25 and not self._leads_to(other, candidates[0]):
+                if other.score > best - 0.25 and not (
+                    first.joins < 1 and checks.leads_to(other, candidates[0], schema)
+                ):
                     draft = self._draft(question, way, schema, {start: other})
                     if draft is not None:
                         yield draft
-
-    def _leads_to(self, other: Candidate, first: Candidate) -> bool:
-        """Return whether a property is called like the class it leads to: no other reading of the word."""
-        info = self.schema.properties.get(other.term)
-        called = first.kind == "class" and info is not None and info.kind == "entity"
-        return (
-            called
-            and info is not None
-            and first.term in info.ranges
-            and other.name.lower() == first.name.lower()
-        )
 
     def _otherwise(self, question: QuestionText, way: Segmentation, schema: Schema) -> Iterator[Draft]:
         """Yield drafts of what cannot be built with the likeliest names: a kind that nothing leads to."""

@@ -26,6 +26,10 @@ _YEARS = re.compile(
     r"(?:there )?between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
     r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)\W*$"
 )
+_AFTER = re.compile(
+    r"(?i)^\W*how many (?P<unit>years|days) (?:after|before) (?P<x>.+?) (?:was|were|did|is) (?P<y>.+?) "
+    r"(?P<what>[\w-]+)\W*$"
+)
 _HIGH = frozenset("highest greatest largest biggest maximum max most".split())
 _LOW = frozenset("lowest least smallest minimum min fewest".split())
 
@@ -55,7 +59,7 @@ def spread(text: str) -> Spread | None:
         'What is the founding of Acme and Bolt?'
         >>> spread("What is the difference in price between Acme and Bolt?")
     """
-    if (match := _YEARS.match(text)) is not None:
+    if (match := _YEARS.match(text) or _AFTER.match(text)) is not None:
         return Spread(
             f"What is the {match['what']} of {match['x']} and {match['y']}?", match["unit"][:-1].lower()
         )

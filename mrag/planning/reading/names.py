@@ -267,6 +267,22 @@ class NameReader(WordReader):
         self.frame.read.update(range(item.start, item.end))
         return True
 
+    def _kind_of_kind(self, cls: str, following: QuestionItem) -> bool:
+        """Return whether a class only tells of what the things behind it are: "turbine models"."""
+        assert following.mention is not None
+        head, candidates = self.question.words[following.end - 1], following.mention.candidates
+        heads = {c.term for c in candidates if c.kind == "class" and c.score >= candidates[0].score - 0.05}
+        plural = (
+            head.low != head.token.key
+            and head.low.endswith("s")
+            and not self.question.words[following.start].before
+        )
+        return (
+            plural
+            and cls not in heads
+            and any({e.source, e.target} == {cls, other} for e in self.schema.edges for other in heads)
+        )
+
     def _owner_of_next(self, number: int) -> bool:
         """Take a class that stands right before one of its own properties for part of the property's name."""
         item, following = self.items[number], self.items[number + 1 : number + 2]
@@ -282,6 +298,9 @@ class NameReader(WordReader):
         costs = compared & {*self.question.low[item.end + 1 : item.end + 2]}
         if plural or asked or costs or verb.endswith("ed") or verb in PARTICIPLES:
             return False  # "products cost" and "product sold" are no compounds, "customer state" is
+        if own.kind == "class" and self._kind_of_kind(own.term, following[0]):
+            self.frame.read.update(range(item.start, item.end))
+            return True
         if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):
             return False
         kept = [c for c in behind if c.kind == "property" and self._owns(own.term, c.term)]
