@@ -144,7 +144,7 @@ class Parser:
         ways = segmentations(question, mentions, schema)
         if (
             depth
-            and (denial := denied(question, ways[0])) is not None
+            and (denial := denied(question, ways[0], self.schema)) is not None
             and (drafts := self._denied(denial, given))
         ):
             return drafts

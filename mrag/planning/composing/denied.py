@@ -48,12 +48,13 @@ class Denial:
     affirmed: str
 
 
-def denied(question: QuestionText, way: Segmentation) -> Denial | None:
+def denied(question: QuestionText, way: Segmentation, schema: Schema) -> Denial | None:
     """Return a question that denies more than one thing at once, as two that deny nothing; None for others.
 
     Args:
         question: The question.
         way: How it is cut best.
+        schema: The schema.
     """
     nots = [i for i in way.items if i.cue is not None and i.cue.kind == "not"]
     if len(nots) != 1 or not nots[0].start:
@@ -62,7 +63,7 @@ def denied(question: QuestionText, way: Segmentation) -> Denial | None:
     behind = [i for i in way.items if i.start >= at.end]
     who = low[0] == "who" and set(low[1 : at.start]) <= _AUXILIARIES
     named = who or any(_is_class(i) for i in way.items if i.end <= at.start)
-    if (_simple(behind) and not who) or _goes_on(low, at.end) or not named:
+    if (_simple(behind, schema) and not who) or _goes_on(low, at.end) or not named:
         return None
     relative = {"that", "who", "which"} & {*low[max(0, at.start - 2) : at.start]}
     if relative and _VERBS & {*low[at.end :]}:
@@ -97,13 +98,16 @@ def _ending(low: Sequence[str]) -> str:
     return " are there?" if list(low[:2]) == ["how", "many"] else "?"
 
 
-def _simple(behind: Sequence[QuestionItem]) -> bool:
+def _simple(behind: Sequence[QuestionItem], schema: Schema) -> bool:
     """Return whether only one thing is denied, which is read without composing."""
     told = [
         i for i in behind if i.mention is not None or i.quantity is not None or i.period is not None or i.text
     ]
     names = [i for i in told if i.mention is None or i.mention.candidates[0].kind in ("entity", "value")]
-    return len(told) < 2 or not names
+    properties = (
+        schema.properties.get(i.mention.candidates[0].term) for i in told[:-1] if i.mention is not None
+    )
+    return len(told) < 2 or not (names or any(p is not None and p.flag for p in properties))
 
 
 def _goes_on(low: Sequence[str], end: int) -> bool:
