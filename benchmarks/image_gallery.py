@@ -45,7 +45,7 @@ def main() -> None:
                 if not kept and file is not None:
                     file.unlink(missing_ok=True)
                 print("with a catalogue" if kept else "without a catalogue")
-                with serving(kg) as client:
+                with serving(kg, ServerSettings(model="none", seconds=600)) as client:
                     measured(client, args.times)
     print(f"peak {peak_memory():.0f} MiB")
 
@@ -61,7 +61,7 @@ def made(url: str, folder: Path, scale: float) -> None:
 
 
 @contextmanager
-def serving(kg: mrag.KnowledgeGraph) -> Iterator[httpx.Client]:
+def serving(kg: mrag.KnowledgeGraph, settings: ServerSettings) -> Iterator[httpx.Client]:
     """Serve a graph on a thread, and give a client of it."""
     import threading
 
@@ -69,9 +69,7 @@ def serving(kg: mrag.KnowledgeGraph) -> Iterator[httpx.Client]:
 
     from mrag.server.app import create_app
 
-    config = uvicorn.Config(
-        create_app(kg, ServerSettings(model="none", seconds=600)), port=0, log_level="warning"
-    )
+    config = uvicorn.Config(create_app(kg, settings), port=0, log_level="warning")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

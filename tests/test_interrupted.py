@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 from rdflib import Literal, URIRef
 
@@ -16,8 +17,10 @@ from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record
 from mrag.graph.updates import update
+from mrag.rdf.queries import Query
 from mrag.rdf.terms import Triple
 from mrag.storage.saving import saved
+from mrag.stores import embedded
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import ROOT
 
@@ -103,6 +106,51 @@ def test_clients_graphs_go_with_what_is_replaced(tmp_path: Path, monkeypatch: py
         assert context not in kg.store.graphs()
     with mrag.connect(url) as kg:
         assert kg.recovered is None
+
+
+@pytest.mark.parametrize("parts", [0, 1, 2, 4])
+def test_a_large_graph_that_is_partly_removed_is_clear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: int
+) -> None:
+    """Large graphs go in transactions that each fit into memory; no question sees what is left of them."""
+    url, context = f"oxigraph:{tmp_path / 'store'}", "urn:x:context"
+    file = write(tmp_path / "a.nt", "".join(f"<urn:a{n}> <urn:b> <urn:c> .\n" for n in range(25)))
+    monkeypatch.setattr(embedded, "_AT_ONCE", 10)
+    with mrag.connect(url) as kg:
+        kg.load([file])
+        update(
+            kg, f"INSERT DATA {{ GRAPH <{context}> {{ <urn:a> <urn:b> {', '.join(map(str, range(25)))} }} }}"
+        )
+        mrag.reason(kg)
+        before = {g for g in kg.store.graphs() if g == context or g.startswith(kg.iri)}
+        revision = kg.revision
+        bound, done = Query.bind, []
+
+        def dies(self: Query, **values: object) -> str:
+            text = bound(self, **values)  # type: ignore[arg-type]
+            if self.name == "update/remove-some":
+                # Each graph asks for this text once, and runs it part by part.
+                engine, node = kg.store.engine, ox.NamedNode(str(values["graph"][0]))  # type: ignore[index]
+                for _ in range(min(2, parts - len(done))):
+                    engine.update(text)
+                    done.append(node)
+                if len(done) == parts:
+                    raise SystemExit("as if it were killed")
+            return text
+
+        monkeypatch.setattr(Query, "bind", dies)
+        with pytest.raises(SystemExit):
+            kg.clear()
+        monkeypatch.setattr(Query, "bind", bound)
+        left = sum(kg.store.count(graph) for graph in before)
+        assert left >= 50 - 10 * parts > 0
+        assert kg.count() == 0 and kg.query("ASK { ?s ?p ?o }") is False
+    with mrag.connect(url) as kg:
+        assert kg.count() == kg.record.triples == 0 and kg.revision > revision
+        assert kg.query("ASK { GRAPH ?g { ?s ?p ?o } }") is False and not kg.record.contexts
+        kg.clear()
+        assert not sum(kg.store.count(graph) for graph in before - {*kg.record.asserted})
+        assert kg.load([file]).triples == kg.count() == 25 and not kg.record.pending
 
 
 def test_a_part_of_a_load_is_no_load_where_parts_can_land() -> None:

@@ -213,7 +213,8 @@ def test_search_gives_labels_scores_and_reasons(demo: Session) -> None:
     assert [f["rank"] for f in found] == [1, 2, 3, 4]
     assert [f["score"] for f in found] == sorted((f["score"] for f in found), reverse=True)
     assert all(f["label"] and f["reasons"] and f["iri"].startswith("https://") for f in found)
-    assert "ex:" in demo.text("search", text="triple store", ranker="bm25", k=2)
+    for name in ("bm25", "hybrid+mmr:0.5"):
+        assert "ex:" in demo.text("search", text="triple store", ranker=name, k=2)
 
 
 def test_context_tells_asserted_from_inferred(demo: Session) -> None:
@@ -437,6 +438,8 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
     "wrong type": ("context", {"entities": "ex:GraphDB"}, "valid list"),
     "many entities": ("context", {"entities": ["ex:a"] * 21}, "at most 20"),
     "bad ranker": ("search", {"text": "x", "ranker": "magic"}, "hybrid"),
+    "ranker with a model": ("search", {"text": "x", "ranker": "bm25+llm"}, "only the operator chooses"),
+    "ranker of a file": ("search", {"text": "x", "ranker": "codes:../x"}, "by the operator only"),
     "no arguments": ("query", {}, "sparql"),
     "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "no such thing"),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -159,14 +158,23 @@ def test_a_chat_model_orders_the_hits(kg: mrag.KnowledgeGraph, said: str, order:
     assert iris(hits) == [before[at] for at in order]
 
 
-def test_packages_add_rankers(kg: mrag.KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = metadata.EntryPoint("backwards", "tests.test_rankers:backwards", registry.GROUP)
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [entry] if group == registry.GROUP else [])
+def test_packages_add_rankers(
+    kg: mrag.KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    installed = tmp_path / "rank_extras-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: rank-extras\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text(
+        f"[{registry.GROUP}]\nbackwards = tests.test_rankers:backwards\ngone = rank_extras_gone:make\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
     known_rankers.cache_clear()
     try:
-        assert "backwards" in known_rankers() and "bm25" in known_rankers()
+        assert {"backwards", "gone", "bm25"} <= {*known_rankers()}
         found = mrag.ranker("bm25+backwards:2", kg).rank(ASKED, 2)
         assert iris(found) == iris(mrag.ranker("bm25", kg).rank(ASKED, 2))[::-1]
+        with pytest.raises(ConfigError, match="The package rank-extras names a ranker 'gone' that cannot be"):
+            mrag.ranker("gone", kg)
     finally:
         known_rankers.cache_clear()
 

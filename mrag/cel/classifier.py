@@ -21,6 +21,7 @@ from mrag.graph.kg import KnowledgeGraph
 
 try:
     _base: Any = import_module("sklearn.base")
+    _multiclass: Any = import_module("sklearn.utils.multiclass")
     _validation: Any = import_module("sklearn.utils.validation")
 except ModuleNotFoundError as error:
     raise ConfigError(
@@ -87,13 +88,21 @@ class ConceptClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ig
                 the graph.
             ConfigError: If there is no such learner or setting.
         """
-        iris, labels = _iris(X), np.asarray(y)
-        if labels.ndim != 1 or len(labels) != len(iris):
+        if y is None:
+            raise LearningProblemError("A classifier requires y to be passed, but the target y is None.")
+        iris, labels = _iris(X), _validation.column_or_1d(y, warn=True)
+        if len(labels) != len(iris):
             raise LearningProblemError(f"{len(iris)} samples do not go with classes of shape {labels.shape}.")
+        try:
+            _multiclass.check_classification_targets(labels)
+        except ValueError as error:
+            raise LearningProblemError(str(error)) from None
         self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
+            kind = "Only binary classification is supported. The type of the target is multiclass"
             raise LearningProblemError(
-                f"A concept tells two classes apart, and y has {len(self.classes_)}.",
+                f"{kind if len(self.classes_) > 2 else 'A concept tells two classes apart'}: "
+                f"y has {len(self.classes_)} {'classes' if len(self.classes_) > 2 else 'class'}.",
                 hint="Learn one for each class, such as by sklearn.multiclass.OneVsRestClassifier.",
             )
         described = labels == self.classes_[1]

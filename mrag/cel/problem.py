@@ -8,8 +8,10 @@ score F1 = 2/3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal, get_args
 
 from mrag import html
@@ -151,6 +153,28 @@ class LearningProblem:
     def examples(self) -> tuple[str, ...]:
         """Return the positive examples, then the negative ones."""
         return self.positives + self.negatives
+
+    def in_turn(self, seed: int = 0) -> list[str]:
+        """Return positive and negative examples in turn, in an order drawn by chance.
+
+        Args:
+            seed: Of the order.
+        """
+        chance = random.Random(seed)
+        kinds = (chance.sample(some, len(some)) for some in (self.positives, self.negatives))
+        return [x for pair in zip_longest(*kinds) for x in pair if x is not None]
+
+    def among(self, some: Container[str]) -> LearningProblem:
+        """Return the problem with only some of its examples.
+
+        Args:
+            some: The IRIs of those that stay, and of others.
+
+        Raises:
+            LearningProblemError: If none of one kind stays.
+        """
+        kept = ((x for x in kind if x in some) for kind in (self.positives, self.negatives))
+        return LearningProblem(*kept, ignored=self.ignored)
 
     def check(self, kg: KnowledgeGraph) -> None:
         """Make sure that every example is a named individual of a graph.

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 import mrag
-from mrag import generative
+from mrag import generative, jobs
 from mrag import index as indexes
 from mrag.cli.shared.commands import Commands
-from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
+from mrag.cli.shared.options import JsonOption, KgOption, RunnerOption, StoreOption, WorkersOption, opened
 from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json, status
 
 app = Commands(
@@ -45,13 +45,16 @@ def build_(
         list[str] | None,
         typer.Option(help="Catalogue query of ?documentID ?documentText, such as kg/sentences; repeatable."),
     ] = None,
+    runner: RunnerOption = "inline",
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build the clue index of a graph's documents.
 
     \b
-    Example:
+    Examples:
       mrag clues build --model local:model.gguf
+      mrag clues build --model local:model.gguf --runner processes --workers 4
     """
     with opened(store, kg) as graph, ExitStack() as stack:
         loaded = _model(model, stack)
@@ -60,7 +63,13 @@ def build_(
             definition = indexes.Definition(queries=tuple(query), languages=graph.languages)
         started = time.perf_counter()
         with status("Building"):
-            index = generative.build_clues(graph, loaded.tokeniser, definition=definition, folder=folder)
+            index = generative.build_clues(
+                graph,
+                loaded.tokeniser,
+                definition=definition,
+                folder=folder,
+                runner=jobs.runner(runner, workers),
+            )
         seconds = time.perf_counter() - started
         if as_json:
             show_json({"documents": len(index), "tokens": index.tokens, "seconds": round(seconds, 3)})

@@ -66,6 +66,16 @@ def serve(
             "processes that answer requests (default: 1).",
         ),
     ] = None,
+    grace: Annotated[
+        float, typer.Option(min=0, help="Seconds that running requests get when the server stops.")
+    ] = 3.0,
+    drain: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="Seconds before that in which it takes requests, but says at /ready that it stops.",
+        ),
+    ] = 0.0,
     reason: Annotated[bool, typer.Option("--reason", help="Reason again after each update.")] = False,
     separate: Annotated[
         bool,
@@ -120,6 +130,8 @@ def serve(
         max_bytes=megabytes << 20,
         max_body=body << 20,
         memory=memory << 20,
+        grace=grace,
+        drain=drain,
         reason=reason,
         union=not separate,
         index=index,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mrag.errors import QueryRefused
-from mrag.graph.changes import TouchedEntities
+from mrag.graph.changes import GraphChange, TouchedEntities
 
 if TYPE_CHECKING:
     import pyoxigraph as ox
@@ -67,8 +67,9 @@ def land(kg: GraphLayers, change: PlannedUpdate) -> None:
     if record.revision != before.revision + 1:
         raise QueryRefused("The graph has changed meanwhile.", hint="Try the update again.")
     kept = record.inferred == before.inferred
-    touched = TouchedEntities.of([*change.removed, *change.added]) if kept else None
-    kg.commit(record, to_data(change.removed, [*change.added, *change.copies]), touched=touched)
+    touched = TouchedEntities.of(change.added, change.removed) if kept else None
+    data = to_data(change.removed, [*change.added, *change.copies])
+    kg.commit(record, data, change=GraphChange("update", touched=touched))
     for graph in before.contexts:
         if graph not in record.contexts:
             kg.store.clear(graph)  # the engine would go on listing its name

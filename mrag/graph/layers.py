@@ -27,7 +27,7 @@ from typing import TypeAlias
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, QueryTimeout
-from mrag.graph.changes import TouchedEntities, entry
+from mrag.graph.changes import GraphChange, TouchedEntities, entry
 from mrag.graph.record import Record, Status, joined, parted, read_record, record_update, status_of
 from mrag.rdf import queries
 from mrag.rdf.printing import to_data
@@ -87,11 +87,8 @@ class GraphLayers:
     def dataset(self, layer: Layer = "all") -> Dataset:
         """Return the graphs of a layer as the dataset of a query."""
         record = self.record
-        graphs = {
-            "all": (*record.asserted, *record.inferred),
-            "asserted": record.asserted,
-            "inferred": record.inferred,
-        }[layer]
+        graphs = () if layer == "inferred" else record.asserted
+        graphs = graphs if layer == "asserted" else (*graphs, *record.inferred)
         # What named graphs assert is in one graph more, so that the default graph has it.
         own = (g for g in (*record.asserted, *record.inferred) if g != record.merged)
         named = () if self.as_found else (*own, *record.contexts)
@@ -185,7 +182,7 @@ class GraphLayers:
         self.commit(replace(self.record, pending=""))
 
     def commit(
-        self, after: Record, also: str = "", *, changed: bool = True, touched: TouchedEntities | None = None
+        self, after: Record, also: str = "", *, changed: bool = True, change: GraphChange | None = None
     ) -> None:
         """Replace the record, and so what is in sight, in one transaction.
 
@@ -193,13 +190,13 @@ class GraphLayers:
             after: The new record.
             also: An update that belongs to it, without a prologue.
             changed: Whether the triples are others than before.
-            touched: What it touches, if that is known and no inferences are dropped.
+            change: What makes the change; what it touches only where no inferences are dropped.
         """
         with self.landing:
             if not self.as_found:
                 after, before = replace(after, kept=True), self.revision
                 later = before < after.revision
-                kept = entry(self.iri, before, after.revision, touched) if touched and later else ""
+                kept = entry(self.iri, before, after.revision, change) if change and later else ""
                 self.store.update(";\n".join(p for p in (record_update(self.iri, after), also, kept) if p))
             self.written(after, changed=changed)
 
@@ -215,6 +212,7 @@ class GraphLayers:
         count: int = -1,
         apart: Sequence[str] = (),
         premises: Sequence[str] | None = None,
+        touched: TouchedEntities | None = None,
     ) -> None:
         """Make these graphs the inferred layer of the present triples, in one transaction.
 
@@ -223,24 +221,25 @@ class GraphLayers:
             count: Triples in them, if they have been counted.
             apart: IRIs of graphs of what follows and contradicts the ontology.
             premises: The named graphs that reasoning read, if they are others than before.
+            touched: What the inferred triples touch that were not there before, if that is known.
         """
-        touched = None if self.record.inferred or self.record.apart or graphs or apart else TouchedEntities()
+        if not (self.record.inferred or self.record.apart or graphs or apart):
+            touched = TouchedEntities()
         record, revision = self.record.without_inferences(), self.record.revision + 1
         after = replace(record, inferred=tuple(graphs), inferences=count, apart=tuple(apart))
         after = after if premises is None else replace(after, premises=tuple(premises))
-        self.commit(replace(after, revision=revision, reasoned=revision, pending=""), touched=touched)
+        after = replace(after, revision=revision, reasoned=revision, pending="")
+        self.commit(after, change=GraphChange("reasoning", touched=touched))
 
-    def exchange(self, *, into: str = "", out: str = "") -> None:
-        """Put a graph that has been filled in sight, take another out, or both, in one transaction.
-
-        What went out is then removed.
-        """
+    def exchange(self, change: GraphChange, *, into: str = "", out: str = "") -> None:
+        """Put a graph that was filled in sight, take another out, or both, in one transaction."""
         after = self.record
         if out:
             after = parted(after, {out}, self.store.count(out), gone=True)
         if into:
             after = joined(after, into, self.store.count(into))
-        self.commit(after)
+        kept = after.inferred == self.record.inferred
+        self.commit(after, change=change if kept else replace(change, touched=None))
         if out:
             self.store.clear(out)
 
@@ -292,7 +291,7 @@ class GraphLayers:
             self.store.clear(self.server_graph())
             self.recount()
             return
-        self.begin_anew(Record((self.new_graph(),), revision=self.record.revision + 1))
+        self.begin_anew(Record((self.new_graph(),), revision=self.record.revision + 1), GraphChange("clear"))
 
     def begin_own(self) -> None:
         """Begin a knowledge graph beside data that the store held before and nobody has named."""
@@ -302,10 +301,11 @@ class GraphLayers:
             )
             self._found, self.record = (), Record((f"{self.iri}:asserted:0",))
 
-    def begin_anew(self, after: Record) -> None:
+    def begin_anew(self, after: Record, change: GraphChange) -> None:
         """Commit a record that names none of the graphs of before but `contexts`, then remove the others."""
         contexts = [g for g in self.record.contexts if g not in after.contexts]
-        self.commit(replace(after, pending=json.dumps({"clear": contexts}) if contexts else ""))
+        pending = json.dumps({"clear": contexts}) if contexts else ""
+        self.commit(replace(after, pending=pending), change=change)
         self.forget(contexts)
 
     def forget(self, contexts: Sequence[str]) -> None:

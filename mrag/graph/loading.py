@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from mrag.errors import LoadError, StoreError
-from mrag.graph.changes import TouchedEntities
+from mrag.graph.changes import GraphChange, TouchedEntities
 from mrag.graph.layers import GraphLayers
 from mrag.graph.record import Record, joined
 from mrag.loaders.checks import LeftOutFile, LoadNotes
@@ -113,7 +113,7 @@ def insert(kg: GraphLayers, triples: Iterable[Triple]) -> int:
     if not data:
         return 0
     touched = partial(TouchedEntities.of, triples)
-    return _assert(kg, ["triples"], lambda graph, _: kg.store.insert(data, graph), touched, apart=True)
+    return _assert(kg, [], lambda graph, _: kg.store.insert(data, graph), touched, apart=True)
 
 
 def recover(kg: GraphLayers) -> str:
@@ -137,7 +137,7 @@ def recover(kg: GraphLayers) -> str:
                 kg.store.clear(graph)
         return f"An unfinished load of {_few(pending['load'])} was discarded."
     replacing = bool(pending.get("replacing"))
-    _asserted(kg, before, written, pending["prefixes"], replacing=replacing)
+    _asserted(kg, before, written, pending["prefixes"], _change(pending["load"]), replacing=replacing)
     return f"The load of {_few(pending['load'])} had been completed before the interruption."
 
 
@@ -237,7 +237,7 @@ def _assert(
         with suppress(StoreError):
             recover(kg)
         raise
-    _asserted(kg, before, written, prefixes, touched, replacing=replacing)
+    _asserted(kg, before, written, prefixes, _change(paths), touched, replacing=replacing)
     return kg.record.triples - (0 if replacing else before.triples)
 
 
@@ -246,6 +246,7 @@ def _asserted(
     before: Record,
     written: _Written,
     prefixes: str,
+    change: GraphChange,
     touched: Callable[[], TouchedEntities | None] = lambda: None,
     *,
     replacing: bool = False,
@@ -266,7 +267,8 @@ def _asserted(
     if replacing:
         asserted = (graph, merged) if merged else (graph,)
         after = Record(asserted, revision=before.revision + 1, prefixes=prefixes, labels=before.labels)
-        kg.begin_anew(replace(after, triples=kg.counted(asserted), contexts=contexts, merged=merged))
+        after = replace(after, triples=kg.counted(asserted), contexts=contexts, merged=merged)
+        kg.begin_anew(after, replace(change, by="replace"))
         learn_prefixes(kg)
         return
     others = [g for g in before.asserted if g not in (graph, merged)]
@@ -290,8 +292,17 @@ def _asserted(
         after = after.without_inferences()
     after = replace(after, contexts=contexts, merged=merged or before.merged)
     after = replace(after, triples=kg.counted(after.asserted), pending="", prefixes=prefixes)
-    kg.commit(after, touched=touched() if after.inferred == kg.record.inferred else None)
+    known = touched() if after.inferred == kg.record.inferred else None
+    kg.commit(after, change=replace(change, touched=known))
     learn_prefixes(kg)
+
+
+def _change(paths: Sequence[str]) -> GraphChange:
+    """Return what a load is called, without the folders of its files; none are triples of a program."""
+    if not paths:
+        return GraphChange("insert")
+    more = f" (+{len(paths) - 1})" if len(paths) > 1 else ""
+    return GraphChange("load", Path(paths[0]).name + more)
 
 
 def _touched(found: Sequence[Source]) -> TouchedEntities | None:
@@ -315,4 +326,4 @@ def _prefixes_of(found: Sequence[Source], before: str) -> str:
 
 
 def _few(paths: Sequence[str]) -> str:
-    return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return ", ".join(paths[:3] or ["triples"]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")

@@ -184,8 +184,22 @@ def fetch_labels(
         languages: Preferred language tags, best first.
     """
     properties = list(dict.fromkeys(p for tier in naming for p in tier))
+    return best_labels(entities, label_texts(store, dataset, entities, properties), naming, languages)
+
+
+def label_texts(
+    store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
+) -> dict[str, list[LabelText]]:
+    """Read the labels of entities, none of those that have none.
+
+    Args:
+        store: The store.
+        dataset: The graphs to read.
+        entities: IRIs.
+        properties: IRIs of label properties.
+    """
     read = _by_edges if store.capabilities.edges else _by_query
-    return best_labels(entities, read(store, dataset, entities, properties), naming, languages)
+    return read(store, dataset, entities, properties)
 
 
 def best_labels(

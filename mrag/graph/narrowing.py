@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mrag.errors import ConfigError
-from mrag.graph.changes import TouchedEntities
+from mrag.graph.changes import GraphChange
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, named_graph
 
@@ -47,7 +47,7 @@ class NarrowedGraph(KnowledgeGraph):
         self.record = replace(own, profile="", premises=(), kept=False, triples=whole.store.count(name))
 
     def commit(
-        self, after: Record, also: str = "", *, changed: bool = True, touched: TouchedEntities | None = None
+        self, after: Record, also: str = "", *, changed: bool = True, change: GraphChange | None = None
     ) -> None:
         """Refuse: a part cannot be written for the whole.
 

@@ -221,8 +221,10 @@ def work_out(
     try:
         request = {"do": "update", "layout": asdict(layout), "operations": tuple(steps)}
         reply = worker.ask(request, until)
-    finally:
+    except BaseException:
         store.workers.discard(worker)
+        raise
+    store.workers.release(worker)
     if reply[0] != "changes":
         raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
     return UpdateOutcome.unpacked(reply[1])

@@ -18,7 +18,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.known_items import FusionWeight, learnt
-from mrag.index.segments.changes import SyncReport, compared
+from mrag.index.segments.changes import Documents, SyncReport, compared
 from mrag.index.segments.commits import next_state
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.matches import Match, Mode, search
@@ -28,6 +28,7 @@ from mrag.index.segments.rows import Mask
 from mrag.index.segments.segment import digest
 from mrag.index.segments.state import DocumentState, as_json
 from mrag.index.segments.writing import StoredIndex
+from mrag.storage.sorting import SortedRows
 
 __all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
 
@@ -220,8 +221,8 @@ class DocumentIndex(StoredIndex):
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
         """Return how many documents `sync` would add, change or delete."""
         state = self._state
-        fresh, same, changed = compared(state, documents, state.rows.by_id.get)
-        return len(fresh) + state.rows.count - len(same) - len(changed)
+        with compared(state, documents, whole=True, folder=self._room) as found:
+            return len(found.fresh) + state.rows.count - found.same - found.changed
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return the vectors of documents; none of those that have none."""
@@ -247,7 +248,8 @@ class DocumentIndex(StoredIndex):
         """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""
         with self._writing() as state:
             rows = state.rows.without(map(str, ids))
-            self._change(state, rows.live, {}, extra)
+            with SortedRows[tuple[str, str]](()) as none:
+                self._change(state, rows.live, none, extra)
             return state.rows.count - rows.count
 
     @contextmanager
@@ -268,25 +270,30 @@ class DocumentIndex(StoredIndex):
     ) -> SyncReport:
         """Take in documents; if they are the whole index, delete all others."""
         started = time.perf_counter()
-        with self._writing() as state:
-            rows = state.rows
-            fresh, same, changed = compared(state, documents, rows.by_id.get if whole else rows.row_of)
-            kept = np.zeros(rows.total, np.bool_) if whole else rows.live.copy()
-            kept[same], kept[changed] = True, False
-            self._change(state, kept, fresh, extra, on_progress, batch)
+        with (
+            self._writing() as state,
+            compared(state, documents, whole=whole, folder=self._room) as found,
+        ):
+            fresh, same, changed = len(found.fresh), found.same, found.changed
+            self._change(state, found.kept, found.fresh, extra, on_progress, batch)
             if whole:
                 self._model.pending.clear()  # what an interrupted run has left is of no more use
                 if self._folder is not None:
                     self._folder.sweep(self._state.manifest.files)
-        deleted = rows.count - len(same) - len(changed) if whole else 0
+        deleted = state.rows.count - same - changed if whole else 0
         seconds = time.perf_counter() - started
-        return SyncReport(len(fresh) - len(changed), len(changed), deleted, len(same), seconds)
+        return SyncReport(fresh - changed, changed, deleted, same, seconds)
+
+    @property
+    def _room(self) -> Path | None:
+        """Where documents wait that do not fit into memory."""
+        return self._folder.path if self._folder is not None and self._folder.path.is_dir() else None
 
     def _change(
         self,
         state: DocumentState,
         kept: Mask,
-        fresh: Mapping[str, str],
+        fresh: Documents,
         extra: Mapping[str, Any] | None,
         on_progress: Progress | None = None,
         batch: int = 256,

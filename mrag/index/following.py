@@ -18,10 +18,12 @@ from mrag.graph.changes import TouchedEntities, touched_since
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Profile
 from mrag.index.backends.base import StoredIndex
-from mrag.index.documents import LINKED, TEXTS, Definition, documents, namespace
+from mrag.index.documents import Definition, documents
 from mrag.index.segments.changes import SyncReport
 from mrag.index.segments.pending import Progress
 from mrag.index.segments.state import as_json
+from mrag.index.texts.composing import namespace
+from mrag.index.texts.definition import LINKED, TEXTS
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
@@ -29,6 +31,8 @@ from mrag.stores.oxigraph import OxigraphStore
 _MOST = 20_000
 """Documents from which on all are read, which is then hardly slower."""
 _SAMPLE = 3
+_OURS = "urn:mrag:"
+"""What is written here names its things, so a namespace below it brings no document but those."""
 _QUERIES = (TEXTS, LINKED)
 
 
@@ -74,7 +78,9 @@ def changed_documents(
         copied = [*entities, *(iri for some in spaces.values() for iri in some)]
         with closing(_Surroundings(kg, copied)) as part:
             found = dict(documents(part, definition))
-            stated = {namespace(iri) for iri in part.subjects if iri in entities}
+            stated = {
+                namespace(iri) for iri in part.subjects if iri in entities and not iri.startswith(_OURS)
+            }
     except TermError:
         return None  # a language tag, for example, that only a load takes
     if not stated <= {*spaces} <= {namespace(iri) for iri in found}:

@@ -16,8 +16,10 @@ logger = logging.getLogger(__name__)
 
 _TRIPLES = 300_000
 """Triples of a graph up to which all of its texts are read on the spot, which takes some seconds."""
-_DOCUMENTS = 500
-"""Documents up to which they are indexed on the spot."""
+_EMBEDDED = 500
+"""Documents up to which they are embedded on the spot."""
+_WORDS = 5_000
+"""Documents up to which they are indexed on the spot by their words alone."""
 
 
 def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> str | None:
@@ -57,7 +59,7 @@ def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> st
             return old
         model: Any = index.files.extra.get("model") or ("none" if info.embedder is None else None)
         differing = None if model is None else _differing(kg, index, info.definition)
-        if differing is None or differing > _DOCUMENTS:
+        if differing is None or differing > (_WORDS if model == "none" else _EMBEDDED):
             return old
         indexes.build(name, definition=info.definition, model=model)
     except IndexError_:

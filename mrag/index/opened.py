@@ -55,7 +55,8 @@ class SimilarityIndex:
     @staticmethod
     def reason(match: Match) -> str:
         """Return in words why a document was found."""
-        by_words = f"words {', '.join(match.terms)} (BM25 rank {match.bm25_rank})"
+        rank = "" if match.bm25_rank is None else f" (BM25 rank {match.bm25_rank})"
+        by_words = f"words {', '.join(match.terms)}{rank}"
         parts = [by_words] if match.terms else []
         if match.dense_rank is not None and match.dense_score is not None:
             parts.append(f"meaning {match.dense_score:.2f} (dense rank {match.dense_rank})")

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +143,11 @@ class SimilarityIndexes:
         before = FusionWeight.from_json(kept.get("fusion"))
         report = followed(self.kg, definition, files, {**extra, **kept}, on_progress)
         if report is None:
-            if not (texts := list(documents(self.kg, definition))):
+            texts = documents(self.kg, definition)
+            if (first := next(texts, None)) is None:
                 self._open.update({name: known} if known is not None else {})
                 raise errors.IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
-            report = files.sync(texts, extra={**extra, **kept}, on_progress=on_progress)
+            report = files.sync(chain([first], texts), extra={**extra, **kept}, on_progress=on_progress)
         if chosen is not None:
             changed = before.changed + report.added + report.changed + report.deleted
             weight = replace(before, changed=changed)
@@ -178,12 +180,7 @@ class SimilarityIndexes:
         """
         if self._on_server(name):
             return ServerIndex(name, self.server)  # type: ignore[arg-type]  # there is a server then
-        index = self._open.get(name)
-        if index is not None and self.places.of(name) is not self.places.local:
-            try:
-                index.files.refresh()  # others write there too
-            except errors.IndexMismatch:
-                index = None
+        index = self._present(name)
         if index is None:
             index = self._open[name] = SimilarityIndex(name, self._opened(name, model))
         if not quiet and self._stale(index.files):
@@ -215,7 +212,7 @@ class SimilarityIndexes:
         if self._on_server(name) and self.server is not None:
             stale = self.server.get(name).status != "BUILT"
             return IndexInfo(name, None, SERVER, None, stale, None)
-        index = self._open.get(name)
+        index = self._present(name)
         files = index.files if index is not None else self._backend(name).open(name, embedder=None)
         extra: dict[str, Any] = files.extra
         if "definition" not in extra:
@@ -282,6 +279,16 @@ class SimilarityIndexes:
         if self.server is None or name in self._open or name in self.places.names():
             return False
         return name in {info.name for info in self.server.indexes()}
+
+    def _present(self, name: str) -> SimilarityIndex | None:
+        """Return an index that is open, as it is now; None if it has to be opened."""
+        index = self._open.get(name)
+        if index is not None and self.places.of(name) is not self.places.local:
+            try:
+                index.files.refresh()  # others write there too
+            except errors.IndexMismatch:
+                return None
+        return index
 
     def _stale(self, files: StoredIndex) -> bool:
         extra: dict[str, Any] = files.extra

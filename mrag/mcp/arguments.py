@@ -23,9 +23,12 @@ class SearchArguments(Arguments):
 
     text: Words = Field(description="What to search for, in words.")
     k: int = Field(default=10, ge=1, le=100, description="Maximum number of entities.")
-    ranker: Literal["hybrid", "bm25", "dense"] | None = Field(
+    ranker: str | None = Field(
         default=None,
-        description="By words (bm25), by meaning (dense), or both; the server's own if left out.",
+        min_length=1,
+        max_length=100,
+        description="By words (bm25), by meaning (dense), both (hybrid) or structure (codes); behind it "
+        "+mmr for variety or +cel for a learnt concept. The server's own if left out.",
     )
 
 

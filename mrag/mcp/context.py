@@ -55,9 +55,10 @@ class ToolContext:
 
     def ranker(self, name: str | None = None) -> Ranker:
         """Return a ranker; that of the settings is made once."""
-        from mrag.retrieval.registry import ranker
+        from mrag.retrieval.registry import check_client_ranker, ranker
 
         if name is not None:
+            check_client_ranker(name, self.settings.ranker)
             return ranker(name, self.kg, index=self.settings.index)
         with self._lock:
             if self._ranker is None:

@@ -323,7 +323,7 @@ def _proved(
     lines: dict[Triple, Line] = {}
     own: list[list[str]] = []
     with suppress(MragError):
-        for proof in proofs(kg, plan, rows, most=most, ends=ends):
+        for proof in proofs(kg, plan, rows, most=most, ends=ends, enough=_CITED):
             ids = []
             for line in proof.context.lines:
                 kept = lines.setdefault(line.triple, replace(line, id=f"t{len(lines) + 1}"))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 
 import pyoxigraph as ox
-from rdflib import URIRef
 
 from mrag.planning.algebra.blocks import BlockCompiler
 from mrag.planning.algebra.folds import FoldCompiler
-from mrag.planning.algebra.scopes import aggregates, all_patterns, bound, check, merged, unsure
+from mrag.planning.algebra.knowledge import forms
+from mrag.planning.algebra.scopes import aggregates, bound, check, merged, unsure
 from mrag.planning.algebra.terms import DECIMAL, Given, text
 from mrag.planning.algebra.values import Kind, ValueCompiler, bind, kind_of
-from mrag.planning.plan import Aggregate, Block, Expression, Plan, Scalar, Unknown
+from mrag.planning.plan import Aggregate, Expression, Plan, Scalar, Unknown
 from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 from mrag.rdf.printing import to_sparql as printed
-from mrag.rdf.terms import XSD
 
 SPARE = 100
 """Rows that are asked for behind the limit of a plan, to find ties and what comes next."""
@@ -35,8 +34,8 @@ def to_sparql(
 
     Args:
         plan: The plan.
-        schema: What is known of the graph; numbers that are clean in it are read without looking at their
-            text.
+        schema: What is known of the graph; numbers and dates of one datatype are read without looking at
+            their text, and a class that follows from a property is not asked for.
         spare: Ask for so many rows more than the limit and for those that the offset leaves out, for
             `mrag.planning.run` to cut. By default the query has the limit and the offset of the plan,
             unless ties are wanted, which no SPARQL query can cut.
@@ -62,7 +61,8 @@ def to_sparql(
     check(plan)
     if plan.ties and spare is None:
         spare = SPARE
-    compiler = _Compiler(plan, schema)
+    unordered = plan.limit is not None and not (plan.order or total or plan.grouped)
+    compiler = _Compiler(plan, schema, some=plan.yes_or_no or unordered)
     if plan.yes_or_no:
         return printed(compiler.ask())
     return printed(compiler.select(spare, most, decimals=decimals, total=total))
@@ -71,7 +71,9 @@ def to_sparql(
 class _Compiler:
     """Compiles one plan; those of its scalars have compilers of their own."""
 
-    def __init__(self, plan: Plan, schema: Schema | None, taken: set[str] | None = None) -> None:
+    def __init__(
+        self, plan: Plan, schema: Schema | None, taken: set[str] | None = None, *, some: bool = False
+    ) -> None:
         self._plan = plan
         self._schema = schema
         self._taken = taken if taken is not None else set()
@@ -85,9 +87,9 @@ class _Compiler:
         folded = [a for c in plan.columns for a in aggregates(c.value)]
         blocks = (plan.where, *(merged(plan.where, a.where) for a in folded))
         partly = {u for block in blocks for u in unsure(block)}
-        clean = _numbers(blocks, schema) if schema is not None else set()
-        values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, clean=clean)
-        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined)
+        known = forms(blocks, schema) if schema is not None else {}
+        values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
+        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, schema, some)
 
     def ask(self) -> sparql.Ask:
         """Return the query of a yes or no plan."""
@@ -117,7 +119,10 @@ class _Compiler:
             ]
         order: list[sparql.Expression | sparql.Descending] = []
         for key in plan.order:
-            order += self._blocks.values.order_keys(sparql.var(key.column), kinds[key.column], key.descending)
+            value = next(c.value for c in plan.columns if c.name == key.column)
+            dated = self._blocks.values.form(value) in ("date", "time")
+            kind = "date" if dated else kinds[key.column]
+            order += self._blocks.values.order_keys(sparql.var(key.column), kind, key.descending)
         limit, offset = plan.limit, plan.offset
         if most is not None:
             limit = most if limit is None else min(limit, most)
@@ -144,7 +149,7 @@ class _Compiler:
             where = self._blocks.block(plan.where)
             values = ValueCompiler(self._column_variable, self._no_fold, self._scalar, self._column_kinds())
             shown = list(plan.columns)
-        outer = BlockCompiler(values, self._fresh, self._take_scalars, self._joined)
+        outer = replace(self._blocks, values=values)
         for column in shown:
             maker = values if plan.grouped else self._blocks.values
             given = maker.raw(column.value)
@@ -225,22 +230,3 @@ def _is_fraction(value: Expression) -> bool:
     """Return whether an expression is computed as an xsd:double."""
     counts = isinstance(value, Aggregate) and value.function == "count"
     return not isinstance(value, Unknown) and kind_of(value) == "number" and not counts
-
-
-def _numbers(blocks: Iterable[Block], schema: Schema) -> set[Unknown]:
-    """Return the unknowns that are only values of properties whose numbers are clean."""
-    found: set[Unknown] = set()
-    others: set[Unknown] = set()
-    for column in (c for b in blocks for plan in b.plans for c in plan.columns):
-        # What is computed is a number; what is read is text first.
-        computed = kind_of(column.value) == "number"
-        (found if computed else others).add(Unknown(column.name))
-    for pattern in (p for b in blocks for p in all_patterns(b)):
-        named = isinstance(pattern.predicate, URIRef)
-        known = schema.properties.get(str(pattern.predicate)) if named else None
-        clean = known is not None and known.kind == "number" and not known.text_numbers
-        # Single precision shows as 3.0999999 when it is made longer; its text does not.
-        clean = clean and known is not None and known.datatype != XSD + "float"
-        (found if clean else others).update(u for u in (pattern.object,) if isinstance(u, Unknown))
-        others.update(u for u in (pattern.subject, pattern.predicate) if isinstance(u, Unknown))
-    return found - others

@@ -105,8 +105,8 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         terms = tuple(t for (t,) in found.rows if isinstance(t, URIRef))
         return Nothing(same, None, terms if len(terms) <= _TOLD else (), bool(terms))
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
-        asked = replace(loose, order=(), limit=None, offset=0, ties=False)
-        found = _run(kg, asked, schema, ends)
+        asked = replace(loose, order=(), limit=None if loose.grouped else 1, offset=0, ties=False)
+        found = _run(kg, asked, schema, ends, settled=False)
         if found is None:
             break
         if found.holds:
@@ -184,12 +184,14 @@ def _instead(kg: KnowledgeGraph, loose: Plan, schema: Schema, ends: float) -> tu
     return () if found is None else tuple(t for (t,) in found.rows if isinstance(t, URIRef | Literal))
 
 
-def _run(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> PlanResult | None:
+def _run(
+    kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float, *, settled: bool = True
+) -> PlanResult | None:
     left = ends - time.monotonic()
     if left <= 0:
         return None
     try:
-        return run(kg, plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
+        return run(kg, plan, schema=schema, limits=Limits(left, 5_000, 8 << 20), settled=settled)
     except QueryTimeout:
         return None
     except (StoreError, ConfigError):

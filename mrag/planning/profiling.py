@@ -17,8 +17,16 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.graph.record import LABELS
-from mrag.planning.profile.following import KnownSchema, changed_since, remember, remembered, unchanged
+from mrag.planning.profile.following import (
+    KnownSchema,
+    changed_since,
+    follows_changes,
+    remember,
+    remembered,
+    unchanged,
+)
 from mrag.planning.profile.hierarchy import Ancestors, ancestors, members, raised, unstated
+from mrag.planning.profile.holding import find_what_holds
 from mrag.planning.profile.keeping import kept, schema_of_array
 from mrag.planning.profile.usage import Edges, PropertyUsage, usage_of
 from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
@@ -116,6 +124,8 @@ class _Reader:
         if before and changed:
             uses, edges = unchanged(before, changed, counts, classes)
         more, links = usage_of(self.kg, counts, classes, [p for p in counts if p not in uses])
+        if follows_changes(self.kg):
+            find_what_holds(self.kg, more.values(), classes)
         return dict(sorted({**uses, **more}.items())), {**edges, **links}
 
     def _untyped(self, uses: Mapping[str, PropertyUsage]) -> int:
@@ -162,11 +172,16 @@ class _Reader:
                 inverse_names=tuple(
                     dict.fromkeys(n for q in inverses.get(p, ()) for n in names.get(q, ()) or self._names(q))
                 ),
+                datatypes=tuple(sorted(use.datatypes)) if use.every_datatype else (),
+                plain_dates=use.plain_dates,
+                subjects_in=tuple(map(tuple, use.subjects_in)),
+                objects_in=tuple(map(tuple, use.objects_in)),
             )
             for p, use in uses.items()
         }
         links = tuple(ClassEdge(*edge, n) for edge, n in sorted(edges.items()))
-        return Schema(classes, properties, links, self.labels, self.profile.triples)
+        exact = follows_changes(self.kg) and len(self.kg.dataset().default) == 1
+        return Schema(classes, properties, links, self.labels, self.profile.triples, exact)
 
     def _names(self, term: str) -> tuple[str, ...]:
         return self._texts([term])[0].get(term, ())

@@ -12,9 +12,10 @@ from itertools import pairwise
 from rdflib import URIRef
 
 from mrag.context.render import Context
-from mrag.errors import QueryTimeout
+from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cell, Cells
+from mrag.planning.algebra.joins import solutions_of
 from mrag.planning.algebra.scopes import reached
 from mrag.planning.evidence.lines import MOST, lines_of
 from mrag.planning.evidence.witnesses import blocks_of_rows, kinds_named, patterns_of, triple_of, witnesses
@@ -26,7 +27,9 @@ from mrag.stores.base import Limits
 
 _MOST = 50
 _PATIENCE = 1.0
-"""Seconds that it may take to put in order what supports a row, of which only some is cited."""
+"""Seconds that it may take to find at once what supports all rows, of which only some is cited."""
+_ORDERED = 5_000
+"""Solutions that are put in order to choose those that are cited; of more, those that come first are."""
 
 _JOINED = 3
 """Rows of a plan within a plan that are proved."""
@@ -88,7 +91,7 @@ def prove(
 
 
 def proofs(
-    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], *, most: int, ends: float
+    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], *, most: int, ends: float, enough: int = MOST
 ) -> Iterator[RowProof]:
     """Yield what each row of a plan's result rests on, as `prove` tells, as far as the time goes.
 
@@ -100,6 +103,7 @@ def proofs(
         rows: Rows, as `run` gave them.
         most: Most triples of a row.
         ends: When the time is over, by the monotonic clock.
+        enough: With how many triples to end.
 
     Raises:
         StoreError: If the store cannot answer, or not in time.
@@ -111,12 +115,26 @@ def proofs(
     together: list[RowProof | None] = [None] * len(rows)
     if len(rows) > 1:
         with suppress(QueryTimeout):
-            soon = replace(limits(), seconds=min(limits().seconds, 2 * _PATIENCE))
+            soon = replace(limits(), seconds=min(limits().seconds, _PATIENCE))
             together = _together(kg, plan, rows, most, soon)
-    for row, proof in zip(rows, together, strict=True):
-        if proof is None and time.monotonic() >= ends:
+    alone = dict[int, tuple[list[Triple], bool]]()
+    seen = {triple for proof in together if proof is not None for triple in proof.triples}
+    for at, row in enumerate(rows):
+        if together[at] is not None or (alone and (len(seen) >= enough or time.monotonic() >= ends)):
+            continue
+        try:
+            triples, more = _evidence(kg, plan, row, most, limits())
+        except StoreError:
+            if not alone:
+                raise
+            break
+        alone[at] = list(triples), more
+        seen.update(triples)
+    contexts = dict(zip(alone, lines_of(kg, [triples for triples, _ in alone.values()], most), strict=True))
+    for at, proof in enumerate(together):
+        if proof is None and at not in alone:
             return
-        yield proof or prove(kg, plan, row, most=most, limits=limits())
+        yield proof or RowProof(contexts[at], alone[at][1])
 
 
 def _together(
@@ -128,14 +146,15 @@ def _together(
     """
     found = [dict[Triple, None]() for _ in rows]
     more = [False] * len(rows)
-    blocks = blocks_of_rows(plan, rows)
-    if not blocks:
+    blocks, schema = blocks_of_rows(plan, rows), schema_of(kg)
+    if not blocks or any(solutions_of(block, schema) > MOST for block, _ in blocks):
         return [None] * len(rows)
     for number, (block, wanted) in enumerate(blocks, start=1):
         named, classes = kinds_named(block)
         open_ = _open(named)
         columns = tuple(Column(u, u.name) for u in open_)
-        result = run(kg, Plan(named, columns, limit=MOST), limits=limits, settled=False)
+        one = Plan(named, columns, limit=MOST)
+        result = run(kg, one, schema=schema, limits=limits, settled=False)
         if result.truncated or result.runners_up:
             return [None] * len(rows)
         for at, row in enumerate(rows):
@@ -172,7 +191,7 @@ def _evidence(
         names = [Unknown(c.name) for c in inner.columns]
         rows = [
             r
-            for r in run(kg, inner, limits=limits).rows
+            for r in run(kg, inner, schema=schema_of(kg), limits=limits).rows
             if all(shown.get(n, cell) == cell for n, cell in zip(names, r, strict=True))
         ]
         for one in rows[:_JOINED]:
@@ -187,18 +206,17 @@ def _supporting(
     kg: KnowledgeGraph, block: Block, wanted: int | None, most: int, limits: Limits
 ) -> tuple[list[Triple], bool]:
     """Return the triples of some solutions of a block, and whether there are more."""
+    schema = schema_of(kg)
+    settled = solutions_of(block, schema) <= _ORDERED
     block, classes = kinds_named(block)
     open_ = _open(block)
     if not open_:
-        held = run(kg, Plan(block), limits=limits).holds
+        held = run(kg, Plan(block), schema=schema, limits=limits).holds
         return _supported(kg, block, classes, {}) if held else [], False
     solutions = wanted or max(1, math.ceil(most / max(1, len(block.patterns))))
     columns = tuple(Column(u, u.name) for u in open_)
     some = Plan(block, columns, limit=solutions)
-    try:
-        result = run(kg, some, limits=replace(limits, seconds=min(limits.seconds, _PATIENCE)))
-    except QueryTimeout:
-        result = run(kg, some, limits=limits, settled=False)
+    result = run(kg, some, schema=schema, limits=limits, settled=settled)
     found: dict[Triple, None] = {}
     for row in result.rows:
         found.update(dict.fromkeys(_supported(kg, block, classes, dict(zip(open_, row, strict=True)))))

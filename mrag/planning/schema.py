@@ -54,6 +54,12 @@ class PropertyInfo:
         maximum: The greatest.
         text_numbers: Whether numbers are (partly) written as strings, perhaps with a unit.
         inverse_names: Labels of a declared inverse property, that is read from object to subject.
+        datatypes: All datatypes of its values, "" for things; empty where not all of them were looked at.
+        plain_dates: Whether all values are dates, or dates with times, of four digits a year and without a
+            time zone.
+        subjects_in: Sets of classes; each subject is in one of each set at least. Only where all changes of
+            the graph are known is this found out.
+        objects_in: The same of its objects.
         truth: How it writes yes and no, where its values are nothing else but no booleans: ("Y", "N").
     """
 
@@ -72,6 +78,10 @@ class PropertyInfo:
     text_numbers: bool = False
     inverse_names: tuple[str, ...] = ()
     truth: tuple[str, ...] = ()
+    datatypes: tuple[str, ...] = ()
+    plain_dates: bool = False
+    subjects_in: tuple[tuple[str, ...], ...] = ()
+    objects_in: tuple[tuple[str, ...], ...] = ()
 
     @property
     def flag(self) -> bool:
@@ -111,7 +121,8 @@ class Schema:
     """Classes, properties and edges of a graph, each in order of IRI.
 
     Vocabulary of RDF, RDFS, OWL and SKOS, of provenance, and the properties that hold labels are not among
-    the properties; `label_properties` names the last.
+    the properties; `label_properties` names the last. It is `exact` where every triple is in one graph only
+    and it is known for certain how many triples and subjects the properties have.
     """
 
     classes: Mapping[str, ClassInfo]
@@ -119,6 +130,7 @@ class Schema:
     edges: tuple[ClassEdge, ...]
     label_properties: tuple[str, ...] = ()
     triples: int = 0
+    exact: bool = False
 
     def above(self, cls: str) -> set[str]:
         """Return the superclasses of a class, direct and indirect."""

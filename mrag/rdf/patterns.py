@@ -27,8 +27,8 @@ Node: TypeAlias = ox.NamedNode | ox.Literal | ox.Variable
 
 Function: TypeAlias = OneOf[
     "isLiteral", "isIRI", "isBlank", "isNumeric", "bound", "datatype", "str", "lang", "strstarts", "strlen",
-    "regex", "coalesce", "year", "if", "lcase", "contains", "strends", "substr", "replace", "concat", "floor",
-    "md5",
+    "regex", "coalesce", "year", "month", "day", "hours", "if", "lcase", "contains", "strends", "substr",
+    "replace", "concat", "floor", "md5",
 ]  # fmt: skip
 Operator: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
 FoldName: TypeAlias = OneOf["SUM", "AVG", "MIN", "MAX", "SAMPLE"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mrag.errors import ConfigError
+from mrag.graph.changes import TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple, curie
 from mrag.reasoning.accelerate import accelerate
@@ -164,7 +165,13 @@ def _followed(
     closure = _extended(kg, f"{prefix}:0", on_round, on_inconsistency)
     if closure.contradictions and not strict:
         return None  # what is to be kept apart depends on all of it
-    kg.set_inferred(closure.graphs, closure.triples)
+    new = [g for g in closure.graphs if g not in record.inferred]
+    touched = (
+        TouchedEntities.of(quad for g in new for quad in kg.store.edges(g))
+        if kg.store.capabilities.edges
+        else None
+    )
+    kg.set_inferred(closure.graphs, closure.triples, touched=touched)
     return closure
 
 

@@ -25,6 +25,12 @@ from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
 
 GROUP = "mrag.rankers"
 """The group of entry points by which packages add rankers."""
+NEEDS_MODEL = frozenset({"clues", "cross-encoder", "llm", "onnx-cross-encoder"})
+"""Rankers that run a model; which one, only the operator of a server says."""
+_ARGUED = frozenset({"cel", "mmr"})
+"""Rankers whose arguments name no file and no model."""
+_JOINED = 4
+"""Most rankers that a client of a server may join."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,38 @@ def check_ranker(name: str) -> list[tuple[RankerInfo, str]]:
     return found
 
 
+def check_client_ranker(name: str, own: str) -> None:
+    """Make sure that a client of a server may choose a ranker: one that names no model and no file.
+
+    Args:
+        name: What the client asks for.
+        own: The server's own, which is always allowed.
+
+    Raises:
+        ConfigError: If there is no such ranker, or only the operator may choose it.
+
+    Example:
+        >>> check_client_ranker("bm25+mmr:0.5", "hybrid")
+        >>> check_client_ranker("hybrid+llm", "hybrid")
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: The ranker llm runs a model, which only the operator chooses. ...
+    """
+    if name == own:
+        return
+    if len(parts := check_ranker(name)) > _JOINED:
+        raise ConfigError(f"At most {_JOINED} rankers are joined here.")
+    for info, argument in parts:
+        hint = f"Start the server with --ranker {name}{'' if argument else ':MODEL'}."
+        if info.name in NEEDS_MODEL:
+            raise ConfigError(
+                f"The ranker {info.name} runs a model, which only the operator chooses.", hint=hint
+            )
+        if argument and info.name not in _ARGUED:
+            raise ConfigError(
+                f"The ranker {info.name} can be given an argument by the operator only.", hint=hint
+            )
+
+
 @cache
 def known_rankers() -> Mapping[str, RankerInfo]:
     """Return the rankers by name: those of mrag first, then those of other packages.
@@ -147,7 +185,15 @@ class _Loaded:
     entry: metadata.EntryPoint
 
     def __call__(self, asked: RankerRequest) -> Ranker:
-        made = self.entry.load()(asked)
+        try:
+            maker = self.entry.load()
+        except (ImportError, AttributeError) as error:
+            package = self.entry.dist and self.entry.dist.name
+            raise ConfigError(
+                f"The package {package} names a ranker {self.entry.name!r} that cannot be loaded: {error}.",
+                hint="Install it anew, or remove it.",
+            ) from error
+        made = maker(asked)
         if not isinstance(made, Ranker):
             raise ConfigError(f"{self.entry.value} does not make a ranker: it has no method rank.")
         return made
@@ -192,7 +238,7 @@ def _cross_encoder(asked: RankerRequest) -> Ranker:
     except ImportError as error:
         raise ConfigError(
             "A cross-encoder by name needs langchain-community and sentence-transformers.",
-            hint="pip install langchain-community sentence-transformers, or give CrossEncoderRanker a model.",
+            hint="Install them, or take onnx-cross-encoder:FOLDER, which needs neither.",
         ) from error
     return CrossEncoderRanker(asked.first, asked.kg, model, asked.index)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from starlette.datastructures import MutableHeaders
@@ -30,6 +30,7 @@ class Slots:
     Attributes:
         running: Places that are taken.
         waiting: How many wait for one.
+        told: Called with both when they have changed.
     """
 
     def __init__(self, size: int, queue: int, name: str) -> None:
@@ -37,6 +38,7 @@ class Slots:
         self._queue = queue
         self._name = name
         self.running = self.waiting = 0
+        self.told: Callable[[int, int], None] = lambda running, waiting: None
 
     @asynccontextmanager
     async def taken(self, seconds: float) -> AsyncIterator[None]:
@@ -50,7 +52,7 @@ class Slots:
         """
         if self.waiting >= self._queue:
             raise HTTPException(503, f"Too many {self._name} wait already.", {"Retry-After": "1"})
-        self.waiting += 1
+        self._count(waiting=1)
         try:
             async with asyncio.timeout(seconds):
                 await self._free.acquire()
@@ -59,13 +61,18 @@ class Slots:
                 503, f"Other {self._name} were being answered until the deadline.", {"Retry-After": "1"}
             ) from error
         finally:
-            self.waiting -= 1
-        self.running += 1
+            self._count(waiting=-1)
+        self._count(running=1)
         try:
             yield
         finally:
-            self.running -= 1
+            self._count(running=-1)
             self._free.release()
+
+    def _count(self, running: int = 0, waiting: int = 0) -> None:
+        self.running += running
+        self.waiting += waiting
+        self.told(self.running, self.waiting)
 
 
 class Bounded:

@@ -13,8 +13,12 @@ import time
 from collections.abc import Callable
 from typing import Any, cast
 
+from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from mrag.server.bounded import RETRY_SECONDS
 from mrag.server.settings import Patience
 
 _TURNED_AWAY = (
@@ -25,6 +29,51 @@ _LEAST, _MOST = 1 << 10, 1 << 18
 """Bytes that are read at once, before others get their turn."""
 _LONG = 0.005
 """Seconds that reading them may take. Chunks of a body may be one byte long, and each is an event."""
+
+
+class Draining:
+    """An application that can be about to stop: it still answers, but balancers and clients are told.
+
+    `/ready` is answered 503 then, as is what does not come to its end, and each answer is the last of its
+    connection.
+
+    Args:
+        app: The application.
+
+    Attributes:
+        stopping: Whether it is about to stop.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.stopping = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def giving(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                if self.stopping:
+                    MutableHeaders(scope=message)["Connection"] = "close"
+            await send(message)
+
+        told = JSONResponse({"status": "stopping"}, 503, {"Retry-After": RETRY_SECONDS})
+        if self.stopping and scope["path"] == "/ready":
+            await told(scope, receive, giving)
+            return
+        try:
+            await self._app(scope, receive, giving)
+        except asyncio.CancelledError:
+            if begun or not self.stopping:
+                raise
+            # The server ends before the answer is there.
+            await told(scope, receive, giving)
 
 
 class Connection(H11Protocol):

@@ -34,7 +34,8 @@ from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.replies import refusal, request
-from mrag.stores.process.workers import Worker, WorkerPool
+from mrag.stores.process.snapshot import Worker
+from mrag.stores.process.workers import WorkerPool
 
 logger = logging.getLogger(__name__)
 

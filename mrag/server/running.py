@@ -15,12 +15,12 @@ from types import FrameType
 from typing import cast
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.app import create_app
-from mrag.server.connections import patient
+from mrag.server.connections import Draining, patient
 from mrag.server.settings import ServerSettings
 from mrag.server.several import create_apps
 from mrag.stores.oxigraph import OxigraphStore
@@ -37,15 +37,28 @@ class _Server(uvicorn.Server):
     """A server that leaves signals to its caller, and says when it listens and when it is told to stop."""
 
     def __init__(
-        self, config: uvicorn.Config, listening: Callable[[], None], stopping: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        listening: Callable[[], None],
+        stopping: Callable[[], None],
+        drain: float,
     ) -> None:
         super().__init__(config)
-        self._listening, self._stopping = listening, stopping
+        self._listening, self._stopping, self._drain = listening, stopping, drain
+        self._told = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if not self.should_exit:
-            self._stopping()
-        super().handle_exit(sig, frame)
+        if self._told:  # again: at once
+            super().handle_exit(sig, frame)
+            return
+        self._told = True
+        self._stopping()
+        if not self._drain:
+            super().handle_exit(sig, frame)
+            return
+        later = threading.Timer(self._drain, super().handle_exit, (sig, None))
+        later.daemon = True
+        later.start()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -65,7 +78,8 @@ def serve(
 ) -> None:
     """Serve a knowledge graph, and others beside it, until SIGINT or SIGTERM.
 
-    Running requests then get `settings.grace` seconds, and no process is left behind.
+    Requests are then still taken for `settings.drain` seconds, running ones get `settings.grace` seconds
+    more, and no process is left behind.
 
     Args:
         kg: The knowledge graph; the caller closes it.
@@ -89,16 +103,18 @@ def serve(
     if beside and graphs.keys() & beside.keys():
         raise ConfigError("Two graphs have the same name.", hint="Give each --graph another NAME.")
     graphs.update(beside or {})
-    app = create_apps(graphs, settings) if beside else create_app(kg, settings)
+    app = Draining(create_apps(graphs, settings) if beside else create_app(kg, settings))
     config = config_of(app, settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if settings.log_requests:
         _log_requests()
-    server = _Server(
-        config,
-        lambda: listening(url) if listening else None,
-        lambda: _exit_after(settings.grace + _CLOSING, tuple(graphs.values())) if exits else None,
-    )
+
+    def stopping() -> None:
+        app.stopping = True
+        if exits:
+            _exit_after(settings.drain + settings.grace + _CLOSING, tuple(graphs.values()))
+
+    server = _Server(config, lambda: listening(url) if listening else None, stopping, settings.drain)
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
     before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -109,7 +125,7 @@ def serve(
         bound.close()
 
 
-def config_of(app: Starlette, settings: ServerSettings) -> uvicorn.Config:
+def config_of(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
     """Return what uvicorn is told.
 
     Args:

@@ -14,6 +14,8 @@ from mrag.stores.process.limited import Bounds
 
 BELOW: Final = "/kg/"
 """Where the graphs beside the first one are."""
+_LONGEST: Final = 3600
+"""Seconds that stopping may take."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class ServerSettings:
         reason: Whether reasoning runs again after each update.
         cache_bytes: Maximum number of bytes of answers kept for repeated queries; 0 keeps none.
         grace: Seconds that running requests get when the server stops.
+        drain: Seconds before that in which it still takes requests, but says at `/ready` that it stops.
         patience: What clients are given for sending a request and for reading its answer.
         media: Folder of the image files that the graph names; None serves none.
         learn_seconds: Time limit of learning a concept from marks on the page.
@@ -94,6 +97,7 @@ class ServerSettings:
     reason: bool = False
     cache_bytes: int = 32 << 20
     grace: float = 3.0
+    drain: float = 0.0
     patience: Patience = Patience()
     media: Path | None = None
     learn_seconds: float = 0.8
@@ -110,6 +114,9 @@ class ServerSettings:
             "workers": self.workers,
             "learn_seconds": self.learn_seconds,
         }
+        for name, seconds in (("grace", self.grace), ("drain", self.drain)):
+            if not 0 <= seconds <= _LONGEST:
+                raise ConfigError(f"{name} must be between 0 and {_LONGEST} seconds, not {seconds}.")
         for name, value in positive.items():
             if value <= 0:
                 raise ConfigError(f"{name} must be greater than 0, not {value}.")

@@ -265,6 +265,11 @@ class Writer:
             logger.info("A change was not made: %s", error)
 
     @property
+    def following(self) -> bool:
+        """Return whether inferences and the index are being brought up to date with the last changes."""
+        return self._following is not None and not self._following.done()
+
+    @property
     def busy(self) -> bool:
         """Return whether a change is being made."""
         return self._writing.locked()

@@ -245,9 +245,9 @@ class Folder:
         return DamagedIndex(what, file=str(self.path), hint=self.kind.hint)
 
     def _missing(self) -> MissingIndex:
-        what = "Building it was begun and not ended" if begun(self.path) else "None has been built"
+        what = " Building it was begun and not ended." if begun(self.path) else ""
         return MissingIndex(
-            f"There is no {self.kind.name} in this folder yet. {what}.",
+            f"There is no {self.kind.name} in this folder yet.{what}",
             file=str(self.path),
             hint=f"{self.kind.hint} Or check the path.",
         )

@@ -30,7 +30,8 @@ from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
 from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, StoreLayers, traced
 from mrag.stores.embedded import Landing, empty, load_sources, open_error, write_error
-from mrag.stores.process.workers import WorkerPool, snapshot_prefix
+from mrag.stores.process.snapshot import snapshot_prefix
+from mrag.stores.process.workers import WorkerPool
 
 logger = logging.getLogger(__name__)
 

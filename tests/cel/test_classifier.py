@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError, SkipTestWarning
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -62,12 +62,17 @@ def test_model_selection_works(kg: mrag.KnowledgeGraph, data: tuple[list[str], l
 
 def test_it_is_an_estimator(kg: mrag.KnowledgeGraph) -> None:
     model = ConceptClassifier(kg, "celoe", seconds=1, settings={"max_length": 3})
+    # Those that scikit-learn itself runs on what is no matrix of numbers.
+    with pytest.warns(SkipTestWarning):
+        results = estimator_checks.check_estimator(model, on_fail=None, on_skip=None)
+    assert results and all(found["status"] == "passed" for found in results), results
     for name in (
-        "check_get_params_invariance",
-        "check_estimator_repr",
+        "check_do_not_raise_errors_in_init_or_set_params", "check_estimator_repr",
+        "check_estimator_tags_renamed", "check_get_params_invariance", "check_mixin_order",
+        "check_no_attributes_set_in_init", "check_parameters_default_constructible",
         "check_valid_tag_types",
-    ):
-        # Most of the others give numbers for samples, or copy what a graph is open by.
+    ):  # fmt: skip
+        # The others give numbers for samples, or copy what a graph is open by.
         check: Any = getattr(estimator_checks, name)
         check("ConceptClassifier", model)
     assert model.set_params(seconds=2).get_params()["seconds"] == 2
@@ -83,11 +88,42 @@ def test_it_is_an_estimator(kg: mrag.KnowledgeGraph) -> None:
         model.predict([EX + "GraphDB"])
 
 
+def test_what_the_other_checks_ask_of_numbers_holds_for_iris(
+    kg: mrag.KnowledgeGraph, data: tuple[list[str], list[str]]
+) -> None:
+    X, y = np.array(data[0]), np.array(data[1])
+    model = ConceptClassifier(kg, "celoe", seconds=2)
+    before, given = model.get_params(), (X.copy(), y.copy())
+    assert model.fit(X, y) is model  # check_estimators_fit_returns_self
+    assert model.get_params() == before  # check_estimators_overwrite_params
+    assert (given[0] == X).all() and (y == given[1]).all()
+    found, fitted = model.predict(X), dict(vars(model))
+    assert vars(model) == fitted  # check_dict_unchanged
+    assert found.dtype == y.dtype and set(found) <= {*model.classes_}  # check_classifiers_classes
+    again = clone(model).fit(X[:, None], y)  # check_fit_idempotent
+    assert again.expression_ == model.expression_
+    order = np.random.default_rng(0).permutation(len(X))
+    assert (model.predict(X[order]) == found[order]).all()  # check_methods_sample_order_invariance
+    assert [model.predict(X[at : at + 1])[0] for at in range(5)] == list(found[:5])  # …_subset_invariance
+    assert clone(model).fit(X[order], y[order]).expression_ == model.expression_
+    X.flags.writeable = y.flags.writeable = False  # check_readonly_memmap_input
+    assert (clone(model).fit(X, y).predict(X) == found).all()
+    with pytest.warns(DataConversionWarning):  # check_supervised_y_2d
+        clone(model).fit(X, y[:, None])
+    for bad, says in (
+        (None, "requires y to be passed, but the target y is None"),  # check_requires_y_none
+        (np.linspace(0.1, 0.9, len(X)), "Unknown label type"),  # check_classifiers_regression_target
+        ([str(at % 3) for at in range(len(X))], "Only binary classification is supported"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            clone(model).fit(X, bad)
+
+
 @pytest.mark.parametrize(
     "X,y,says",
     [
         ([EX + "GraphDB"], [1], "y has 1"),
-        ([EX + "GraphDB", EX + "MySQL", EX + "Redis"], [0, 1, 2], "y has 3"),
+        ([EX + "GraphDB", EX + "MySQL", EX + "Redis"], [0, 1, 2], "y has 3 classes"),
         ([EX + "GraphDB", EX + "MySQL"], [0], "do not go with"),
         ([EX + "GraphDB", EX + "GraphDB"], [0, 1], "both a positive and a negative"),
         ([EX + "GraphDB", EX + "Nowhere"], [0, 1], "Nowhere"),

@@ -144,12 +144,12 @@ def test_a_model_that_fails_costs_nothing(server: Server, images: KnowledgeGraph
 
 
 def test_in_german(server: Server, images: KnowledgeGraph) -> None:
-    server.say = lambda messages: "Jedes, das zu „Image“ gehört und bei „shows“ „jacket“ hat"
+    server.say = lambda messages: "Jedes, das vom Typ „Image“ ist und bei „shows“ „jacket“ hat"
     found = polish_sentence(images, hypothesis_of(PLAIN), server.model, "de", noun="Bildern")
     assert found.text == (
-        "Jedes, das zu „Image“ gehört und bei „shows“ „jacket“ hat: 3 von Ihren 3 Bildern, 0 von 3 anderen."
+        "Jedes, das vom Typ „Image“ ist und bei „shows“ „jacket“ hat: 3 von Ihren 3 Bildern, 0 von 3 anderen."
     )
-    server.say = lambda messages: "Alles, was nicht zu „Image“ gehört und bei „shows“ „jacket“ hat"
+    server.say = lambda messages: "Alles, was nicht vom Typ „Image“ ist und bei „shows“ „jacket“ hat"
     assert polish_sentence(images, hypothesis_of(PLAIN), server.model, "de").reason == "It adds “nicht”."
 
 

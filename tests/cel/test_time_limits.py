@@ -90,3 +90,16 @@ def test_what_was_reached_in_time_is_what_the_store_says(large: KnowledgeGraph) 
             if str(whole.terms[s]) in few
         }
         assert wanted == there
+
+
+def test_of_many_examples_some_are_learnt_from_where_time_is_short(large: KnowledgeGraph) -> None:
+    chosen = [f"{E}x{at}" for at in range(6000)]
+    many = LearningProblem(chosen[:5000], chosen[5000:])
+    work = learner("search", large, seconds=0.01)
+    found = work.fit(many)
+    report = work.report
+    assert report is not None and "Time allowed only 100 of 6,000 examples." in report.notes
+    # As many of each kind, while there are any.
+    assert found and (found[0].counts.positives, found[0].counts.negatives) == (50, 50)
+    assert many.in_turn(1) == many.in_turn(1) != many.in_turn(2)
+    assert sorted(many.in_turn()) == sorted(many.examples)

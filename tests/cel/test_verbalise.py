@@ -17,6 +17,7 @@ from mrag.cel.syntax.expressions import (
     Expression,
     Named,
     Not,
+    OneOf,
     Only,
     Or,
     Property,
@@ -75,7 +76,7 @@ def test_english_and_german_sentences(kg: KnowledgeGraph) -> None:
         "Whatever is an image and shows attribute “tight”: 9 of your 10 images, 1 of 40 others."
     )
     assert sentence(kg, h, "de") == (
-        "Alles, was zu „Bild“ gehört und bei „shows attribute“ „eng“ hat: "
+        "Alles, was vom Typ „Bild“ ist und bei „shows attribute“ „eng“ hat: "
         "9 von Ihren 10 Beispielen, 1 von 40 anderen."
     )
     # Two things with one label are told apart by what identifies them.
@@ -136,3 +137,72 @@ def test_numbers_in_words() -> None:
     day = Literal("2024-02-01", datatype=XSD.date)
     assert said("release date", day, "maxExclusive") == "has a release date before 2024-02-01"
     assert said("release date", day) == "has a release date not before 2024-02-01"
+
+
+def _said(e: Expression, language: Language = "en") -> str:
+    return verbalise(e, lambda iri: iri, language)
+
+
+def _at_least(kind: URIRef, value: str) -> DataRange:
+    return DataRange(str(kind), (("minInclusive", Literal(value, datatype=kind)),))
+
+
+def test_names_of_properties_are_verbs_nouns_units_and_truths() -> None:
+    mirror, cat = Named("Mirror"), Named("Cat")
+    open_ = Property("is open")
+    for e, text in (
+        (Some(Property("observes"), cat), "observes a Cat"),
+        (Some(Property("observe", True), cat), "is observed by a Cat"),
+        (Some(Property("uses filter"), Top()), "uses a filter"),
+        (Not(Some(Property("uses filter"), Top())), "uses no filter"),
+        (Some(Property("participates in project"), cat), "participates in a project that is a Cat"),
+        (Some(Property("sits on", True), cat), "is what a Cat sits on"),
+        (AtLeast(2, Property("located in", True), cat), "is what at least 2 Cats are located in"),
+        (Not(Some(Property("made of", True), mirror)), "is what no Mirror is made of"),
+        (Some(Property("has been visited by", True), cat), "visits a Cat"),
+        (Some(Property("member of"), cat), "is a member of a Cat"),
+        (Some(Property("wearing", True), cat), "is worn by a Cat"),
+        (AtLeast(2, Property("children"), cat), "has at least 2 children each of which is a Cat"),
+        (Value(open_, Literal(True)), "is open"),
+        (Value(open_, Literal(False)), "is not open"),
+        (Not(Value(open_, Literal(True))), "is not said to be open"),
+        (Value(Property("has dome"), Literal(False)), "has no dome"),
+        (Value(Property("can swim"), Literal(False)), "cannot swim"),
+        (DataSome(Property("mirror diameter m"), _at_least(XSD.double, "8.2")),
+         "has a mirror diameter of at least 8.2 m"),
+        (DataSome(Property("temperature (°C)"), _at_least(XSD.integer, "-5")),
+         "has a temperature of at least -5 °C"),
+        (DataSome(Property("number of seats"), _at_least(XSD.integer, "3")),
+         "has a number of seats of at least 3"),
+        (DataSome(Property("weighs"), _at_least(XSD.integer, "3")), "weighs at least 3"),
+        (Value(Property("price_eur"), Literal(35)), "has the price 35 euros"),
+        (Value(Property("published"), Literal("1990-01-01", datatype=XSD.date)),
+         "was published on 1990-01-01"),
+        (OneOf((E + "x",)), f"is “{E}x” itself"),
+        (Some(Property("depends on"), Named("Software")), "depends on Software"),
+    ):  # fmt: skip
+        assert _said(e) == text
+
+
+def test_german_names_of_properties_are_verbs_and_nouns() -> None:
+    part, city, own = Property("hat Bauteil"), Named("Stadt"), Property("besitzt")
+    weight = DataRange(str(XSD.decimal), (("minInclusive", Literal("24.5", datatype=XSD.decimal)),))
+    day = _at_least(XSD.date, "2020-03-01")
+    for e, text in (
+        (Some(part, Named("Rad")), "als Bauteil etwas vom Typ „Rad“ hat"),
+        (Some(Property("hat Bauteil", True), Named("Rad")), "Bauteil von etwas vom Typ „Rad“ ist"),
+        (AtLeast(2, part, And((Named("Rad"), Value(Property("Farbe"), "rot")))),
+         "als Bauteil mindestens 2 Dinge vom Typ „Rad“ hat, von denen jedes als Farbe „rot“ hat"),
+        (Some(Property("wohnt in"), city), "in etwas vom Typ „Stadt“ wohnt"),
+        (Only(Property("wohnt in"), city), "nur in Dingen vom Typ „Stadt“ wohnt"),
+        (Some(Property("wohnt in", True), city), "Ziel von „wohnt in“ bei etwas vom Typ „Stadt“ ist"),
+        (Not(Some(own, city)), "nichts vom Typ „Stadt“ besitzt"),
+        (Some(Property("wird gewartet von"), city), "von etwas vom Typ „Stadt“ gewartet wird"),
+        (Some(Property("ist Teil von", True), city), "als Teil etwas vom Typ „Stadt“ hat"),
+        (Value(Property("in Betrieb"), Literal(False)), "nicht in Betrieb ist"),
+        (Not(Value(Property("in Betrieb"), Literal(True))), "bei „in Betrieb“ nicht „ja“ sagt"),
+        (DataSome(Property("Gewicht (kg)"), weight), "als Gewicht mindestens 24,5 kg hat"),
+        (DataSome(Property("letzte Wartung"), day), "als letzte Wartung ein Datum ab 2020-03-01 hat"),
+        (Some(Property("has child"), city), "bei „has child“ etwas vom Typ „Stadt“ hat"),
+    ):  # fmt: skip
+        assert _said(e, "de") == text

@@ -158,6 +158,14 @@ class TestOneGraph:
         with mrag.connect(f"oxigraph:{place / 'db'}") as kg:
             indexes = SimilarityIndexes.of(kg)
             assert indexes.places.of("main").url == postgres and indexes.names() == ["main"]
+            # What another host adds is told at once, as the index that is open is looked at again.
+            assert indexes.get("main") is indexes.get("main") and indexes.info("main").documents == 264
+            other = SimilarityIndexes.of(kg).places.of("main").open("main", embedder=None)
+            gone = other.doc_ids[0]
+            text = other.text_of(gone)
+            other.delete([gone])
+            assert indexes.info("main").documents == 263
+            assert indexes.get("main").files.add([(gone, text)]).added == 1
             assert [h.iri for h in mrag.SimilarityRanker(kg).rank(question, 10)] == [h.iri for h in wanted]
             assert not indexes.info().stale
             # And back again, to the last bit of the vectors.

@@ -129,7 +129,7 @@ def test_a_change_of_many_entities_or_of_inferences_breaks_the_chain(graph: mrag
         )
 
     assert changes() is not None
-    graph.insert([Triple(URIRef(f"{E}y{n}"), RDFS.label, Literal(f"y {n}")) for n in range(600)])
+    graph.insert([Triple(URIRef(f"{E}y{n}"), RDFS.label, Literal(f"y {n}")) for n in range(5_001)])
     assert changes() is None
     graph.index(model="none")
     assert changes() is not None

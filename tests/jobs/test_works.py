@@ -8,16 +8,19 @@ import signal
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mrag.errors import ConfigError
 from mrag.evaluation.running import System, run_system
+from mrag.generative.index import building
+from mrag.generative.index.clue_index import ClueIndex
 from mrag.graphcodes import texts as extraction
 from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.texts import extract_codes
 from mrag.index.document_index import DocumentIndex
 from mrag.jobs import ProcessRunner, ThreadRunner
-from tests.jobs.works import Searches
+from tests.jobs.works import DeadlyTexts, Searches
 
 THINGS = ("man", "woman", "dog", "girl", "horse", "boy", "cat")
 COLOURS = ("red", "blue", "green", "old", "small")
@@ -97,3 +100,26 @@ def test_extraction_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: py
     whole = extract_codes(TEXTS, journal=journal, on_progress=lambda number, total: done.append(number))
     assert list(whole) == list(TEXTS) and {key: whole[key] for key in some} == some
     assert done == [2, 3, 4, 5]
+
+
+def test_segments_of_clues_are_the_same_where_a_worker_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Five segments of two documents; the last documents have twins in the first segments.
+    texts = [(f"urn:{n}", [n, 7, 9 + n % 3]) for n in range(10)] + [
+        (f"urn:twin{n}", [n, 7, 9 + n % 3]) for n in (0, 3)
+    ]
+    alone = ClueIndex.build(texts, 20, segment_tokens=8)
+    monkeypatch.setattr(building, "sorted_texts", DeadlyTexts(str(tmp_path / "told")))
+    for runner in (ProcessRunner(2), ThreadRunner(2)):
+        place = tmp_path / type(runner).__name__
+        index = ClueIndex.build(texts, 20, segment_tokens=8, folder=place, runner=runner)
+        assert len(index.segments) == len(alone.segments) == 5 and len(index) == 10
+        for one, other in zip(index.segments, alone.segments, strict=True):
+            given, wanted = one.arrays(), other.arrays()
+            assert given.keys() == wanted.keys()
+            assert all(np.array_equal(given[key], wanted[key]) for key in wanted)
+        assert index.documents([3, 7]) == ["urn:3", "urn:twin3"]
+    assert (tmp_path / "told").exists()
+    more = [("urn:new", [1, 7]), ("urn:twin1", [1, 7, 10])]
+    assert index.append(more, runner=ProcessRunner(2)).documents([1, 7, 10]) == ["urn:1", "urn:twin1"]

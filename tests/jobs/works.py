@@ -6,10 +6,12 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mrag.errors import ModelError
 from mrag.evaluation.running import index_system
 from mrag.evaluation.runs import Scored
+from mrag.generative.index.segments import sorted_texts
 from mrag.index.document_index import DocumentIndex
 
 
@@ -63,3 +65,16 @@ class Searches:
             log.write(f"{text}\n")
         index = DocumentIndex.open(Path(self.folder), embedder=None)
         return [Scored(hit.doc, hit.score) for hit in index_system(index, "bm25").search(text, k)]
+
+
+@dataclass(frozen=True)
+class DeadlyTexts:
+    """Sorts the texts of a segment of clues, and ends its process for the second one: the first time only."""
+
+    told: str
+
+    def __call__(self, documents: list[Any]) -> Any:
+        if documents[0][0] == 2 and not Path(self.told).exists():
+            Path(self.told).touch()
+            os._exit(1)
+        return sorted_texts(documents)

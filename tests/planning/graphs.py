@@ -39,7 +39,7 @@ def _clean(rng: random.Random) -> dict[URIRef, list[Literal]]:
         SIZE: [number],
         NAME: [Literal(rng.choice(["Alpha", "beta", "Gamma Ray", "delta"]))],
         WHEN: [_typed(day, "date")],
-        TILL: [_typed("2024-02-29", "date")],
+        TILL: [_typed(f"{rng.choice(['2024-02-29', day])}T{rng.choice([0, 0, 9, 23]):02}:30:00", "dateTime")],
     }
 
 

@@ -231,11 +231,11 @@ def test_processes_that_were_killed_are_replaced(loaded: Running) -> None:
 def test_a_document_whose_process_is_killed_is_not_blamed(loaded: Running) -> None:
     turtle = {"Content-Type": "text/turtle"}
     for number in range(3):
-        end(child for _, child in [*limited._CHILDREN._idle])
+        end(limited._CHILDREN.waiting.waiting())
         body = f"<urn:d> <urn:n> {number} ."
         assert loaded.client.post("/graphs?default", content=body, headers=turtle).status_code == 204
 
-    waiting = [psutil.Process(child.pid) for _, child in limited._CHILDREN._idle]
+    waiting = [psutil.Process(child.pid) for child in limited._CHILDREN.waiting.waiting()]
     for child in waiting:
         child.suspend()
 

@@ -265,6 +265,7 @@ def test_several_processes_are_one_server(tmp_path: Path) -> None:
                 assert time.monotonic() < until
                 time.sleep(0.1)
             assert {count() for _ in range(4)} == {"7"}
+            assert "mrag_workers_killed_total 1.0" in httpx.get(f"{base}/metrics", timeout=60).text
             family = parent.children(recursive=True)
             server.send_signal(signal.SIGINT)
             assert server.wait(60) == 0

@@ -24,6 +24,7 @@ from mrag.cel.semantics.sparql import instances_query
 from mrag.cel.syntax.expressions import Expression, Named, walk
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
+from mrag.graph.changes import GraphChange, TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple, iri, to_ntriples
@@ -145,7 +146,8 @@ def keep_concept(
     if served:
         kg.recount()
     else:
-        kg.exchange(into=graph, out=old)
+        touched = None if old else TouchedEntities.of(triples)
+        kg.exchange(GraphChange("concept", kept.label, touched), into=graph, out=old)
     return kept
 
 
@@ -190,7 +192,7 @@ def remove_concept(kg: KnowledgeGraph, name: str) -> bool:
         kg.recount()
     else:
         _owned(kg, concept)
-        kg.exchange(out=concept.graph)
+        kg.exchange(GraphChange("concept", concept.label), out=concept.graph)
     return True
 
 

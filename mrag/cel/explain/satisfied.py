@@ -32,13 +32,14 @@ from mrag.cel.syntax.expressions import (
     Top,
     Value,
 )  # fmt: skip
+from mrag.cel.syntax.inflections import is_adjective, some
 from mrag.cel.syntax.normal_form import normal
 from mrag.cel.syntax.printing import to_dl
+from mrag.cel.syntax.verbalise import verbalise
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term, Triple, curie, iri, ntriples_terms
 from mrag.terminal import inline
-from mrag.text.grammar import article
 
 Label = Callable[[str], str]
 """Names an IRI for people."""
@@ -268,7 +269,11 @@ def in_words(terms: Sequence[Term | None], label: Label) -> str:
 
     if len(terms) == 3 and terms[1] == TYPE:
         kind = word(terms[2])
-        return f"{word(terms[0])} is {article(kind) if kind[:1].isalpha() else f'a {kind}'}"
+        if not is_adjective(kind):
+            kind = some(kind) if kind[:1].isalpha() else f"a {kind}"
+        return f"{word(terms[0])} is {kind}"
+    if len(terms) == 3 and isinstance(terms[2], Literal) and terms[1] is not None:
+        return f"{word(terms[0])} {verbalise(Value(Property(str(terms[1])), terms[2]), label)}"
     return " ".join(map(word, terms))
 
 

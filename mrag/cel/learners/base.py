@@ -144,7 +144,7 @@ class FitState:
         self._on_progress = on_progress
         self._told = self.started
         self._found: dict[Expression, Hypothesis] = {}
-        self.worst = 0.0
+        self._kept, self.worst = max(settings.top, 20), 0.0
         missing = [x for x in problem.examples if not world.is_individual(x)]
         if missing:
             raise LearningProblemError(
@@ -215,10 +215,6 @@ class FitState:
     def settle(self, found: Iterable[Hypothesis]) -> None:
         """Put hypotheses in place of those found so far, with estimates for example."""
         self._found = {h.expression: h for h in found}
-
-    @property
-    def _kept(self) -> int:
-        return max(self.settings.top, 20)
 
     def tick(self, tested: int = 1) -> None:
         """Record that hypotheses have been tested.
@@ -295,13 +291,16 @@ class Learner(ABC):
             if self.on_progress is not None:
                 self.on_progress(FitProgress(0, time.monotonic() - started, None))
 
-        until = started + _FETCH * seconds
-        world = World.of(self.kg, problem.examples, steps=steps, until=until, on_step=told)
+        order = problem.in_turn(self.settings.seed)
+        world = World.of(self.kg, order, steps=steps, until=started + _FETCH * seconds, on_step=told)
         fetched = time.monotonic() - started
         notes = missing_inferences(self.kg, world)
         world = without(world, problem.ignored)
         if cut := world.steps is not None and world.steps < steps:
             notes.append(f"Time and the size of the graph allowed only {world.steps} of {steps} steps.")
+        if world.read is not None and len(world.read) < len(order):
+            problem = problem.among(world.read)
+            notes.append(f"Time allowed only {len(world.read):,} of {len(order):,} examples.")
         for note in notes:
             logger.warning("%s", note)
         fit = FitState(problem, world, self.settings, self.on_progress, started)
@@ -315,7 +314,8 @@ class Learner(ABC):
         if stopped == "time":
             fit.offer_classes()
         found = fit.best()[: self.settings.top]
-        if found and self.settings.confirm and time.monotonic() - started < 0.95 * seconds:
+        # The store may take as long to count as it took to read.
+        if found and self.settings.confirm and time.monotonic() - started + fetched < 0.95 * seconds:
             found = self._confirmed(found, problem)
         notes += _shortcomings(found, fit)
         solved, spent = any(h.solved for h in found[:1]), time.monotonic() - started

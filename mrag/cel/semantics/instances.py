@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from rdflib import Literal, URIRef
 
+from mrag.cel.semantics.reach import reached_from
 from mrag.cel.semantics.sparql import VOCABULARY
 from mrag.cel.semantics.statements import OutOfTime, statements, stopping_at
 from mrag.cel.semantics.values import by_value, condition, equal, holds
@@ -46,7 +47,7 @@ from mrag.cel.syntax.expressions import (
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.patterns import var
-from mrag.rdf.terms import OWL, SKOLEM, OxTerm, Term
+from mrag.rdf.terms import OWL, SKOLEM, Term
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One boolean for each term of a world."""
@@ -74,6 +75,7 @@ class World:
         terms: All terms, in order.
         individuals: Which of them are named individuals.
         named: The classes that hypotheses speak of: no vocabulary, and no class without a name.
+        read: Of which of the given individuals there was time to read; None for all.
 
     Example:
         >>> a, b, p, c = (URIRef(f"urn:{x}") for x in "abpC")
@@ -100,6 +102,7 @@ class World:
             sources.append(places.setdefault(s, len(places)))
             values.append(places.setdefault(o, len(places)))
         self.steps, self.inverse = steps, inverse
+        self.read: frozenset[str] | None = None
         self.terms: list[Term] = sorted(places, key=lambda t: t.n3())
         self.index = {t: at for at, t in enumerate(self.terms)}
         self.size = len(self.terms)
@@ -139,6 +142,7 @@ class World:
         steps: int = 2,
         max_individuals: int = 50_000,
         check: Callable[[], None] | None = None,
+        begun: Callable[[], None] | None = None,
     ) -> World:
         """Fetch what lies so many properties away from some individuals, by few queries.
 
@@ -152,31 +156,13 @@ class World:
                 the world then says how deep it is.
             check: Called now and then while more than the statements of the given individuals is read;
                 if it raises `OutOfTime`, the world is as deep as it is by then.
+            begun: Called now and then while the statements of the given individuals are read; if it raises
+                `OutOfTime`, those that were read by then are `read` of the world.
         """
-        edges: list[tuple[Term, str, Term]] = []
-        types: list[tuple[Term, str]] = []
-        made: dict[OxTerm, Term] = {}
-        at: list[str] = list(dict.fromkeys(individuals))
-        seen = set(at)
-        reached = 0
-        while True:
-            try:
-                kinds, found = statements(kg, at, made, check if reached else None)
-            except OutOfTime:
-                # Without the classes of what was reached last, that step is not there.
-                known = {x for x, _ in types} | {URIRef(i) for i in individuals}
-                reached -= 1
-                edges = [e for e in edges if e[0] in known] if reached else []
-                break
-            types.extend(kinds)
-            new = {str(o) for _, _, o in found if isinstance(o, URIRef)} - seen
-            if reached == steps or (reached and len(new) > max_individuals):
-                break
-            reached += 1
-            edges.extend(found)
-            at = sorted(new)
-            seen.update(at)
-        return cls(types, edges, steps=reached, inverse=False)
+        found = reached_from(kg, individuals, steps, max_individuals, check, begun)
+        world = cls(found.types, found.edges, steps=found.steps, inverse=False)
+        world.read = found.read
+        return world
 
     @classmethod
     def of(
@@ -210,7 +196,10 @@ class World:
                 return cls.whole(kg, stopping_at(now + share, on_step))
             except OutOfTime:
                 kg.cache["cel-too-short"] = share
-        return cls.around(kg, individuals, steps=steps, check=stopping_at((now + 2 * until) / 3, on_step))
+        # Half of it for the given individuals, of which there may be many, and the rest for what they reach.
+        half = stopping_at((2 * now + until) / 3, on_step)
+        end = stopping_at((now + 2 * until) / 3, on_step)
+        return cls.around(kg, individuals, steps=steps, check=end, begun=half)
 
     def extension(self, expression: Expression) -> Mask:
         """Return which terms an expression holds, individuals or not.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal as OneOfText
 from typing import TypeAlias
 
 from rdflib import Literal
 
-from mrag.cel.syntax.expressions import And, Expression, OneOf, Or
+from mrag.cel.syntax.expressions import Expression, OneOf
 from mrag.rdf.terms import XSD, curie, to_ox
 
 Language: TypeAlias = OneOfText["en", "de"]
@@ -24,6 +24,10 @@ KINDS = {
            "float": "kurze Zahl", "date": "Datum", "dateTime": "Zeitpunkt", "string": "Text"},
 }  # fmt: skip
 """What values of a datatype are called."""
+NUMERIC = frozenset(XSD + kind for kind in ("integer", "decimal", "double", "float"))
+"""Datatypes of numbers, which are compared by value."""
+BARE = NUMERIC | {XSD + kind for kind in ("boolean", "date", "dateTime")}
+"""Datatypes whose values need no name of their kind beside them."""
 
 
 class Clauses(ABC):
@@ -37,17 +41,12 @@ class Clauses(ABC):
         self.name = name
 
     @abstractmethod
-    def clause(self, e: Expression) -> str:
+    def clause(self, e: Expression, last: bool = True) -> str:
         """Return the clause of a normal form."""
 
     @abstractmethod
     def value(self, value: str | Literal) -> str:
         """Return the name of an individual, or a literal."""
-
-    def joined(self, parts: Sequence[Expression], word: str) -> str:
-        """Return the clauses of parts, joined by a word."""
-        clauses = [f"({self.clause(p)})" if isinstance(p, And | Or) else self.clause(p) for p in parts]
-        return f"{', '.join(clauses[:-1])} {word} {clauses[-1]}"
 
     def listed(self, names: OneOf) -> str:
         """Return the names of individuals in brackets."""
@@ -64,8 +63,10 @@ def literal(value: Literal, language: Language) -> str:
 
 
 def bare(value: Literal, datatype: str) -> str:
-    """Print a literal without its datatype if that is given before it."""
-    return str(value) if str(value.datatype) == datatype and " " not in str(value) else str(to_ox(value))
+    """Print a literal without its datatype if that is given before it, or both are numbers."""
+    own = str(value.datatype)
+    alike = own == datatype or {own, datatype} <= NUMERIC
+    return str(value) if alike and " " not in str(value) else str(to_ox(value))
 
 
 def escaped(text: str) -> str:

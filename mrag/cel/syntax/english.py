@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from rdflib import Literal
 
 from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.clauses import KINDS, Clauses, Name, bare, escaped, literal
+from mrag.cel.syntax.clauses import BARE, KINDS, NUMERIC, Clauses, Name, bare, escaped, literal
+from mrag.cel.syntax.inflections import is_adjective, several, some
 from mrag.cel.syntax.normal_form import negation
-from mrag.cel.syntax.roles import PLAIN, RESERVED, Role, as_noun, is_adjective, quoted, role, several, some
+from mrag.cel.syntax.roles import PLAIN, Role, as_noun, quoted, role, truth
+from mrag.cel.syntax.wordlists import RESERVED
 from mrag.rdf.terms import XSD, curie
+from mrag.text.grammar import is_participle
 
 _COUNTS: Mapping[type[ce.Cardinality], str] = {
     ce.AtLeast: "at least",
@@ -22,9 +25,6 @@ _NUMBERS = {"minInclusive": "at least", "maxInclusive": "at most", "minExclusive
             "maxExclusive": "less than"}  # fmt: skip
 _TIMES = {"minInclusive": "not before", "maxInclusive": "not after", "minExclusive": "after",
           "maxExclusive": "before"}  # fmt: skip
-_BARE = frozenset(
-    XSD + kind for kind in ("integer", "decimal", "double", "float", "boolean", "date", "dateTime")
-)
 
 
 class English(Clauses):
@@ -37,14 +37,26 @@ class English(Clauses):
 
     def __init__(self, name: Name, expression: ce.Expression) -> None:
         super().__init__(name)
-        used = {e.property for e in ce.walk(expression) if isinstance(e, ce.Restriction)}
-        roles = {p: role(name(p.iri), inverse=p.inverse) for p in used}
-        for e in ce.walk(expression):
-            if isinstance(e, ce.DataSome | ce.DataOnly):
-                roles[e.property] = as_noun(roles[e.property], name(e.property.iri))
+        used = [e for e in ce.walk(expression) if isinstance(e, ce.Restriction)]
+        roles = {e.property: role(name(e.property.iri), inverse=e.property.inverse) for e in used}
+        self.dated: set[ce.Property] = set()
+        for e in used:
+            p, label = e.property, name(e.property.iri)
+            if not p.inverse and (kind := _datatype(e)):
+                roles[p] = as_noun(roles[p], label)
+                if kind in _OF and is_participle(label):
+                    roles[p] = Role(f"was {label}", f"was not {label}")
+                    self.dated.add(p)
+                elif kind in NUMERIC and is_participle(label):
+                    roles[p] = quoted(label, False)
         times = Counter(roles.values())
         # Two properties that would be spoken of alike keep their names.
         self.roles = {p: r if times[r] == 1 else quoted(name(p.iri), p.inverse) for p, r in roles.items()}
+        self.dated -= {p for p, r in roles.items() if times[r] > 1}
+        # What has other values as well is no matter of yes and no.
+        self.truths = {e.property for e in used if _boolean(e)} - {
+            e.property for e in used if not _boolean(e)
+        }
 
     def clause(self, e: ce.Expression, last: bool = True) -> str:
         """Return the clause of a normal form.
@@ -62,6 +74,8 @@ class English(Clauses):
                 return f"is {self._one(iri)}"
             case ce.Not(ce.Named(iri)):
                 return f"is not {self._one(iri)}"
+            case ce.Not(ce.OneOf(members)):
+                return f"is {self._either(members, 'none')}"
             case ce.Not(ce.Value() | ce.DataSome() as of):
                 return self._lacking(of)
             case ce.Not(of):
@@ -71,7 +85,7 @@ class English(Clauses):
                 made = [self._part(p, last and p is parts[-1]) for p in parts]
                 return f"{', '.join(made[:-1])} {'and' if isinstance(e, ce.And) else 'or'} {made[-1]}"
             case ce.OneOf(members):
-                return f"is one of {', '.join(map(self.value, members))}"
+                return f"is {self._either(members, 'one')}"
         return self._restriction(e, last)
 
     def _part(self, e: ce.Expression, last: bool) -> str:
@@ -81,14 +95,14 @@ class English(Clauses):
         """Return what is said of the values of a property."""
         r = self.roles[e.property]
         match e:
-            case ce.Value(_, value):
-                return f"{r.verb} {self.value(value)}" if r.verb else f"has the {r.noun} {self.value(value)}"
+            case ce.Value():
+                return self._valued(e)
             case ce.DataSome(_, range):
-                return f"{r.verb} {_range(range)}" if r.verb else _having(r.noun, range)
+                return _having(r, range) if r.noun else _with(r, self._moment(e, _range(range)))
             case ce.DataOnly(_, range):
-                if r.verb:
-                    return f"{r.verb} nothing but what is {_range(range)}"
-                return f"has no {r.noun} but one that is {_range(range)}"
+                if not r.noun:
+                    return _with(r, f"nothing but what is {_range(range)}")
+                return f"{r.carrier} no {r.noun} but one that is {_range(range, r.unit)}"
             case ce.Some(_, filler):
                 return self._some(r, filler, last)
             case ce.Only(_, filler):
@@ -96,56 +110,94 @@ class English(Clauses):
             case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
                 return self._counted(r, f"{_COUNTS[type(e)]} {n}", n, filler, last)
 
+    def _valued(self, e: ce.Value, denied: bool = False) -> str:
+        """Return that a value is there, or that it is not."""
+        r, value = self.roles[e.property], self.value(e.value)
+        if isinstance(e.value, Literal) and e.property in self.truths:
+            said = truth(self.name(e.property.iri), str(e.value) in ("true", "1"))
+            for start, unsaid in (("is ", "is not said to be "), ("has ", "is not said to have ")):
+                if said.startswith(start) and denied:
+                    return unsaid + said.removeprefix(start)
+            if said:
+                return f"is nothing that ({said})" if denied else said
+        if r.noun and r.carrier == "has":
+            return f"{'does not have' if denied else 'has'} the {r.noun} {value} {r.unit}".strip()
+        if r.noun:
+            return f"{r.lacks if denied else r.carrier} {r.noun} {value}"
+        if e.property in self.dated and isinstance(e.value, Literal):
+            value = f"on {value}"
+        if r.what:
+            return f"is {'not ' * denied}what {value} {r.what}"
+        return (
+            f"{r.denied or 'is nothing that does'} {value}"
+            if denied and r.denied
+            else (f"is nothing that ({r.verb} {value})" if denied else f"{r.verb} {value}")
+        )
+
     def _some(self, r: Role, filler: ce.Expression, last: bool) -> str:
         if isinstance(filler, ce.OneOf):
             listed = f"one of {self.listed(filler)}"
-            return f"{r.verb} {listed}" if r.verb else f"has {listed} as {r.noun}"
+            return f"{r.carrier} {listed} as {r.noun}" if r.noun else _with(r, listed)
         if r.noun:
-            return f"has {_a(r.noun)}{self._that(filler, last)}"
+            return f"{r.carrier} {_a(r.noun)}{self._that(filler, last)}"
         head, rest = self._head(filler)
-        return f"{r.verb} {self._one(head) if head else 'something'}{self._that(rest, last)}"
+        thing = self._one(head) if head else "something"
+        return _with(r, f"{thing}{self._that(rest, last and not r.what)}")
 
     def _only(self, r: Role, filler: ce.Expression, last: bool) -> str:
+        last = last and not r.what
         if isinstance(filler, ce.Bottom):
-            return f"has no {r.noun}" if r.noun else f"{r.verb} nothing"
+            return f"{r.carrier} no {r.noun}" if r.noun else _with(r, "nothing")
         if _denies(filler):
             lacked = negation(filler)
             if r.noun:
-                return f"has no {r.noun}{self._that(lacked, last)}"
+                return f"{r.carrier} no {r.noun}{self._that(lacked, last)}"
             head, rest = self._head(lacked)
-            return f"{r.verb} {f'no {self._plain(head)}' if head else 'nothing'}{self._that(rest, last)}"
+            return _with(r, f"{f'no {self._plain(head)}' if head else 'nothing'}{self._that(rest, last)}")
         if r.noun:
-            return f"has no {r.noun} but one{self._that(filler, last)}"
+            return f"{r.carrier} no {r.noun} but one{self._that(filler, last)}"
         if isinstance(filler, ce.Named) and not is_adjective(self.name(filler.iri)):
-            return f"{r.verb} nothing but {self._several(filler.iri)}"
-        return f"{r.verb} nothing but what {self._inner(filler, last)}"
+            return _with(r, f"nothing but {self._several(filler.iri)}")
+        return _with(r, f"nothing but what {self._inner(filler, last)}")
 
     def _counted(self, r: Role, start: str, n: int, filler: ce.Expression, last: bool) -> str:
+        last = last and not r.what
         if isinstance(filler, ce.OneOf):
             listed = f"{start} of {self.listed(filler)}"
-            return f"{r.verb} {listed}" if r.verb else f"has {listed} as {r.noun if n == 1 else r.nouns}"
+            if r.noun:
+                return f"{r.carrier} {listed} as {r.noun if n == 1 else r.nouns}"
+            return _with(r, listed, n != 1)
         head, rest = ("", filler) if r.noun else self._head(filler)
         one, more = (r.noun, r.nouns) if r.noun else ("thing", "things")
         if head:
             one, more = self._plain(head), self._several(head)
-        start = f"{r.verb or 'has'} {start} {one if n == 1 else more}"
+        many = f"{start} {one if n == 1 else more}"
         if n == 1 or isinstance(rest, ce.Top):
-            return f"{start}{self._that(rest, last)}"
-        return f"{start} each of which {self._inner(rest, last)}"
+            many += self._that(rest, last)
+        else:
+            many += f" each of which {self._inner(rest, last)}"
+        return f"{r.carrier} {many}" if r.noun else _with(r, many, n != 1)
 
     def _lacking(self, e: ce.Value | ce.DataSome) -> str:
         """Return that a value is not there."""
-        r = self.roles[e.property]
         if isinstance(e, ce.Value):
-            value = self.value(e.value)
-            if r.denied:
-                return f"{r.denied} {value}"
-            return f"does not have the {r.noun} {value}" if r.noun else f"is nothing that ({r.verb} {value})"
+            return self._valued(e, denied=True)
+        r = self.roles[e.property]
         if r.noun:
-            return _having(r.noun, e.range, "no")
-        return (
-            f"{r.denied} {_range(e.range)}" if r.denied else f"is nothing that ({r.verb} {_range(e.range)})"
-        )
+            return _having(r, e.range, "no")
+        text = self._moment(e, _range(e.range))
+        return f"{r.denied} {text}" if r.denied else f"is nothing that ({_with(r, text)})"
+
+    def _moment(self, e: ce.DataSome, range: str) -> str:
+        """Return limits after a verb that a point in time does not follow by itself."""
+        if e.range.datatype not in _OF or e.property in self.dated or not e.range.facets:
+            return range
+        return f"a {KINDS['en'][e.range.datatype.removeprefix(XSD)]} {range}"
+
+    def _either(self, members: tuple[str, ...], word: str) -> str:
+        if len(members) == 1:
+            return f"{'not ' if word == 'none' else ''}{self.value(members[0])} itself"
+        return f"{word} of {', '.join(map(self.value, members))}"
 
     def _head(self, filler: ce.Expression) -> tuple[str, ce.Expression]:
         """Return the first noun of a filler, and what else it says; the empty text if it names none."""
@@ -183,7 +235,7 @@ class English(Clauses):
         """Return the name of an individual, or a literal."""
         if not isinstance(value, Literal):
             return f"“{escaped(self.name(value))}”"
-        return str(value) if str(value.datatype) in _BARE and " " not in str(value) else literal(value, "en")
+        return str(value) if str(value.datatype) in BARE and " " not in str(value) else literal(value, "en")
 
 
 def _a(noun: str) -> str:
@@ -202,9 +254,14 @@ def _denies(filler: ce.Expression) -> bool:
     return isinstance(filler, ce.Not | ce.Only)
 
 
-def _having(noun: str, range: ce.DataRange, none: str = "") -> str:
-    text = _range(range)
-    start = f"has {f'{none} {noun}' if none else _a(noun)}"
+def _with(r: Role, values: str, several: bool = False) -> str:
+    """Return a verb with the values that follow it, or that something is what follows a verb."""
+    return f"{r.verb} {values}" if r.verb else f"is what {values} {r.whats if several else r.what}"
+
+
+def _having(r: Role, range: ce.DataRange, none: str = "") -> str:
+    text = _range(range, r.unit)
+    start = f"{r.carrier} {f'{none} {r.noun}' if none else _a(r.noun)}"
     return (
         f"{start} that is {text}" if not range.facets else f"{start} {_OF.get(range.datatype, 'of ')}{text}"
     )
@@ -213,9 +270,24 @@ def _having(noun: str, range: ce.DataRange, none: str = "") -> str:
 _OF = {XSD + "date": "", XSD + "dateTime": ""}
 
 
-def _range(range: ce.DataRange) -> str:
+def _range(range: ce.DataRange, unit: str = "") -> str:
     """Return limits in words, `at least 2 and at most 5`, or what the values are."""
     if not range.facets:
         return some(KINDS["en"].get(range.datatype.removeprefix(XSD), curie(range.datatype)))
     names = _TIMES if range.datatype in _OF else _NUMBERS
-    return " and ".join(f"{names[facet]} {bare(v, range.datatype)}" for facet, v in range.facets)
+    facets = sorted(range.facets, key=lambda facet: facet[0].startswith("max"))
+    said = " and ".join(f"{names[facet]} {bare(v, range.datatype)}" for facet, v in facets)
+    return f"{said} {unit}".strip()
+
+
+def _datatype(e: ce.Restriction) -> str:
+    """Return the datatype of the values of which a restriction speaks, empty if they are no literals."""
+    if isinstance(e, ce.DataSome | ce.DataOnly):
+        return e.range.datatype
+    if isinstance(e, ce.Value) and isinstance(e.value, Literal):
+        return str(e.value.datatype or XSD + "string")
+    return ""
+
+
+def _boolean(e: ce.Restriction) -> bool:
+    return isinstance(e, ce.Value) and _datatype(e) == XSD + "boolean"

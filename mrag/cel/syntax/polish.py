@@ -39,12 +39,14 @@ _NEGATIONS = {
     "en": "not no nothing none never neither nor without nobody nowhere cannot except but lacks lack lacking "
     "unless".split(),
     "de": "nicht nichts kein keine keinen keiner keines keinem nie niemals ohne weder noch niemand außer "
-    "umgekehrt".split(),
+    "ziel".split(),
 }
 _DECIDING = {
     "en": ["of at least", "of at most", "at least", "at most", "exactly", "more than", "less than", "before",
-           "after", "each of which", "only", "or", "one of", "of"],
-    "de": ["mindestens", "höchstens", "genau", "ab", "bis", "über", "unter", "nur", "oder", "eines"],
+           "after", "each of which", "only", "or", "one of", "of", "what", "said",
+           "itself"],
+    "de": ["mindestens", "höchstens", "genau", "ab", "bis", "über", "unter", "nur", "oder", "eines", "typ",
+           "mehr als", "weniger als", "nach", "vor", "von denen jedes", "selbst"],
 }  # fmt: skip
 _EXISTS = {"en": ["something"], "de": ["etwas"]}
 _RELATIVE = {"en": "that which who whose".split(), "de": "das der die was".split()}

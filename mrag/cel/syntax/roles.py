@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
 
 from mrag.cel.syntax.clauses import escaped
-from mrag.text.english import PREPOSITIONS, VERBS, words
-from mrag.text.grammar import article, plural, relation
-from mrag.text.plurals import is_plural
+from mrag.cel.syntax.inflections import (
+    is_adjective,
+    lowered,
+    participle,
+    several,
+    single,
+    some,
+    third_person,
+    without_unit,
+)
+from mrag.cel.syntax.wordlists import (
+    ADVERBS,
+    ALL_VERBS,
+    CAPABLE,
+    IN_ROLES,
+    MEASURES,
+    RELATED,
+    RESERVED,
+    SINGULARS,
+    THIRD_ONLY,
+)
+from mrag.text.english import PREPOSITIONS, VERBS
+from mrag.text.grammar import is_participle, relation
 
 PLAIN = re.compile(r"[^\W\d_][\w\-]*(?: [\w\-]+)*\Z")
 """A name that can stand without quotation marks."""
-RESERVED = words(
-    "a an and anything as at but each exactly has have is its least most no not nothing of one only or other "
-    "some something than that the thing things value whatever which"
-)
-"""Words of sentences that a name may not have without quotation marks."""
-_IN_ROLES = words("as at has have is of")
-"""Words that the name of a property may have although sentences have them."""
-_IRREGULAR: Final = {
-    "bear": "borne", "begin": "begun", "bite": "bitten", "bring": "brought", "build": "built",
-    "buy": "bought", "catch": "caught", "choose": "chosen", "draw": "drawn", "drive": "driven",
-    "eat": "eaten", "feed": "fed", "fight": "fought", "find": "found", "fly": "flown", "give": "given",
-    "grow": "grown", "hang": "hung", "have": "had", "hold": "held", "keep": "kept", "know": "known",
-    "lead": "led", "make": "made", "mean": "meant", "meet": "met", "read": "read", "ride": "ridden",
-    "run": "run", "say": "said", "see": "seen", "sell": "sold", "send": "sent", "set": "set",
-    "show": "shown", "sing": "sung", "sit": "sat", "speak": "spoken", "stand": "stood", "swim": "swum",
-    "take": "taken", "teach": "taught", "tell": "told", "throw": "thrown", "wear": "worn",
-    "win": "won", "write": "written", "stop": "stopped", "refer": "referred",
-}  # fmt: skip
-
-_TO = words("married related connected linked similar")
-_PLURALS: Final = {
-    "child": "children", "grandchild": "grandchildren", "man": "men", "woman": "women", "person": "people",
-    "foot": "feet", "tooth": "teeth", "mouse": "mice", "leaf": "leaves", "wife": "wives", "life": "lives",
-    "analysis": "analyses", "axis": "axes", "basis": "bases", "hypothesis": "hypotheses",
-}  # fmt: skip
-_ADJECTIVES = words(
-    "red blue green yellow black white grey gray brown pink purple tan beige dark light bright long short "
-    "open closed big small large little tall wide narrow thick thin old new young happy sad wet dry hot cold "
-    "warm plain empty full round square flat bald bent"
-)
+_WAS = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 
 @dataclass(frozen=True)
@@ -55,12 +45,30 @@ class Role:
         denied: The same, denied.
         noun: What a value is, such as `child`; empty where it is a verb.
         nouns: The plural of that.
+        carrier: The verb that the noun follows.
+        what: The verb that follows those that have the value, as in `is what a cat sits on`; then there is
+            neither a verb nor a noun.
+        unit: The unit of its numbers.
     """
 
     verb: str = ""
     denied: str = ""
     noun: str = ""
     nouns: str = ""
+    carrier: str = "has"
+    what: str = ""
+    unit: str = ""
+
+    @property
+    def lacks(self) -> str:
+        """Return the carrier, denied."""
+        return _denied(self.carrier)
+
+    @property
+    def whats(self) -> str:
+        """Return the verb that follows several."""
+        first, _, rest = self.what.partition(" ")
+        return f"{_WAS.get(first) or _forms().get(first, first)} {rest}".strip()
 
 
 def role(label: str, *, inverse: bool = False) -> Role:
@@ -75,90 +83,155 @@ def role(label: str, *, inverse: bool = False) -> Role:
         ('shows', 'is worn by', 'child')
         >>> role("has child", inverse=True).verb, role("developed by", inverse=True).verb
         ('is a child of', 'develops')
+        >>> role("sits on", inverse=True).what, role("uses filter").carrier
+        ('sits on', 'uses')
     """
-    if not PLAIN.match(label) or RESERVED - _IN_ROLES & {*label.lower().split()} - _IN_ROLES:
+    if not PLAIN.match(label) or RESERVED - IN_ROLES & {*label.lower().split()} - IN_ROLES:
         return quoted(label, inverse)
     parts = label.split()
-    if parts[0].lower() in ("has", "have") and len(parts) > 1 and parts[-1].lower() not in PREPOSITIONS:
-        return _noun(_lower(parts[1:]), inverse)
-    if len(parts) == 1 and parts[0].lower() in _TO:
-        return quoted(label, True) if inverse else Role(f"is {label} to", f"is not {label} to")
+    low = [part.lower() for part in parts]
+    if low[0] in ("has", "have") and len(parts) > 1 and low[-1] not in PREPOSITIONS:
+        return _noun(lowered(parts[1:]), inverse)
+    if low == ["has"] or low == ["have"]:
+        return _verb("has", inverse)
+    if len(parts) == 1 and low[0] in RELATED:
+        return _verb(f"is {label} to", inverse)
+    if led := _led(parts):
+        return _carried(*led, inverse)
+    third = _third_person(low)
     kind, text = relation(label, False)
+    if third:
+        return _verb(" ".join([third, *parts[1:]]), inverse)
+    if kind == "foreign":
+        return quoted(label, inverse)
+    if " ".join(low[:2]) == "number of":
+        return _noun(lowered(parts), inverse)
     if kind != "phrase" or _ing(parts):
-        return _noun(_lower(parts if kind == "phrase" else text.split()), inverse)
+        return _noun(lowered(parts if kind == "phrase" else text.split()), inverse)
     first, *rest = text.split()
-    if first.lower() == "is" or first.lower() not in _forms():
-        return _phrase(label, first, rest, inverse)
-    base = _forms()[first.lower()]
-    if not inverse:
-        return Role(text, " ".join(["does not", base, *rest]))
-    passive = " ".join([participle(base), *rest, "by"])
-    return Role(f"is {passive}", f"is not {passive}")
+    phrase = first.lower() not in _forms() or low[-1] == "by"
+    return _phrase(first, rest, inverse) if phrase else _verb(text, inverse)
+
+
+def _third_person(low: list[str]) -> str:
+    """Return the form that follows `it` where a name begins with a verb, `observes` or `observe`."""
+    if low[0] != "has" and low[0] in _forms() and (len(low) > 1 or _forms()[low[0]] not in VERBS):
+        return low[0]
+    return third_person(low[0]) if len(low) == 1 and low[0] in ALL_VERBS - VERBS else ""
+
+
+def _led(parts: list[str]) -> tuple[str, list[str]] | None:
+    """Return a verb and the noun behind it: `uses` and `filter`, `is located in` and `city`."""
+    low = [part.lower() for part in parts]
+    places = [at for at, word in enumerate(low) if word in PREPOSITIONS and word != "of"]
+    verbal = low[0] in _forms() and low[0] != "has"
+    passive = is_participle(low[0]) or low[0] in ("is", "was")
+    if places and places[-1] + 1 < len(parts) and (verbal or (passive and places[0] > 0)):
+        lead = " ".join(parts[: places[-1] + 1])
+        return (lead if verbal or not is_participle(low[0]) else f"is {lead}"), parts[places[-1] + 1 :]
+    if verbal and not places and len(parts) > 1 and low[-1] not in ADVERBS and not low[-1].endswith("ly"):
+        return (parts[0], parts[1:]) if "of" not in low else None
+    return None
 
 
 def _ing(parts: list[str]) -> bool:
     """Return whether a name ends like `wearing`, but is a noun as `sibling` is."""
-    stem = parts[0].lower().removesuffix("ing")
-    return len(parts) == 1 and stem != parts[0].lower() and not {stem, stem + "e"} & VERBS
+    return len(parts) == 1 and parts[0].lower().endswith("ing") and not _base_of_ing(parts[0].lower())
+
+
+def _base_of_ing(word: str) -> str:
+    stem = word.removesuffix("ing")
+    return min({stem, stem + "e", stem[:-1]} & ALL_VERBS, key=len, default="") if stem != word else ""
 
 
 def as_noun(r: Role, label: str) -> Role:
     """Return the role of a property with literals, whose name in `s` is a plural: `points`, `ranks`."""
-    if r.verb == label.lower() and r.verb in _forms():
-        return Role(noun=label.lower(), nouns=label.lower())
+    name, unit = without_unit(label)
+    if unit:
+        r, called = role(name), name.lower() if name.istitle() else name
+        plain = r.verb or r.carrier != "has" or "“" in r.noun
+        return Role(noun=called, nouns=called, unit=unit) if plain else replace(r, unit=unit)
+    low = label.lower()
+    if r.verb == low and low in _forms() and low not in MEASURES:
+        return Role(noun=low, nouns=low)
+    if r.noun and r.carrier == "has" and low in SINGULARS.keys() | {r.nouns.lower()}:
+        return replace(r, noun=low, nouns=low)
     return r
 
 
-def some(noun: str) -> str:
-    """Return a noun with its article, if it takes one.
+def truth(label: str, true: bool) -> str:
+    """Return what a truth value says, as in `is open` and `has no dome`; empty if its name does not tell.
 
     Example:
-        >>> some("shirt"), some("jeans"), some("RDF store")
-        ('a shirt', 'jeans', 'an RDF store')
+        >>> truth("is open", False), truth("has dome", False), truth("robotic", True), truth("member", True)
+        ('is not open', 'has no dome', 'is robotic', '')
     """
-    return noun if is_plural(noun) else article(noun)
+    first, _, rest = label.partition(" ")
+    low = first.lower()
+    if not PLAIN.match(label) or RESERVED - IN_ROLES & {*label.lower().split()} - IN_ROLES:
+        return f"is {'not ' * (not true)}“{escaped(label)}”" if is_adjective(low) else ""
+    if low in ("is", "was") and rest:
+        return label if true else f"{first} not {rest}"
+    if low in ("can", "must", "may", "will") and rest:
+        return label if true else f"{'cannot' if low == 'can' else f'{first} not'} {rest}"
+    if low in ("has", "have") and rest:
+        noun = " ".join(lowered(rest.split()))
+        return f"has {some(noun)}" if true else f"has no {noun}"
+    if low in PREPOSITIONS or is_participle(low) or is_adjective(low):
+        return f"is {label.lower() if label.istitle() else label}" if true else f"is not {label}"
+    base = _forms().get(low)
+    return "" if base is None else label if true else f"does not {base} {rest}".strip()
 
 
-def several(noun: str) -> str:
-    """Return the plural of a noun; one that is plural already stays as it is.
-
-    Example:
-        >>> several("only child"), several("car"), several("jeans")
-        ('only children', 'cars', 'jeans')
-    """
-    head, gap, last = noun.rpartition(" ")
-    if last.lower() in _PLURALS:
-        made = _PLURALS[last.lower()]
-        return head + gap + (made.capitalize() if last.istitle() else made)
-    return noun if is_plural(noun) else plural(noun)
-
-
-def is_adjective(word: str) -> bool:
-    """Return whether the name of a class is an adjective by its ending, or a common one.
-
-    Example:
-        >>> [is_adjective(word) for word in ("striped", "Yellow", "Bed", "shirt")]
-        [True, True, False, False]
-    """
-    low = word.lower()
-    if low in _ADJECTIVES:
-        return True
-    ending = low.endswith(("ous", "ful", "less")) or (low.endswith("ed") and not low.endswith("eed"))
-    return ending and len(low) > 5 and low.isalpha()
-
-
-def _phrase(label: str, first: str, rest: list[str], inverse: bool) -> Role:
+def _phrase(first: str, rest: list[str], inverse: bool) -> Role:
     """Return the role of `is part of`, `is developed by` and the like."""
-    text = " ".join([first, *rest])
+    low = [word.lower() for word in rest]
+    of = len(rest) > 1 and low[-1] == "of" and low[0] not in PREPOSITIONS | CAPABLE
+    of = of and not is_participle(low[0]) and not is_adjective(low[0])
+    if of and first.lower() == "is":
+        noun = lowered([w for w in rest[:-1] if w.lower() not in ("a", "an", "the")])
+        if inverse:
+            return _noun(noun, False)
+        said = " ".join(noun)
+        said = said if said == "part" else some(said)
+        return Role(f"is {said} of", f"is not {said} of")
+    if inverse and low[-1:] == ["by"]:
+        found = low[-2] if len(rest) > 1 else ""
+        if len(rest) == 2 or (len(rest) == 3 and low[0] == "been"):
+            for base in sorted(ALL_VERBS):
+                if participle(base) == found:
+                    return Role(third_person(base), f"does not {base}")
+    if inverse and first.lower() == "is" and len(rest) == 1 and (base := _base_of_ing(low[0])):
+        return Role(f"is {participle(base)} by", f"is not {participle(base)} by")
+    return _verb(" ".join([first, *rest]), inverse)
+
+
+def _verb(text: str, inverse: bool) -> Role:
+    """Return the role of a verb with what follows it, backwards if wanted."""
+    first, *rest = text.split()
     if not inverse:
-        return Role(text, " ".join([first, "not", *rest]) if first.lower() == "is" else "")
-    if len(rest) == 2 and rest[1] == "by":
-        for base in sorted(VERBS):
-            if participle(base) == rest[0].lower():
-                return Role(_third(base), f"does not {base}")
-    if len(rest) > 1 and rest[-1] == "of":
-        return _noun([w for w in rest[:-1] if w not in ("a", "an", "the")], False)
-    return quoted(label, inverse)
+        return Role(text, _denied(text))
+    base = _forms().get(first.lower())
+    if base and not rest and base != "have":
+        return Role(f"is {participle(base)} by", f"is not {participle(base)} by")
+    return Role(what=text)
+
+
+def _denied(text: str) -> str:
+    first, *rest = text.split()
+    if first.lower() in ("is", "was", "must", "may", "will") or (first.lower() == "has" and "been" in rest):
+        return " ".join([first, "not", *rest])
+    if first.lower() == "can":
+        return " ".join(["cannot", *rest])
+    base = _forms().get(first.lower())
+    return " ".join(["does not", base, *rest]) if base else ""
+
+
+def _carried(carrier: str, noun: list[str], inverse: bool) -> Role:
+    called = single(" ".join(lowered(noun)))
+    if inverse:
+        return Role(what=f"{carrier} as {called}")
+    return Role(noun=called, nouns=several(called), carrier=carrier)
 
 
 def quoted(label: str, inverse: bool) -> Role:
@@ -168,41 +241,16 @@ def quoted(label: str, inverse: bool) -> Role:
 
 
 def _noun(parts: list[str], inverse: bool) -> Role:
-    noun = " ".join(parts)
+    noun = single(" ".join(parts))
     if inverse:
         return Role(f"is {some(noun)} of", f"is not {some(noun)} of")
     return Role(noun=noun, nouns=several(noun))
 
 
-def _lower(parts: list[str]) -> list[str]:
-    """Return words without the capitals of a title; `RDF` keeps its own."""
-    return [w.lower() if w.istitle() else w for w in parts]
-
-
-def participle(verb: str) -> str:
-    """Return the past participle of a verb in its plain form.
-
-    Example:
-        >>> [participle(verb) for verb in ("wear", "carry", "develop", "use")]
-        ['worn', 'carried', 'developed', 'used']
-    """
-    if verb in _IRREGULAR:
-        return _IRREGULAR[verb]
-    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
-        return verb[:-1] + "ied"
-    return verb + ("d" if verb.endswith("e") else "ed")
-
-
-def _third(verb: str) -> str:
-    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
-        return verb[:-1] + "ies"
-    return verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s") if verb != "have" else "has"
-
-
 def _forms() -> Mapping[str, str]:
     """Return the verbs by the form that follows `it`."""
     if not _THIRD:
-        _THIRD.update((_third(verb), verb) for verb in sorted(VERBS))
+        _THIRD.update((third_person(verb), verb) for verb in sorted(ALL_VERBS | THIRD_ONLY))
     return _THIRD
 
 
@@ -219,5 +267,7 @@ def surfaces(label: str) -> set[str]:
     found = {label, several(label)}
     for inverse in (False, True):
         r = role(label, inverse=inverse)
-        found |= {r.verb, r.denied, r.noun, r.nouns}
+        found |= {r.verb, r.denied, r.noun, r.nouns, r.what, r.whats if r.what else ""}
+        found |= {truth(label, inverse)}
+        found |= {r.carrier, r.lacks} if r.carrier != "has" else set()
     return {text for text in found if text and "“" not in text}

@@ -10,33 +10,27 @@ Example:
     >>> verbalise(e, str)
     'is an Image and shows attribute “single breasted”'
     >>> verbalise(e, str, "de")
-    'zu „Image“ gehört und bei „shows attribute“ „single breasted“ hat'
+    'vom Typ „Image“ ist und bei „shows attribute“ „single breasted“ hat'
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from rdflib import Literal
 
 from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.clauses import KINDS, Clauses, Language, Name, bare, escaped, literal
+from mrag.cel.syntax.clauses import Language, Name
 from mrag.cel.syntax.english import English
+from mrag.cel.syntax.german import German
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import fetch_labels
-from mrag.rdf.terms import XSD, curie
+from mrag.rdf.terms import curie
 from mrag.text.names import name_parts
-
-_LIMITS = {"minInclusive": "ab", "maxInclusive": "bis", "minExclusive": "über", "maxExclusive": "unter"}
-_COUNTS: Mapping[type[ce.Cardinality], str] = {
-    ce.AtLeast: "mindestens",
-    ce.AtMost: "höchstens",
-    ce.Exactly: "genau",
-}
 
 
 def verbalise(expression: ce.Expression, name: Name, language: Language = "en") -> str:
@@ -51,7 +45,7 @@ def verbalise(expression: ce.Expression, name: Name, language: Language = "en") 
         English after "Whatever …", German after „Alles, was …“.
     """
     shape = normal(expression)
-    return English(name, shape).clause(shape) if language == "en" else _German(name).clause(shape)
+    return English(name, shape).clause(shape) if language == "en" else German(name, shape).clause(shape)
 
 
 def names_of(
@@ -114,71 +108,6 @@ def counts_in_words(counts: ExampleCounts, language: Language = "en", *, noun: s
     return f"{c.tp} von Ihren {c.positives} {noun or 'Beispielen'}, {c.fp} von {c.negatives} anderen"
 
 
-class _German(Clauses):
-    """Subordinate clauses, with the verb at their end."""
-
-    def clause(self, e: ce.Expression) -> str:
-        match e:
-            case ce.Top():
-                return "es gibt"
-            case ce.Bottom():
-                return "es nicht gibt"
-            case ce.Named(iri):
-                return f"zu {self.value(iri)} gehört"
-            case ce.Not(ce.Named(iri)):
-                return f"nicht zu {self.value(iri)} gehört"
-            case ce.Not(of):
-                return f"nicht erfüllt: ({self.clause(of)})"
-            case ce.And(parts) | ce.Or(parts):
-                return self.joined(parts, "und" if isinstance(e, ce.And) else "oder")
-            case ce.OneOf(members):
-                return f"eines ist von {', '.join(map(self.value, members))}"
-        p = e.property
-        return f"{'umgekehrt ' if p.inverse else ''}bei {self.value(p.iri)} {self.restricted(e)}"
-
-    def restricted(self, e: ce.Restriction) -> str:
-        """Return what follows the name of a property."""
-        match e:
-            case ce.Value(_, value):
-                return f"{self.value(value)} hat"
-            case ce.Some(_, filler):
-                return self.some(filler)
-            case ce.Only(_, ce.Bottom()):
-                return "nichts hat"
-            case ce.Only(_, filler):
-                return f"nur hat, was ({self.clause(filler)})"
-            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
-                return f"{_COUNTS[type(e)]} {self.times(n, filler)}"
-            case ce.DataSome(_, range):
-                return f"einen Wert hat: {_range(range)}"
-            case ce.DataOnly(_, range):
-                return f"nur solche Werte hat: {_range(range)}"
-
-    def some(self, filler: ce.Expression) -> str:
-        if isinstance(filler, ce.Named):
-            return f"etwas aus {self.value(filler.iri)} hat"
-        if isinstance(filler, ce.OneOf):
-            return f"eines von {self.listed(filler)} hat"
-        return f"etwas hat{self.that(filler)}"
-
-    def that(self, filler: ce.Expression) -> str:
-        return "" if isinstance(filler, ce.Top) else f", das ({self.clause(filler)})"
-
-    def times(self, n: int, filler: ce.Expression) -> str:
-        if isinstance(filler, ce.OneOf):
-            return f"{n} von {self.listed(filler)} hat"
-        return f"{n}-mal etwas hat{self.that(filler)}"
-
-    def value(self, value: str | Literal) -> str:
-        return literal(value, "de") if isinstance(value, Literal) else f"„{escaped(self.name(value))}“"
-
-
-def _range(range: ce.DataRange) -> str:
-    limits = " ".join(f"{_LIMITS[f]} {bare(v, range.datatype)}" for f, v in range.facets)
-    kind = KINDS["de"].get(range.datatype.removeprefix(XSD), curie(range.datatype))
-    return f"{kind} {limits}".strip()
-
-
 def _iris(expression: ce.Expression) -> Iterable[str]:
     for e in ce.walk(expression):
         match e:
@@ -194,4 +123,7 @@ def _iris(expression: ce.Expression) -> Iterable[str]:
 
 def _local(iri: str) -> str:
     """Return the last part of an IRI in words."""
-    return " ".join(name_parts(re.split(r"[#/:]", iri.rstrip("#/:"))[-1])) or iri
+    parts = name_parts(re.split(r"[#/:]", iri.rstrip("#/:"))[-1])
+    if parts and parts[0][:1].islower():  # `isMarriedTo` is no title
+        parts = [word.lower() if word.istitle() else word for word in parts]
+    return " ".join(parts) or iri

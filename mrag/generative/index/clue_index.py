@@ -10,10 +10,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mrag.generative.index.building import built
 from mrag.generative.index.cursor import ClueCursor, Restriction
 from mrag.generative.index.files import ClueFolder, ClueManifest
-from mrag.generative.index.intake import Intake, take_batch
+from mrag.generative.index.intake import Intake
 from mrag.generative.index.segments import SEGMENT_TOKENS, ClueSegment
+from mrag.jobs.base import Runner
+from mrag.jobs.threads import InlineRunner
 
 Start: TypeAlias = Literal["anywhere", "beginning"]
 """Where clues may begin: at any token of a document, or at its first."""
@@ -60,6 +63,7 @@ class ClueIndex:
         folder: Path | None = None,
         segment_tokens: int = SEGMENT_TOKENS,
         extra: Mapping[str, Any] | None = None,
+        runner: Runner | None = None,
     ) -> ClueIndex:
         """Build an index.
 
@@ -72,6 +76,7 @@ class ClueIndex:
                 None for memory alone.
             segment_tokens: Most tokens of a segment; what is built at a time is held in memory.
             extra: What to keep with the index.
+            runner: What builds segments, see `mrag.jobs`; this process by default.
 
         Raises:
             ConfigError: If a token is not below `vocabulary`.
@@ -79,10 +84,10 @@ class ClueIndex:
         """
         empty = cls((), ClueManifest(0, vocabulary, end, {}, dict(extra or {})))
         if folder is None:
-            return empty._grown(documents, None, segment_tokens)
+            return empty._grown(documents, None, segment_tokens, runner)
         place = ClueFolder(Path(folder))
         with place.locked(), place.refusals():
-            return empty._grown(documents, place, segment_tokens)
+            return empty._grown(documents, place, segment_tokens, runner)
 
     @classmethod
     def open(cls, folder: Path) -> ClueIndex:
@@ -116,6 +121,7 @@ class ClueIndex:
         *,
         extra: Mapping[str, Any] | None = None,
         segment_tokens: int = SEGMENT_TOKENS,
+        runner: Runner | None = None,
     ) -> ClueIndex:
         """Return the index with more documents, in segments of their own; this one stays as it is.
 
@@ -126,6 +132,7 @@ class ClueIndex:
             documents: As for `build`.
             extra: What to keep with the index from now on; what was kept when None.
             segment_tokens: As for `build`.
+            runner: As for `build`.
 
         Raises:
             ConfigError: If a token is not below the vocabulary's size.
@@ -133,11 +140,11 @@ class ClueIndex:
         """
         if self.folder is None:
             kept = self if extra is None else replace_extra(self, extra)
-            return kept._grown(documents, None, segment_tokens)
+            return kept._grown(documents, None, segment_tokens, runner)
         with self.folder.locked(), self.folder.refusals():
             latest = ClueIndex.open(self.folder.path)
             kept = latest if extra is None else replace_extra(latest, extra)
-            return kept._grown(documents, self.folder, segment_tokens)
+            return kept._grown(documents, self.folder, segment_tokens, runner)
 
     @property
     def vocabulary(self) -> int:
@@ -239,20 +246,19 @@ class ClueIndex:
             known.update(segment.names[int(at)] for at in np.flatnonzero(here))
         return Restriction(self, mask, frozenset(known))
 
-    def _grown(self, documents: Documents, place: ClueFolder | None, max_tokens: int) -> ClueIndex:
+    def _grown(
+        self, documents: Documents, place: ClueFolder | None, max_tokens: int, runner: Runner | None
+    ) -> ClueIndex:
         segments = list(self.segments)
         written = dict(self.manifest.segments) if place else {}
         number = place.next_generation() if place else 0
-        base = len(self)
         stream = Intake(documents, self.vocabulary, self.end)
-        while stream.more():
-            batch, names = take_batch(stream, segments, base, max_tokens)
-            segment = ClueSegment.build(batch, names, base)
-            segments.append(segment)
-            base += len(batch)
+        for segment in built(stream, self.segments, max_tokens, runner or InlineRunner()):
             if place:
                 name, written[name] = place.write_segment(segment, number)
                 number += 1
+            else:
+                segments.append(segment)
         manifest = replace(self.manifest, generation=number, segments=written)
         if place is None:
             return ClueIndex(segments, manifest)

@@ -14,6 +14,7 @@ from mrag.generative.models.tokens import Tokeniser, document_tokens
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import home
+from mrag.jobs.base import Runner
 from mrag.text.names import iri_words
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ def build_clues(
     definition: Definition | None = None,
     folder: Path | None = None,
     on_disk: bool = True,
+    runner: Runner | None = None,
 ) -> ClueIndex:
     """Build the clue index of a knowledge graph's documents.
 
@@ -64,6 +66,7 @@ def build_clues(
         definition: Queries and languages; those of the graph by default.
         folder: Where to keep the index; beside the store by default.
         on_disk: Whether to keep it at all. A store in memory keeps it in memory unless a folder is given.
+        runner: What builds its segments, see `mrag.jobs`; this process by default.
 
     Raises:
         ConfigError: If a query does not return `?documentID ?documentText`.
@@ -80,7 +83,9 @@ def build_clues(
         "model": tokeniser.name,
     }
     texts = ((iri, document_tokens(tokeniser, text)) for iri, text in clue_texts(kg, definition))
-    return ClueIndex.build(texts, tokeniser.vocabulary, end=tokeniser.end, folder=place, extra=extra)
+    return ClueIndex.build(
+        texts, tokeniser.vocabulary, end=tokeniser.end, folder=place, extra=extra, runner=runner
+    )
 
 
 def clue_folder(kg: KnowledgeGraph, name: str = "main") -> Path | None:

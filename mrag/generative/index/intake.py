@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -60,29 +62,63 @@ class Intake:
         return tokens if self._end is None else np.append(tokens, self._end)
 
 
-def take_batch(
-    stream: Intake, earlier: Sequence[ClueSegment], base: int, max_tokens: int
-) -> tuple[list[npt.NDArray[np.int64]], list[tuple[int, str]]]:
-    """Take documents until no more fit in a segment; one at least."""
-    batch: list[npt.NDArray[np.int64]] = []
-    names: list[tuple[int, str]] = []
-    seen: dict[bytes, int] = {}
-    size = 0
-    while stream.more():
-        doc_id, tokens = stream.look()
-        key = tokens.tobytes()
-        owner = seen.get(key)
-        if owner is None:
-            owner = _known(earlier, tokens)
-        if owner is None:
-            if batch and size + len(tokens) + 1 > max_tokens:
-                break
-            owner = seen[key] = base + len(batch)
-            batch.append(tokens)
-            size += len(tokens) + 1
-        names.append((owner, doc_id))
-        stream.take()
-    return batch, names
+@dataclass(frozen=True)
+class BatchNames:
+    """Ids of the documents of a batch.
+
+    Attributes:
+        base: Number of documents of what comes before the batch.
+        own: The number of a batch, the place of a document in it, and an id that this document has.
+        earlier: The number of a document that the index had before, and an id that it has, too.
+    """
+
+    base: int
+    own: list[tuple[int, int, str]] = field(default_factory=list)
+    earlier: list[tuple[int, str]] = field(default_factory=list)
+
+
+class Batches:
+    """The batches of which segments are built, one after the other; equal documents come once.
+
+    Args:
+        stream: The documents.
+        earlier: Segments of the index as it is.
+        max_tokens: Most tokens of a batch, ends of documents counted; one document at least.
+
+    Attributes:
+        names: Ids of the documents of the batches that have been given out.
+    """
+
+    def __init__(self, stream: Intake, earlier: Sequence[ClueSegment], max_tokens: int) -> None:
+        self._stream = stream
+        self._earlier = earlier
+        self._most = max_tokens
+        self._base = sum(map(len, earlier))
+        self._seen: dict[bytes, tuple[int, int]] = {}
+        self.names: list[BatchNames] = []
+
+    def __iter__(self) -> Iterator[list[npt.NDArray[np.int64]]]:
+        while self._stream.more():
+            batch: list[npt.NDArray[np.int64]] = []
+            names, number, size = BatchNames(self._base), len(self.names), 0
+            while self._stream.more():
+                doc_id, tokens = self._stream.look()
+                key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
+                before = _known(self._earlier, tokens) if key not in self._seen else None
+                if before is not None:
+                    names.earlier.append((before, doc_id))
+                else:
+                    if key not in self._seen:
+                        if batch and size + len(tokens) + 1 > self._most:
+                            break
+                        self._seen[key] = number, len(batch)
+                        batch.append(tokens)
+                        size += len(tokens) + 1
+                    names.own.append((*self._seen[key], doc_id))
+                self._stream.take()
+            self._base += len(batch)
+            self.names.append(names)
+            yield batch
 
 
 def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -55,55 +55,27 @@ class ClueSegment:
         )
 
     @classmethod
-    def build(
-        cls,
-        documents: Sequence[npt.NDArray[np.int64]],
-        names: Sequence[tuple[int, str]],
-        base: int = 0,
-        *,
-        fast: bool | None = None,
-    ) -> ClueSegment:
-        """Build a segment.
+    def named(cls, arrays: Arrays, names: Iterable[tuple[int, str]]) -> ClueSegment:
+        """Put a segment together.
 
         Args:
-            documents: Token ids of each document, none empty, no two equal.
-            names: Ids of documents, each with its document: `base + i` for `documents[i]`, or the lower
-                number of a document of an earlier segment.
-            base: Number of documents of the earlier segments.
-            fast: As for `sort_suffixes`.
+            arrays: What `sorted_texts` gives.
+            names: Ids of documents, each with the number of its document in the index.
 
         Example:
-            >>> segment = ClueSegment.build([np.array([7, 9, 9])], [(0, "urn:a")])
-            >>> segment.document(0).tolist(), segment.tokens
-            ([7, 9, 9], 3)
+            >>> arrays, places = sorted_texts([np.array([7, 9, 9]), np.array([3])])
+            >>> segment = ClueSegment.named(arrays, [(int(places[0]), "urn:a"), (int(places[1]), "urn:b")])
+            >>> segment.document(0).tolist(), segment.document(1).tolist(), segment.tokens
+            ([3], [7, 9, 9], 4)
         """
-        alphabet, numbers = _compact(np.concatenate([*documents, np.empty(0, np.int64)]))
-        lengths = np.array([len(d) for d in documents], np.int64)
-        order = _order(numbers, lengths)
-        starts = np.zeros(len(documents) + 1, np.uint32)
-        np.cumsum(lengths[order] + 1, out=starts[1:])
-        text = np.zeros(int(starts[-1]), numbers.dtype)
-        begins = (np.cumsum(lengths) - lengths)[order]
-        text[_spread(starts[:-1].astype(np.int64), lengths[order])] = numbers[_spread(begins, lengths[order])]
-        moved = np.empty(len(documents), np.int64)
-        moved[order] = np.arange(len(documents)) + base
-        owned = sorted((int(moved[o - base]) if o >= base else o, name) for o, name in names)
+        owned = sorted(names)
         packed = DocumentIds.of(name for _, name in owned)
-        places = Places.of(sort_suffixes(text, fast=fast))
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "alphabet": alphabet,
-            "text": text,
-            "low": places.low,
-            "high": places.high,
-            "starts": starts,
+        about = {
             "owners": np.array([owner for owner, _ in owned], np.uint32),
             "name_blocks": packed.blocks,
             "name_offsets": packed.offsets,
         }
-        for which, view in (("anywhere", places), ("beginnings", Places.of(starts[:-1]))):
-            for key, array in find_hubs(text, view).items():
-                arrays[f"{which}_{key}"] = array
-        return cls(arrays)
+        return cls({**arrays, **about})
 
     def arrays(self) -> Arrays:
         """Return everything that a segment is, to be written to a file."""
@@ -177,6 +149,38 @@ class ClueSegment:
             kept = np.concatenate([*parts, np.empty(0, np.int64)])
         packed = Places.of(kept)
         return SuffixView(self.text, packed, self.ids, self._numbers, find_hubs(self.text, packed))
+
+
+def sorted_texts(
+    documents: Sequence[npt.NDArray[np.int64]],
+) -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
+    """Return what a segment is but for the ids, and the place that each document has in it.
+
+    Args:
+        documents: Token ids of each document, none empty, no two equal.
+    """
+    alphabet, numbers = _compact(np.concatenate([*documents, np.empty(0, np.int64)]))
+    lengths = np.array([len(d) for d in documents], np.int64)
+    order = _order(numbers, lengths)
+    starts = np.zeros(len(documents) + 1, np.uint32)
+    np.cumsum(lengths[order] + 1, out=starts[1:])
+    text = np.zeros(int(starts[-1]), numbers.dtype)
+    begins = (np.cumsum(lengths) - lengths)[order]
+    text[_spread(starts[:-1].astype(np.int64), lengths[order])] = numbers[_spread(begins, lengths[order])]
+    moved = np.empty(len(documents), np.int64)
+    moved[order] = np.arange(len(documents))
+    places = Places.of(sort_suffixes(text))
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "alphabet": alphabet,
+        "text": text,
+        "low": places.low,
+        "high": places.high,
+        "starts": starts,
+    }
+    for which, view in (("anywhere", places), ("beginnings", Places.of(starts[:-1]))):
+        for key, array in find_hubs(text, view).items():
+            arrays[f"{which}_{key}"] = array
+    return arrays, moved
 
 
 def _part(arrays: Arrays, which: str) -> Arrays:

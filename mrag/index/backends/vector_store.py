@@ -28,7 +28,7 @@ from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.fusion import candidates
 from mrag.index.known_items import FusionWeight
-from mrag.index.segments.changes import SyncReport, checked
+from mrag.index.segments.changes import SyncReport, gathered
 from mrag.index.segments.matches import Match, Mode, check_search
 from mrag.index.segments.model import check_model
 from mrag.index.segments.pending import Progress
@@ -205,7 +205,8 @@ class VectorStoreIndex(StoredIndex):
     ) -> SyncReport:
         started = time.perf_counter()
         with self._writing():
-            given = dict(checked(documents))
+            with gathered(documents) as found:
+                given = dict(found)
             known = self._words.texts_of(self._words.doc_ids)
             fresh = {i: text for i, text in given.items() if known.get(i) != text}
             gone = sorted(known.keys() - given.keys()) if whole else []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexMismatch
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.local_models import unit
+from mrag.index.segments.changes import Documents
 from mrag.index.segments.commits import most_rows
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
@@ -60,13 +62,13 @@ class IndexModel:
         return self._of(state).embed_documents(texts)
 
     def built(
-        self, state: DocumentState, fresh: Mapping[str, str], on_progress: Progress, batch: int
+        self, state: DocumentState, fresh: Documents, on_progress: Progress, batch: int
     ) -> Iterator[DocumentSegment]:
         """Yield the segments of new documents, embedding those texts that are new.
 
         Args:
             state: The index.
-            fresh: New documents, text by ID.
+            fresh: New documents.
             on_progress: Called with how many have vectors, and how many there are.
             batch: Texts that the model gets at once, 1 or more.
 
@@ -79,16 +81,16 @@ class IndexModel:
         else:
             model = self._of(state)
             self.pending.load(model.name)
-        ids, most = sorted(fresh), self.most(state, len(fresh))
-        for start in range(0, len(ids), most):
-            part = {doc_id: fresh[doc_id] for doc_id in ids[start : start + most]}
+        rest, most, start = iter(fresh), self.most(state, len(fresh)), 0
+        while part := dict(islice(rest, most)):
             vectors = None
             if model is not None:
                 vectors = embed_missing(
                     part.values(), state.known_vectors, model, self.pending, dim=state.manifest.dim,
-                    batch=batch, on_progress=_partly(on_progress, start, len(part), len(ids)),
+                    batch=batch, on_progress=_partly(on_progress, start, len(part), len(fresh)),
                 )  # fmt: skip
                 self._last = set(vectors)
+            start += len(part)
             yield DocumentSegment.build(part, state.manifest.bm25.analysis, vectors)
 
     def most(self, state: DocumentState, new: int) -> int:

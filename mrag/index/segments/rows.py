@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -22,6 +23,8 @@ Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
 
 _BLOCK: Final = 64
 _LEAST_BLOCK: Final = 8
+_READ: Final = 8192
+"""Strings that are read at once when all are."""
 
 
 class StringTable(Sequence[str]):
@@ -83,9 +86,12 @@ class StringTable(Sequence[str]):
         return str(self._bytes(index % size), "utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        blob, offsets = np.asarray(self.blob).tobytes(), self.offsets.tolist()
-        for start, end in pairwise(offsets):
-            yield blob[start:end].decode("utf-8", "surrogatepass")
+        for at in range(0, len(self), _READ):
+            offsets = self.offsets[at : at + _READ + 1].tolist()
+            first = offsets[0]
+            blob = np.asarray(self.blob[first : offsets[-1]]).tobytes()
+            for start, end in pairwise(offsets):
+                yield blob[start - first : end - first].decode("utf-8", "surrogatepass")
 
     def find(self, text: str) -> int | None:
         """Return the place of a string in a sorted table, or None."""
@@ -144,6 +150,23 @@ class Rows:
             if at is not None and self.live[start + at]:
                 return start + at
         return None
+
+    def in_order(self) -> Iterator[tuple[str, int]]:
+        """Yield the IDs of the documents in order, with their rows."""
+
+        def live(table: StringTable, start: int) -> Iterator[tuple[str, int]]:
+            return ((doc_id, row) for row, doc_id in enumerate(table, start) if self.live[row])
+
+        return heapq.merge(*map(live, self.ids, self.bases))
+
+    def met(self, ids: Iterable[str]) -> Iterator[int | None]:
+        """Yield the live row of each of some sorted IDs, or None, without decoding all at once."""
+        there = self.in_order()
+        doc_id, row = next(there, ("", -1))
+        for sought in ids:
+            while row >= 0 and doc_id < sought:
+                doc_id, row = next(there, ("", -1))
+            yield row if row >= 0 and doc_id == sought else None
 
     @cached_property
     def by_id(self) -> dict[str, int]:

@@ -6,11 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pyoxigraph as ox
-from rdflib import Literal, URIRef
+from rdflib import RDF, Literal, URIRef
 
-from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
+from mrag.planning.algebra.joins import is_given, ways
+from mrag.planning.algebra.knowledge import without_implied
+from mrag.planning.algebra.scopes import (
+    borrowed,
+    bound,
+    is_condition,
+    mentioned,
+    merged,
+    one_of,
+    positive,
+    reached,
+)
 from mrag.planning.algebra.values import ValueCompiler
-from mrag.planning.plan import Block, Comparison, Condition, Pattern, Place, Plan, Unknown
+from mrag.planning.plan import Block, Condition, Pattern, Place, Plan, Unknown
+from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
 
@@ -26,12 +38,16 @@ class BlockCompiler:
         fresh: Makes a variable that nothing else is called.
         scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
         plan: Compiles a plan that a block is joined with.
+        schema: What is known of the graph.
+        some: Whether the first few solutions are all that is wanted.
     """
 
     values: ValueCompiler
     fresh: Callable[[str], ox.Variable]
     scalars: Callable[[], list[sparql.Pattern]]
     plan: Callable[[Plan], sparql.Pattern]
+    schema: Schema | None = None
+    some: bool = False
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
@@ -41,8 +57,12 @@ class BlockCompiler:
             around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
-        for pattern in block.patterns:
-            found += self._pattern(pattern)
+        patterns = without_implied(block.patterns, self.schema)
+        joins = ways(patterns, block.conditions, self.schema)
+        for pattern in patterns:
+            way = joins.get(pattern)
+            parts = self._pattern(pattern, looked_up=way == "looked up")
+            found += [self._whole(pattern, parts)] if way == "whole" and not self.some else parts
         for branches in block.either:
             either = self._either(branches, _but(merged(around, positive(block)), branches))
             # Behind patterns, values would be joined with all that these match.
@@ -58,14 +78,23 @@ class BlockCompiler:
         filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
         return [*self.scalars(), *filters]
 
-    def _pattern(self, pattern: Pattern) -> list[sparql.Pattern]:
+    def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
         s, p, o = (self.node(t) for t in (pattern.subject, pattern.predicate, pattern.object))
         if not pattern.narrower:
             return [sparql.TriplePattern(s, p, o)]
         # Whatever a thing is said to be in, what is selected is distinct.
         kind = self.fresh("kind")
+        if looked_up:
+            classes = tuple(ox.NamedNode(str(c)) for c in (pattern.object, *pattern.narrower))
+            return [sparql.TriplePattern(s, p, kind), sparql.Filter(sparql.In(kind, classes))]
         rows = tuple((ox.NamedNode(str(c)),) for c in (pattern.object, *pattern.narrower))
         return [sparql.Values((kind,), rows), sparql.TriplePattern(s, p, kind)]
+
+    def _whole(self, pattern: Pattern, parts: list[sparql.Pattern]) -> sparql.Pattern:
+        """Return a pattern that engines go through as a whole, to be joined with others."""
+        places = (pattern.subject, pattern.predicate, pattern.object)
+        seen = dict.fromkeys(self.values.variable(u) for u in places if isinstance(u, Unknown))
+        return sparql.SubSelect(sparql.Select(tuple(seen), sparql.Group(tuple(parts))))
 
     def node(self, place: Place) -> sparql.Node:
         """Return a term or the variable of an unknown."""
@@ -81,14 +110,14 @@ class BlockCompiler:
 
     def _either(self, branches: tuple[Block, ...], around: Block) -> list[sparql.Pattern]:
         outer = reached(around)
-        if (one_of := _one_of(branches)) is not None and one_of[0] in bound(around):
-            unknown, terms = one_of
+        if (chosen := one_of(branches)) is not None and chosen[0] in bound(around):
+            unknown, terms = chosen
             nodes = tuple(ox.NamedNode(str(term)) for term in terms)
-            if any(map(_is_given, around.patterns)):
+            if any(map(is_given, around.patterns)) or _is_led_to(unknown, around):
                 # What is given leads to few things, of which each is looked at.
                 return [sparql.Filter(sparql.In(self.values.variable(unknown), nodes))]
             return [sparql.Values((self.values.variable(unknown),), tuple((node,) for node in nodes))]
-        if all(_is_condition(b) for b in branches) and _shared(branches, bound(around)):
+        if all(is_condition(b) for b in branches) and _shared(branches, bound(around)):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
         # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
@@ -113,7 +142,7 @@ class BlockCompiler:
         shared = mentioned(block) & outer
         if not shared:
             return self._none(block, around)
-        if _is_condition(block):
+        if is_condition(block):
             stated = _all([self.values.condition(c) for c in block.conditions])
             denied: sparql.Expression = sparql.Negation(stated)
             if not shared <= bound(around):
@@ -141,30 +170,11 @@ class BlockCompiler:
         ]
 
 
-def _one_of(branches: tuple[Block, ...]) -> tuple[Unknown, list[URIRef]] | None:
-    """Return the unknown that branches make one of some things, and these; None if they say anything else."""
-    terms: list[URIRef] = []
-    unknowns: set[Unknown] = set()
-    for branch in branches:
-        match branch:
-            case Block(conditions=(Comparison(Unknown() as left, "=", URIRef() as right),)) if _is_condition(
-                branch
-            ):
-                unknowns.add(left)
-                terms.append(right)
-            case _:
-                return None
-    return (unknowns.pop(), terms) if len(unknowns) == 1 else None
-
-
-def _is_given(pattern: Pattern) -> bool:
-    """Return whether a pattern names the thing or the value that it is about."""
-    return isinstance(pattern.subject, URIRef) or isinstance(pattern.object, URIRef | Literal)
-
-
-def _is_condition(block: Block) -> bool:
-    """Return whether a block only has conditions."""
-    return not (block.patterns or block.either or block.without or block.optional or block.plans)
+def _is_led_to(unknown: Unknown, around: Block) -> bool:
+    """Return whether an unknown is the class of things that another choice names."""
+    kinds = {p.object for p in around.patterns if p.predicate == RDF.type}
+    chosen = {one[0] for branches in around.either if (one := one_of(branches)) is not None}
+    return unknown in kinds and bool(chosen - kinds)
 
 
 def _shared(blocks: tuple[Block, ...], known: set[Unknown]) -> bool:

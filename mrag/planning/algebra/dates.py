@@ -8,6 +8,7 @@ at: a date is what is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -15,12 +16,18 @@ from typing import TypeAlias
 import pyoxigraph as ox
 
 from mrag.planning.algebra.comparing import date_part, moment, stamp
-from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Given, matches
-from mrag.planning.plan import Part
-from mrag.rdf.patterns import Calculation, Call, Cast, Compare, Expression
+from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Form, Given, matches
+from mrag.planning.plan import Part, Relation
+from mrag.rdf.patterns import AllOf, Calculation, Call, Cast, Compare, Expression, Function, Negation
+from mrag.rdf.terms import XSD
 
 Precision: TypeAlias = OneOf["date", "year-month", "time"]
 
+TURNED: Mapping[Relation, Relation] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
+"""What a relation is from the other side."""
+
+_DATE, _TIME = ox.NamedNode(XSD + "date"), ox.NamedNode(XSD + "dateTime")
+_NATIVE: Mapping[str, Function] = {"year": "year", "month": "month", "day": "day", "hour": "hours"}
 _MONTH = "(0[1-9]|1[0-2])"
 _DAY = "(0[1-9]|[12][0-9]|3[01])"
 YEAR = f"^(-?[0-9]{{4}})-{_MONTH}(-|Z?$)|^-?[0-9]{{1,4}}Z?$"
@@ -43,8 +50,65 @@ def part(name: Part | OneOf["time"], given: Given) -> Given:
         if found is None:
             return NOTHING
         return Given(_number(int(found)) if isinstance(found, float) else ox.Literal(str(found)))
+    if given.dated:
+        return _known(name, given)
     pattern = _PATTERNS[name]
     return Given(_VALUES[name](text), (*given.guards, matches(text, pattern)))
+
+
+def _known(name: Part | OneOf["time"], given: Given) -> Given:
+    """Return a part of what is known to be a date."""
+    if name == "hour" and given.form == "date":
+        return NOTHING
+    if name in _NATIVE and isinstance(given.value, Call):
+        return Given(Call(_NATIVE[name], given.value.arguments), given.guards)
+    whole = (name, given.form) in (("date", "date"), ("time", "time"))
+    return Given(given.value if whole else _VALUES[name](given.value), given.guards)
+
+
+def typed(
+    value: Expression, form: Form, relation: Relation, bound: str, part: Precision
+) -> Expression | None:
+    """Return the comparison of a typed date with a bound; None where it has to be made by their texts.
+
+    Args:
+        value: The date.
+        form: What it is: a date, or one with a time.
+        relation: How it is compared.
+        bound: The date that it is compared with.
+        part: How precisely it is compared.
+    """
+    day, time = date_part("date", bound), stamp(bound)
+    if day is None or time is None or part == "year-month" or (part == "time") != (form == "time"):
+        return _by_days(value, form, relation, day) if part == "date" and isinstance(day, str) else None
+    try:
+        datetime.fromisoformat(time)
+    except ValueError:
+        return None  # there is no such day
+    if form == "date":
+        return Compare(value, relation, ox.Literal(str(day), datatype=_DATE))
+    return Compare(value, relation, ox.Literal(time, datatype=_TIME))
+
+
+def _by_days(value: Expression, form: Form, relation: Relation, day: str) -> Expression | None:
+    """Return the comparison of the day of a date with a time."""
+    try:
+        first = date.fromisoformat(day)
+        begins, ends = (
+            ox.Literal(f"{d.isoformat()}T00:00:00", datatype=_TIME) for d in (first, first + timedelta(1))
+        )
+    except (ValueError, OverflowError):
+        return None
+    match relation:
+        case "<" | ">=":
+            return Compare(value, relation, begins)
+        case "<=":
+            return Compare(value, "<", ends)
+        case ">":
+            return Compare(value, ">=", ends)
+        case _:
+            within = AllOf((Compare(value, ">=", begins), Compare(value, "<", ends)))
+            return within if relation == "=" else Negation(within)
 
 
 def finest(kinds: Iterable[str]) -> Precision | None:
@@ -63,20 +127,23 @@ def days(start: Given, end: Given) -> Given:
 
     Whole days and seconds are counted apart, so that no digits are lost.
     """
-    first, last = _moment(start.value), _moment(end.value)
+    first, last = _moment(start), _moment(end)
     if first is None or last is None:
         return NOTHING
     whole = Calculation(last[0], "-", first[0])
     seconds = Calculation(Cast(DOUBLE, Calculation(last[1], "-", first[1])), "/", _number(86400))
-    dates = [g for g in (start, end) if not isinstance(g.value, ox.Literal)]
-    guards = [guard for g in dates for guard in (*g.guards, matches(g.value, DATE))]
+    guards = list[Expression]()
+    for given in (start, end):
+        if not isinstance(given.value, ox.Literal):
+            guards += given.guards if given.dated else (*given.guards, matches(given.value, DATE))
     return Given(_sum(whole, seconds), tuple(guards))
 
 
-def _moment(text: Expression) -> tuple[Expression, Expression] | None:
+def _moment(given: Given) -> tuple[Expression, Expression] | None:
     """Return the number of the day in a text, and the seconds of that day that have passed."""
+    text = given.value
     if not isinstance(text, ox.Literal):
-        return _day_number(text), _seconds(text)
+        return _day_number(text), _number(0) if given.form == "date" else _seconds(text)
     found = moment(text.value)
     return None if found is None else (_number(found[0]), _number(found[1]))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pyoxigraph as ox
 
 from mrag.planning.algebra.blocks import BlockCompiler
+from mrag.planning.algebra.joins import is_told_once
 from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides
 from mrag.planning.algebra.terms import Given
 from mrag.planning.algebra.values import FoldedAs, folded_as
@@ -100,8 +101,11 @@ class FoldCompiler:
         aggregate, results = folding.aggregate, folding.results
         of = tuple(self._blocks.values.variable(u) for u in aggregate.of)
         block = merged(self._plan.where, aggregate.where)
+        # To tell solutions apart takes as long as to find them.
+        told = {k for k in self._keys.values() if isinstance(k, Unknown)}
+        once = is_told_once(block, {*aggregate.of, *told}, self._blocks.schema)
         if aggregate.value is None and len(of) == 1:
-            count = (sparql.Count(of[0], distinct=True), results["count"])
+            count = (sparql.Count(of[0], distinct=not once), results["count"])
             return self._grouped((count,), self._solutions(block))
         names, rows = [*self._keys, *of], self._solutions(block)
         certain, value = bound(block), self._fresh("folded")
@@ -112,7 +116,7 @@ class FoldCompiler:
             rows += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
             rows += [sparql.Bind(given.value, value), *_present(aggregate.value, value, certain)]
             names.append(value)
-        distinct = sparql.Select(tuple(dict.fromkeys(names)), _group(rows), distinct=True)
+        distinct = sparql.Select(tuple(dict.fromkeys(names)), _group(rows), distinct=not once)
         folds = tuple(
             (sparql.Count() if name == "count" else sparql.Folded(_FOLDS[name], value), variable)
             for name, variable in results.items()

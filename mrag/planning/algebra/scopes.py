@@ -106,6 +106,25 @@ def merged(*blocks: pl.Block) -> pl.Block:
     )
 
 
+def is_condition(block: pl.Block) -> bool:
+    """Return whether a block only has conditions."""
+    return not (block.patterns or block.either or block.without or block.optional or block.plans)
+
+
+def one_of(branches: tuple[pl.Block, ...]) -> tuple[pl.Unknown, list[URIRef]] | None:
+    """Return the unknown that branches make one of some things, and these; None if they say anything else."""
+    terms: list[URIRef] = []
+    unknowns: set[pl.Unknown] = set()
+    for branch in branches:
+        match branch.conditions:
+            case (pl.Comparison(pl.Unknown() as left, "=", URIRef() as right),) if is_condition(branch):
+                unknowns.add(left)
+                terms.append(right)
+            case _:
+                return None
+    return (unknowns.pop(), terms) if len(unknowns) == 1 else None
+
+
 def positive(block: pl.Block) -> pl.Block:
     """Return what must exist for a block to hold."""
     return pl.Block(patterns=block.patterns, either=block.either, plans=block.plans)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import TypeAlias
 
 import pyoxigraph as ox
 
@@ -19,6 +21,10 @@ BEGINS_WITH_NUMBER = (
 WHOLE_NUMBER = r"^[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$"
 
 
+Form: TypeAlias = OneOf["any", "number", "date", "time"]
+"""What all values are: typed numbers, or dates or dates with times of one spelling without a time zone."""
+
+
 @dataclass(frozen=True)
 class Given:
     """An expression with the conditions under which it has a value.
@@ -26,14 +32,21 @@ class Given:
     Attributes:
         value: The expression; it must not be evaluated where a guard fails.
         guards: What must hold, in order.
+        form: Of the text of a date, what that date is known to be; the text is then `str` of it.
     """
 
     value: sparql.Expression
     guards: tuple[sparql.Expression, ...] = ()
+    form: Form = "any"
+
+    @property
+    def dated(self) -> bool:
+        """Return whether it is known to be a date, with a time or without."""
+        return self.form in ("date", "time")
 
     def when(self, *guards: sparql.Expression) -> Given:
         """Return it with further guards before its own."""
-        return Given(self.value, (*guards, *self.guards))
+        return Given(self.value, (*guards, *self.guards), self.form)
 
     def holding(self) -> sparql.Expression:
         """Return a truth value that is false where a guard fails."""

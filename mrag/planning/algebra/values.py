@@ -17,7 +17,7 @@ from rdflib import Literal, URIRef
 
 from mrag.planning import plan as pl
 from mrag.planning.algebra import dates
-from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Given, number_of, text, whole
+from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Form, Given, number_of, text, whole
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import XSD, to_ox
 
@@ -56,7 +56,7 @@ class ValueCompiler:
         scalar: The variable of a scalar, whose sub-select is put beside the pattern.
         kinds: What columns are, by name, where conditions speak of columns.
         unsure: Unknowns that not every solution binds; some engines take what is unbound for a literal.
-        clean: Unknowns whose values are numbers by their datatype, if they are numbers at all.
+        forms: What all values of unknowns are known to be.
     """
 
     variable: Callable[[pl.Unknown], ox.Variable]
@@ -64,11 +64,15 @@ class ValueCompiler:
     scalar: Callable[[pl.Scalar], Given]
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     unsure: Collection[pl.Unknown] = ()
-    clean: Collection[pl.Unknown] = ()
+    forms: Mapping[pl.Unknown, Form] = field(default_factory=dict)
 
     def kind(self, expression: pl.Expression) -> Kind:
         """Return what an expression is known to be."""
         return kind_of(expression, self.kinds)
+
+    def form(self, expression: pl.Expression) -> Form:
+        """Return what all values of an expression are known to be."""
+        return self.forms.get(expression, "any") if isinstance(expression, pl.Unknown) else "any"
 
     def raw(self, expression: pl.Expression) -> Given:
         """Return an expression as it stands."""
@@ -98,7 +102,7 @@ class ValueCompiler:
             return number_of(str(expression))
         if self.kind(expression) == "number":
             return self.raw(expression)
-        if isinstance(expression, pl.Unknown) and expression in self.clean:
+        if self.form(expression) == "number":
             given = self.raw(expression)
             numeric = sparql.Call("isNumeric", (given.value,))
             return Given(sparql.Cast(DOUBLE, given.value), (*given.guards, numeric))
@@ -111,7 +115,7 @@ class ValueCompiler:
         if isinstance(expression, Literal):
             return Given(ox.Literal(str(expression)))
         if self.kind(expression) in ("any", "entity"):
-            return Given(text(given.value), given.guards)
+            return Given(text(given.value), given.guards, self.form(expression))
         return given
 
     def folded(self, expression: pl.Expression, how: FoldedAs) -> Given:
@@ -167,6 +171,8 @@ class ValueCompiler:
         if "year" in kinds or "number" in kinds:
             a, b = (self._years(e) if "year" in kinds else self.number(e) for e in (left, right))
         elif part := dates.finest(kinds):
+            if (native := self._typed(condition, part)) is not None:
+                return native
             a, b = (self._dated(part, e) for e in (left, right))
         elif "boolean" in kinds:
             return self._truth(condition)
@@ -184,6 +190,20 @@ class ValueCompiler:
         if self.kind(expression) == "number":
             return self.number(expression)
         return dates.part("year", self.text(expression))
+
+    def _typed(self, condition: pl.Comparison, part: dates.Precision) -> Given | None:
+        """Return a comparison of a typed date with one that is written, by their datatypes."""
+        value, relation, bound = condition.left, condition.relation, condition.right
+        if isinstance(value, Literal):
+            value, relation, bound = bound, dates.TURNED[relation], value
+        if isinstance(value, pl.DatePart) and value.part == part:
+            value = value.value
+        form = self.form(value)
+        if form not in ("date", "time") or not isinstance(bound, Literal):
+            return None
+        given = self.raw(value)
+        stated = dates.typed(given.value, form, relation, str(bound), part)
+        return None if stated is None else Given(stated, given.guards)
 
     def _dated(self, part: dates.Precision, expression: pl.Expression) -> Given:
         if isinstance(expression, pl.DatePart):

@@ -170,7 +170,7 @@ class QueryGraph:
 
     def _stated(self, node: PlanNode, info: PropertyInfo) -> Expression:
         value = self.value(node, info)
-        return Number(value) if info.text_numbers else value
+        return Number(value) if info.kind == "number" else value
 
     def stated(
         self, place: Unknown | URIRef, info: PropertyInfo, prefix: str
@@ -186,7 +186,7 @@ class QueryGraph:
         for part in spelt(info):
             value = self.fresh(prefix + part.names[0])
             patterns.append(Pattern(place, URIRef(part.iri), value))
-            values.append(Number(value) if part.text_numbers else value)
+            values.append(Number(value) if part.kind == "number" else value)
         return patterns, info.of(*values) if isinstance(info, DerivedProperty) else values[0]
 
     def connect(self, near: Sequence[str] = ()) -> None:

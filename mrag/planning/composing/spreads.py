@@ -35,7 +35,7 @@ _LOW = frozenset("lowest least smallest minimum min fewest".split())
 
 
 @dataclass(frozen=True)
-class Spread:
+class ValueSpread:
     """How far values lie apart.
 
     Attributes:
@@ -47,7 +47,7 @@ class Spread:
     unit: str = ""
 
 
-def spread(text: str) -> Spread | None:
+def spread(text: str) -> ValueSpread | None:
     """Return what a question asks the greatest difference of; None for other questions.
 
     Example:
@@ -60,7 +60,7 @@ def spread(text: str) -> Spread | None:
         >>> spread("What is the difference in price between Acme and Bolt?")
     """
     if (match := _YEARS.match(text) or _AFTER.match(text)) is not None:
-        return Spread(
+        return ValueSpread(
             f"What is the {match['what']} of {match['x']} and {match['y']}?", match["unit"][:-1].lower()
         )
     match = _EXTREMES.match(text)
@@ -68,14 +68,14 @@ def spread(text: str) -> Spread | None:
         return None
     high, low, what = match["high"].lower(), match["low"].lower(), match["what"]
     if {high, low} & _HIGH and {high, low} & _LOW:
-        return Spread(f"What is the average {what}?")
+        return ValueSpread(f"What is the average {what}?")
     plain, other = positive(high), positive(low)
     opposite = (
         plain and other and plain != high and other != low and DIMENSIONS[plain][0] != DIMENSIONS[other][0]
     )
     if not (plain and opposite):
         return None
-    return Spread(f"What is the average {match['noun'] or DIMENSIONS[plain][1].split()[0]} of {what}?")
+    return ValueSpread(f"What is the average {match['noun'] or DIMENSIONS[plain][1].split()[0]} of {what}?")
 
 
 _LAST = re.compile(
@@ -115,7 +115,7 @@ def end_of(times: Draft, fold: pl.Fold) -> Draft | None:
     return replace(times, plan=replace(plan, columns=(column,)), choices={})
 
 
-def apart_by(found: Spread, values: Draft, schema: Schema) -> Draft | None:
+def apart_by(found: ValueSpread, values: Draft, schema: Schema) -> Draft | None:
     """Return the plan of how far some values lie apart.
 
     Args:

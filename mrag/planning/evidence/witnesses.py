@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -10,7 +10,17 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides, unknowns
+from mrag.planning.algebra.scopes import (
+    aggregates,
+    bound,
+    keys,
+    mentioned,
+    merged,
+    positive,
+    reached,
+    sides,
+    unknowns,
+)
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.plan import (
     Aggregate,
@@ -85,9 +95,15 @@ def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int |
     )
     these = Block(either=(either,))
     if not folds:
-        return [(merged(plan.where, these), 1)]
+        return [(_without_met(merged(plan.where, these), {key}), 1)]
     blocks = dict.fromkeys(merged(plan.where, a.where, these) for a in folds)
     return [(block, None) for block in blocks]
+
+
+def _without_met(block: Block, told: Collection[Unknown]) -> Block:
+    """Return a block without what must not hold of what a row tells, which has been looked for."""
+    outer = reached(positive(block))
+    return replace(block, without=tuple(b for b in block.without if not mentioned(b) & outer <= set(told)))
 
 
 def _direct(plan: Plan, aggregate: Aggregate) -> list[Expression | None]:
@@ -101,6 +117,7 @@ def _fixed(block: Block, values: Mapping[Expression, Term]) -> Block:
     # A condition on values that the row shows has been met; said of a literal it could mean another thing.
     met = {c for c in block.conditions if set().union(*(unknowns(s) for s in sides(c))) <= binding.keys()}
     kept = replace(block, conditions=tuple(c for c in block.conditions if c not in met))
+    kept = _without_met(kept, set(binding))
     others = [c for e, v in values.items() if not isinstance(e, Unknown) for c in _equal(e, v)]
     added = [c for c in others if not set().union(*(unknowns(s) for s in sides(c))) <= binding.keys()]
     return _bound(merged(kept, Block(conditions=tuple(added))), binding)

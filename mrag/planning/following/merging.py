@@ -275,7 +275,7 @@ def _measured(where: Block, topic: Topic, iri: str, above: bool, schema: Schema)
         value = _fresh(Unknown("measure"), taken)
         pattern = Pattern(topic.unknown, URIRef(iri), value)
         where = replace(where, patterns=(*where.patterns, pattern))
-    number: Expression = Number(value) if schema.properties[iri].text_numbers else value
+    number: Expression = Number(value) if schema.properties[iri].kind == "number" else value
     average = Aggregate("average", number, (topic.unknown,))
     level = Scalar(Plan(where, (Column(average, "average"),)))
     condition = Comparison(number, ">" if above else "<", level)

@@ -108,6 +108,11 @@ def remembered(kg: KnowledgeGraph) -> KnownSchema | None:
     return known
 
 
+def follows_changes(kg: KnowledgeGraph) -> bool:
+    """Return whether all changes of a graph are known; on a server others may change it."""
+    return isinstance(kg.store, OxigraphStore) and kg.record.kept
+
+
 def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, int]) -> ChangedParts | None:
     """Return what may be other than it was at a revision; None where that is not known.
 
@@ -116,8 +121,8 @@ def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, in
         revision: The earlier revision.
         predicates: How many triples each predicate had.
     """
-    if not (isinstance(kg.store, OxigraphStore) and kg.record.kept) or revision > kg.revision:
-        return None  # others may have changed the triples, which no record says
+    if not follows_changes(kg) or revision > kg.revision:
+        return None
     touched = touched_since(kg.store, kg.iri, revision, kg.revision)
     if touched is None or len(touched.entities) > _MOST:
         return None

@@ -21,7 +21,7 @@ from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.storage.arrays import Arrays
 from mrag.storage.folder import Committed, Folder, Kind
 
-_KIND: Final = Kind("lexicon", 4, "It is built anew when a question is next asked; or delete its folder.")
+_KIND: Final = Kind("lexicon", 5, "It is built anew when a question is next asked; or delete its folder.")
 
 
 def kept(kg: KnowledgeGraph) -> Arrays | None:
@@ -98,11 +98,16 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
         tuple(ClassEdge(**edge) for edge in found["edges"]),
         tuple(found["label_properties"]),
         found["triples"],
+        found["exact"],
     )
 
 
 def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    return {name: _tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+def _tuple(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(_tuple(value) if isinstance(value, list) else value for value in values)
 
 
 def _folder(kg: KnowledgeGraph) -> Folder | None:

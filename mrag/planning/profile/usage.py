@@ -8,7 +8,7 @@ come from samples: of the triples of each property, and of the members of each c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,6 +24,7 @@ from mrag.rdf.terms import NUMBERS, XSD, Term
 Edges = dict[tuple[str, str, str], int]
 """How many triples lead from a class by a property to a class; "" is no class."""
 
+_NUMBERS: Final = frozenset(map(str, NUMBERS))  # a term is never equal to a text
 _EXACT: Final = 100_000
 _BATCH: Final = 250_000
 _TRIPLES: Final = 1_000
@@ -48,6 +49,10 @@ class PropertyUsage:
     text_numbers: bool = False
     least: str = ""
     greatest: str = ""
+    every_datatype: bool = False
+    plain_dates: bool = False
+    subjects_in: list[list[str]] = field(default_factory=list)
+    objects_in: list[list[str]] = field(default_factory=list)
     truth: tuple[str, ...] = ()
 
     @property
@@ -108,6 +113,8 @@ class _Counting:
             self._sample_triples(self.uses[name])
         if self.large:
             self._sample_members()
+        if self.kg.store.capabilities.edges:
+            self._count_datatypes(self.large)
         for use in self.uses.values():
             self._find_kind(use)
         for p, n in self._rows("objects", self.uses):
@@ -133,9 +140,14 @@ class _Counting:
         if batch:
             yield batch
 
-    def _count_small(self) -> None:
-        for p, datatype, n in self._rows("datatypes", self.small):
+    def _count_datatypes(self, properties: Sequence[str]) -> None:
+        for name in properties:
+            self.uses[name].datatypes, self.uses[name].every_datatype = {}, True
+        for p, datatype, n in self._rows("datatypes", properties):
             self.uses[str(p)].datatypes[_text(datatype)] = _count(n)
+
+    def _count_small(self) -> None:
+        self._count_datatypes(self.small)
         for p, c, n in self._rows("subject-classes", self.small):
             _add(self.uses[str(p)].domains, _text(c), _count(n))
         things = [p for p in self.small if "" in self.uses[p].datatypes]
@@ -190,7 +202,7 @@ class _Counting:
         datatype = use.datatype
         if datatype == "":
             use.kind = "entity"
-        elif datatype in NUMBERS:
+        elif datatype in _NUMBERS:
             use.kind = "number"
         elif datatype in DATES:
             use.kind = "date"
@@ -231,7 +243,7 @@ class _Counting:
                 use.ranges[c] = min(use.objects, max(1, round(n * use.objects / use.triples)))
 
     def _find_extremes(self) -> None:
-        typed = NUMBERS | DATES
+        typed = _NUMBERS | DATES
         plain = [p for p, use in self.uses.items() if use.datatype in typed]
         for p, least, greatest in self._rows("extremes", plain):
             _widen(self.uses[str(p)], _text(least))

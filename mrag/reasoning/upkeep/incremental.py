@@ -9,7 +9,7 @@ from typing import cast
 
 import pyoxigraph as ox
 
-from mrag.graph.changes import TouchedEntities
+from mrag.graph.changes import GraphChange, TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.landing import graph_of
 from mrag.graph.record import Record
@@ -193,8 +193,8 @@ class Follower:
         after = replace(after, inferences=count, revision=revision, pending="")
         after = replace(after, reasoned=revision) if done else after
         known = after.inferred == self.kg.record.inferred
-        touched = TouchedEntities.of([*out, *into]) if known else None
-        self.kg.commit(after, to_data(out, into), touched=touched)
+        touched = TouchedEntities.of(into, out) if known else None
+        self.kg.commit(after, to_data(out, into), change=GraphChange("reasoning", touched=touched))
 
     def _delta(self, record: Record) -> str:
         """Return the graph of all that came and is still asserted."""

@@ -11,6 +11,7 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
+from mrag.graph.changes import GraphChange
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.patterns import Filter, Graph, Group, Select, TriplePattern, iri, var
@@ -190,5 +191,6 @@ def _land(kg: KnowledgeGraph, out: list[ox.Quad], into: list[ox.Quad]) -> None:
         for q in into
         for g in (*record.inferred, *(a for a in record.asserted if a != str(q.graph_name.value)))  # type: ignore[union-attr]
     ]
-    kg.commit(replace(record, revision=kg.record.revision + 1, pending=""), to_data(out, [*into, *copies]))
+    after = replace(record, revision=kg.record.revision + 1, pending="")
+    kg.commit(after, to_data(out, [*into, *copies]), change=GraphChange("repair"))
     kg.commit(replace(kg.record, triples=kg.counted(), inferences=-1), changed=False)

@@ -15,7 +15,8 @@ let shown = "";
 
 /** What is wrong, in words, and what to do about it; null where nothing is. @param {PartName} part @param {GraphState} state */
 export function trouble(part, state) {
-  if (!state.triples) return null;
+  // What follows a change by itself, within seconds, is no trouble.
+  if (!state.triples || (state.following && ["outdated", "stale"].includes(state[part].state))) return null;
   if (part === "inference") {
     if (state.inference.state === "none") return { said: t("Nothing has been inferred from this graph yet: answers that need reasoning are missing."), command: "mrag reason" };
     if (state.inference.state === "outdated") return { said: t("The graph has changed since it was reasoned over: some of what is inferred may not hold, and some is missing."), command: "mrag reason" };
@@ -64,7 +65,7 @@ function show(state) {
     place.hidden = !parts.length;
     place.replaceChildren(...parts.map(({ part, found }) => h("p", {}, h("strong", {}, found.said), " ", remedy(part, state, found.command, () => check(true)))));
   }
-  const busy = state.inference.running || state.index.running || state.inference.state === "outdated";
+  const busy = state.following || state.inference.running || state.index.running || state.inference.state === "outdated";
   clearTimeout(timer);
   timer = window.setTimeout(() => check(true), busy ? SOON : LATER);
 }

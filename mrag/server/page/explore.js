@@ -51,11 +51,12 @@ export async function enter(values) {
       entity.replaceChildren(drawn);
       within(entity, "h2").focus({ preventScroll: true });
     } else if (values.iri) {
-      /** @type {EntityPage} */
-      const about = await getJson("/api/entity", { iri: values.iri });
+      /** @type {[EntityPage, typeof import("./graph/history.js")]} */
+      const [about, { history, files }] = await Promise.all([getJson("/api/entity", { iri: values.iri }), import("./graph/history.js")]);
+      const last = h("section", {}, history(about.iri), await files(about.iri));
       if (mine !== turn) return;
       for (const place of places) place.replaceChildren();
-      entity.replaceChildren(...page(about));
+      entity.replaceChildren(...page(about, last));
       document.title = `${about.label} · mrag`;
       within(entity, "h2").focus({ preventScroll: true });
       window.scrollTo(0, 0);
@@ -106,8 +107,8 @@ function types(about) {
   );
 }
 
-/** @param {EntityPage} about */
-function page(about) {
+/** @param {EntityPage} about @param {HTMLElement} last what stands below the rest */
+function page(about, last) {
   const title = h("h2", { tabindex: "-1" }, about.label);
   const shape = about.neighbourhood;
   const column = (/** @type {Child[]} */ ...children) => h("div", { class: "column" }, ...children);
@@ -133,6 +134,7 @@ function page(about) {
         column(
           h("section", { class: "card" }, h("h3", {}, t("Neighbourhood")), drawing(shape), h("p", { class: "more" }, h("a", { href: `#/explore?iri=${encodeURIComponent(about.iri)}&view=graph` }, t("Grow it into a graph")))),
           about.images.length ? h("section", { class: "card" }, h("h3", {}, t("Images")), h("div", { class: "images" }, imageStrip(about.images))) : null,
+          last,
         ),
       ),
     ),

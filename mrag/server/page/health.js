@@ -106,7 +106,8 @@ function states(found) {
   /** @param {PartName} part @param {string} name @param {string | undefined} words @param {string} more */
   const row = (part, name, words, more) => {
     const bad = trouble(part, found);
-    return h("div", { class: `state ${bad ? "bad" : "good"}` }, h("h3", {}, name), h("p", {}, h("span", { class: "sign", "aria-hidden": "true" }, bad ? "! " : "✓ "), words, more), bad ? h("p", {}, remedy(part, found, bad.command, after)) : found[part].running ? h("p", { class: "waiting" }, t("It is being brought up to date …")) : null);
+    const waits = found[part].running || (!bad && found.following && ["outdated", "stale"].includes(found[part].state));
+    return h("div", { class: `state ${bad ? "bad" : "good"}` }, h("h3", {}, name), h("p", {}, h("span", { class: "sign", "aria-hidden": "true" }, bad ? "! " : waits ? "… " : "✓ "), words, more), bad ? h("p", {}, remedy(part, found, bad.command, after)) : waits ? h("p", { class: "waiting" }, t("It is being brought up to date …")) : null);
   };
   const { documents, embedder, name, state } = found.index;
   const about = documents === null ? "" : `, ${plural(documents, "document", "documents")}, ${embedder || t("words alone")}`;

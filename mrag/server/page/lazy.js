@@ -1,4 +1,4 @@
-// A view whose module and style are fetched when it is first opened.
+// A view whose module, and style, are fetched when it is first opened.
 
 import { byId, h, problemBox } from "./dom.js";
 import { t } from "./language.js";
@@ -8,9 +8,10 @@ import { t } from "./language.js";
 /**
  * Returns a section that main.js can start and enter.
  * @param {string} name of the section, of its module, and of its style
+ * @param {boolean} [drawn] whether the section stands in index.html already, and style.css has its style
  * @returns {Section}
  */
-export function lazy(name) {
+export function lazy(name, drawn = false) {
   /** @type {Promise<Section> | null} */
   let loading = null;
 
@@ -23,8 +24,8 @@ export function lazy(name) {
 
   /** @param {Go} go @returns {Promise<Section>} */
   async function load(go) {
-    const [view] = await Promise.all([import(`/page/${name}.js`), styled()]);
-    byId(name).replaceChildren();
+    const [view] = await Promise.all([import(`/page/${name}.js`), drawn ? null : styled()]);
+    if (!drawn) byId(name).replaceChildren();
     view.start(go);
     return view;
   }
@@ -37,7 +38,7 @@ export function lazy(name) {
         (await loading).enter(values, go);
       } catch (error) {
         loading = null;
-        byId(name).replaceChildren(problemBox(error));
+        byId(drawn ? `${name}-problem` : name).replaceChildren(problemBox(error));
       }
     },
     leave: async () => (await loading?.catch(() => null))?.leave?.(),

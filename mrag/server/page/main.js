@@ -5,9 +5,7 @@ import * as ask from "./ask.js";
 import { check } from "./banner.js";
 import { byId, field, h, show, within } from "./dom.js";
 import { LANGUAGES, choose, language, t, translateDocument } from "./language.js";
-import * as explore from "./explore.js";
 import { lazy } from "./lazy.js";
-import * as query from "./query.js";
 
 /** @import {About, Go, Section, Values} from "./types.js" */
 
@@ -15,7 +13,7 @@ translateDocument();
 
 // Maps, because names come from the address, and every object has names that nobody gave it.
 /** @type {Map<string, Section>} */
-const sections = new Map(Object.entries({ ask, query, explore, images: lazy("images"), review: lazy("review"), health: lazy("health") }));
+const sections = new Map(Object.entries({ ask, query: lazy("query", true), explore: lazy("explore", true), images: lazy("images"), review: lazy("review"), health: lazy("health") }));
 const titles = new Map(Object.entries({ ask: t("Ask"), query: t("Query"), explore: t("Explore"), images: t("Images"), review: t("Review"), health: t("Health") }));
 /** @type {Map<string, string>} the address that each section had last */
 const last = new Map();

@@ -274,6 +274,22 @@ export interface Receipt {
   "schema:review": { "schema:reviewBody": string };
 }
 
+// -- history ---------------------------------------------------------------------------------------------
+
+/** What brought triples into the graph. */
+export interface Origin {
+  by: string;
+  what: string;
+  at: string;
+  run: string;
+  among: Origin[];
+}
+
+export interface History {
+  events: (Origin & { triples: TripleRow[] })[];
+  more: string[];
+}
+
 // -- concepts --------------------------------------------------------------------------------------------
 
 /** A concept that marks may mean. */
@@ -344,6 +360,8 @@ export interface PartState {
 export interface GraphState {
   triples: number;
   writable: boolean;
+  /** Whether the server is bringing both up to date with the last change by itself. */
+  following: boolean;
   inference: PartState;
   index: PartState & { name: string; documents: number | null; embedder: string | null; message?: string };
 }

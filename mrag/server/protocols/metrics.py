@@ -12,6 +12,7 @@ import re
 import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -23,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import mrag
 from mrag.errors import IndexError_, MragError
+from mrag.server.settings import ServerSettings
 from mrag.tracing import span
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ logger = logging.getLogger("mrag.requests")
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """Names the folder in which the processes of one server share what they count."""
 
+_ENDED = "ended"
+"""A file of that folder, with a byte for each process that ended unforeseen."""
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _ELSEWHERE = "other"
@@ -52,7 +56,7 @@ class ServerMetrics:
     """
 
     def __init__(self) -> None:
-        from prometheus_client import CollectorRegistry, Counter, Histogram
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
         self._registry = CollectorRegistry()
         self._states: list[_State] = []
@@ -75,6 +79,13 @@ class ServerMetrics:
             "Errors that ended a request, by kind; QueryRefused are those of the read gate.",
             ("kind",),
             registry=self._registry,
+        )
+        self._running, self._waiting = (
+            Gauge(name, meaning, registry=self._registry, multiprocess_mode="livesum")
+            for name, meaning in (
+                ("mrag_queries_running", "Queries that are being answered."),
+                ("mrag_queries_waiting", "Queries that wait for a worker."),
+            )
         )
 
     def observed(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -103,6 +114,12 @@ class ServerMetrics:
 
     def watch(self, engine: Engine) -> None:
         """Have each reading of the metrics look at a graph, its index and its workers, too."""
+
+        def told(running: int, waiting: int) -> None:
+            self._running.set(running)
+            self._waiting.set(waiting)
+
+        engine.slots.told = told
         self._states.append(_State(engine))
         self._registry.register(self._states[-1])
 
@@ -138,14 +155,15 @@ class _State:
                 not record.outdated,
                 "Whether what was inferred belongs to the present triples.",
             ),
-            "mrag_queries_running": (engine.slots.running, "Queries that are being answered."),
-            "mrag_queries_waiting": (engine.slots.waiting, "Queries that wait for a worker."),
         }
         for name, (value, meaning) in (numbers | self._index()).items():
             yield GaugeMetricFamily(name, meaning, float(value))
         if engine.pool is not None:
             meaning = "Worker processes that were killed, at a deadline for the most part."
             yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
+        elif engine.settings.shared is not None:
+            meaning = "Processes of the server that ended unforeseen and were replaced."
+            yield CounterMetricFamily("mrag_workers_killed", meaning, float(ended(engine.settings.shared)))
 
     def _index(self) -> dict[str, tuple[float, str]]:
         engine = self._engine
@@ -159,6 +177,28 @@ class _State:
             "mrag_index_stale": (info.stale, "Whether the graph has changed since it was built."),
             "mrag_index_revisions_behind": (behind, "Changes of the graph since it was built."),
         }
+
+
+def count_ended(settings: ServerSettings, pid: int) -> None:
+    """Count a process of a server that ended unforeseen, and forget what it alone was doing.
+
+    Args:
+        settings: The server's settings, which name the folder that its processes share.
+        pid: The number of the process.
+    """
+    if settings.shared is None:
+        return
+    with (settings.shared / _ENDED).open("ab") as file:
+        file.write(b".")
+    if (settings.shared / "metrics").is_dir():
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(pid, str(settings.shared / "metrics"))  # type: ignore[no-untyped-call]
+
+
+def ended(shared: Path) -> int:
+    """Return how many processes of a server have ended unforeseen."""
+    return (shared / _ENDED).stat().st_size if (shared / _ENDED).exists() else 0
 
 
 class Observed:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.server.protocols.metrics import MULTIPROCESS
+from mrag.server.protocols.metrics import MULTIPROCESS, count_ended
 from mrag.server.settings import ServerSettings
 from mrag.storage.files import lock
 
@@ -73,9 +73,11 @@ def serve_in_processes(
 
         processes = [started() for _ in range(number)]
         try:
-            _watch(processes, started, stopping, ready, listening)
+            _watch(processes, started, shared, stopping, ready, listening)
         finally:
-            _end(processes, settings.grace + _LEFT)
+            # Else clients could still connect here when nobody takes their requests any more.
+            bound.close()
+            _end(processes, settings.drain + settings.grace + _LEFT)
             for number_, handler in before.items():
                 signal.signal(number_, handler)
 
@@ -83,6 +85,7 @@ def serve_in_processes(
 def _watch(
     processes: list[SpawnProcess],
     started: Callable[[], SpawnProcess],
+    settings: ServerSettings,
     stopping: threading.Event,
     ready: Event,
     listening: Callable[[], None] | None,
@@ -107,6 +110,7 @@ def _watch(
             logger.warning(
                 "A process of the server ended (code %s); another takes its place.", process.exitcode
             )
+            count_ended(settings, process.pid or 0)
             stopping.wait(_PAUSE)
             processes[at] = started()
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import mrag
 from mrag import cel
-from mrag.errors import ConfigError, MragError
+from mrag.errors import MragError
 from mrag.server.web.validation import MAX_IRI, check_names, text_value
 
 if TYPE_CHECKING:
     from mrag.server.settings import ServerSettings
 
-_NEEDS_MODEL = frozenset({"clues", "cross-encoder", "llm", "onnx-cross-encoder"})
-"""Rankers that run a model; which one, only the operator says."""
+_KEPT = 50
+"""Most rankers that are kept; what clients ask for has no end."""
 
 
 class Rankers:
@@ -67,24 +67,20 @@ class Rankers:
         return cel.ClassFilter(ranks, self.kg, text_value(values, "class", MAX_IRI))
 
     def _named(self, name: str) -> mrag.Ranker:
-        from mrag.retrieval.registry import check_ranker, ranker
+        from mrag.retrieval.registry import check_client_ranker, ranker
 
-        if name != self.settings.ranker:
-            if len(parts := check_ranker(name)) > 4:
-                raise ConfigError("At most four rankers are joined here.")
-            for info, argument in parts:
-                if argument or info.name in _NEEDS_MODEL:
-                    raise ConfigError(
-                        f"The ranker {info.name} can be given an argument by the operator only.",
-                        hint=f"Start the server with --ranker {name}.",
-                    )
+        check_client_ranker(name, self.settings.ranker)
         with self._making:
             if name not in self._made:
+                if len(self._made) >= _KEPT:
+                    self._made.clear()
                 self._made[name] = ranker(name, self.kg, index=self.settings.index)
             return self._made[name]
 
     def _missing(self, kind: str, name: str) -> str:
-        if kind in _NEEDS_MODEL:
+        from mrag.retrieval.registry import NEEDS_MODEL
+
+        if kind in NEEDS_MODEL:
             return f"it runs a model, which the operator names: mrag serve --ranker {name}:MODEL"
         try:
             self._named(name)

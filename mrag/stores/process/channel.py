@@ -18,7 +18,7 @@ from mrag.redaction import names_secret
 from mrag.stores.process.query_child import HEAD
 from mrag.stores.process.sandbox import Defences
 
-_START_SECONDS = 30.0
+START_SECONDS = 30.0
 SLOWER = "Narrow it (fewer free variables, a LIMIT), or allow more seconds."
 
 Frame = tuple[bytes, bytes]
@@ -48,7 +48,7 @@ class Child:
             env=_environment(secrets),
         )
         self._buffer = bytearray()
-        _, *reported = self._next(time.monotonic() + _START_SECONDS, "")
+        _, *reported = self._next(time.monotonic() + START_SECONDS, "")
         self.defences: Defences = reported[0] if reported else Defences()
 
     @property

@@ -21,9 +21,8 @@ from typing import Any, cast
 from mrag import errors
 from mrag.errors import ConfigError, LoadError, MragError, QueryTimeout, StoreError
 from mrag.stores.process.channel import Child, Reply
+from mrag.stores.process.reserve import Reserve
 
-_KEPT = max(2, os.cpu_count() or 2)
-"""Most children that wait for the next piece of work."""
 _LIGHT = 4 << 20
 """Children that were given or gave more bytes are not used again, so that they give their memory back."""
 
@@ -65,63 +64,42 @@ class Bounds:
 
 
 class _Children:
-    """Children that wait for work, by their memory limit."""
+    """Children that do a piece of work, and those that wait for one."""
 
     def __init__(self) -> None:
+        self.waiting: Reserve[Child] = Reserve()
         self._lock = threading.Lock()
-        self._idle: list[tuple[int, Child]] = []
         self._busy: set[Child] = set()
         self._owner = os.getpid()
 
     @contextmanager
     def one(self, memory: int, heavy: list[bool]) -> Iterator[Child]:
         """Lend a child; it is used again if the work ended well and `heavy` is empty."""
-        child = self._taken(memory)
-        try:
-            yield child
-        except BaseException:
-            self._forget(child)
-            raise
-        if heavy:
-            self._forget(child)
-            return
-        with self._lock:
-            self._busy.discard(child)
-            if len(self._idle) < _KEPT:
-                self._idle.append((memory, child))
-                return
-        child.kill()
-
-    def _taken(self, memory: int) -> Child:
+        child = self.waiting.take(memory) or Child("mrag.stores.process.task_child", str(memory))
         with self._lock:
             if self._owner != os.getpid():
                 # After a fork they are the parent's.
-                self._idle, self._busy, self._owner = [], set(), os.getpid()
-            for _, child in [kept for kept in self._idle if kept[1].ended]:
-                child.kill()
-            self._idle = [kept for kept in self._idle if not kept[1].ended]
-            for place, (limit, child) in enumerate(self._idle):
-                if limit == memory:
-                    del self._idle[place]
-                    self._busy.add(child)
-                    return child
-        child = Child("mrag.stores.process.task_child", str(memory))
-        with self._lock:
+                self._busy, self._owner = set(), os.getpid()
             self._busy.add(child)
-        return child
-
-    def _forget(self, child: Child) -> None:
-        with self._lock:
-            self._busy.discard(child)
-        child.kill()
+        kept = False
+        try:
+            yield child
+            kept = not heavy
+        finally:
+            with self._lock:
+                self._busy.discard(child)
+            if kept:
+                self.waiting.give(memory, child)
+            else:
+                child.kill()
 
     def close(self) -> None:
         """End all of them, in the middle of their work if need be."""
+        self.waiting.close()
         with self._lock:
             if self._owner == os.getpid():
-                for child in (*(c for _, c in self._idle), *self._busy):
+                for child in self._busy:
                     child.kill()
-            self._idle.clear()
             self._busy.clear()
 
 

@@ -1,8 +1,8 @@
 """The child's side of a query worker: answers requests on its copy of a store until it is killed.
 
-Its arguments are the SNAPSHOT and the MEMORY. Requests come on standard input and answers go to standard
-output, each a frame: a letter (`P` for a pickled value, `D` for a piece of a document), the length in eight
-bytes, and the content.
+Its argument is the MEMORY. Requests come on standard input and answers go to standard output, each a
+frame: a letter (`P` for a pickled value, `D` for a piece of a document), the length in eight bytes, and
+the content. The first request opens a snapshot; once it is closed, another can be opened.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from mrag.terminal import Guarded
 HEAD = struct.Struct(">cQ")
 _PIECE = 1 << 16
 _SCRATCH = "urn:mrag:scratch:worker"
+_LIGHT = 160 << 20
+"""Bytes above which a process without a store ends, so that the system gets its memory back."""
 
 # What stands once for each row of a result, or in JSON once for each bound cell: quotes inside of
 # strings are escaped there, so it cannot occur in a value.
@@ -75,12 +77,17 @@ class _Output:
 
 
 class _Answers:
-    """The store of this process and what it answers."""
+    """The store of this process and what it answers.
+
+    Attributes:
+        private: Whether it writes in a folder of its own, beside the snapshot.
+    """
 
     def __init__(self, snapshot: Path, out: BinaryIO) -> None:
         self._snapshot = snapshot
         self._out = out
         self._writable: ox.Store | None = None
+        self.private = False
         quads = snapshot / "store.nq"
         if quads.exists():
             self._store = self._writable = ox.Store()
@@ -94,6 +101,7 @@ class _Answers:
             import tempfile
 
             private = Path(tempfile.mkdtemp(prefix="worker-", dir=self._snapshot.parent)) / "store"
+            self.private = True
             self._store.backup(str(private))
             self._store = self._writable = ox.Store(str(private))
         return self._writable
@@ -272,11 +280,11 @@ def confined(memory: int) -> Defences:
     return defences
 
 
-def serve(snapshot: Path, memory: int = 0) -> None:
+def serve(memory: int = 0) -> None:
     """Answer requests until the input ends."""
     defences = confined(memory)
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
-    answers = _Answers(snapshot, stdout)
+    answers: _Answers | None = None
 
     def reply(value: object) -> None:
         frame(stdout, b"P", pickle.dumps(value))
@@ -285,10 +293,30 @@ def serve(snapshot: Path, memory: int = 0) -> None:
     reply(("ready", defences))
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
-        reply(answers.answer(pickle.loads(stdin.read(size))))  # nosec B301 # our own parent wrote it
+        request = pickle.loads(stdin.read(size))  # nosec B301 # our own parent wrote it
+        if request["do"] == "open":
+            answers = _Answers(Path(request["path"]), stdout)
+            reply(("opened",))
+        elif request["do"] == "close":
+            # Nothing is written in a folder that may be removed by now.
+            if answers is None or answers.private:
+                os._exit(0)
+            answers = None
+            if _resident() > _LIGHT:
+                os._exit(0)
+        elif answers is not None:
+            reply(answers.answer(request))
+
+
+def _resident() -> int:
+    """Return how many bytes of memory this process occupies; very many where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return sys.maxsize
 
 
 if __name__ == "__main__":
     # What ends this process unforeseen may quote a query or a label.
     sys.stderr = cast(TextIO, Guarded(sys.stderr))
-    serve(Path(sys.argv[1]), int(sys.argv[2]))
+    serve(int(sys.argv[1]))

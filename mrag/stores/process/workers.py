@@ -1,8 +1,7 @@
 """Worker processes that answer untrusted queries on a snapshot and are killed at the deadline.
 
 Each worker holds a copy of its own, so the extra triples of one query are in nobody else's sight, and
-the triples that an update would change can be worked out on it. The child's side is
-`mrag.stores.process.query_child`.
+the triples that an update would change can be worked out on it.
 """
 
 from __future__ import annotations
@@ -16,16 +15,15 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import QueryTimeout, StoreError
 from mrag.rdf.terms import Triple
-from mrag.storage.scratch import Scratch
 from mrag.stores.base import Dataset, Limits, SelectResult
-from mrag.stores.process.channel import SLOWER, Child, Reply
+from mrag.stores.process.channel import SLOWER, Reply
 from mrag.stores.process.replies import refusal, request, unpack
 from mrag.stores.process.sandbox import Defences
+from mrag.stores.process.snapshot import RESERVE, Snapshot, Worker
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
@@ -36,41 +34,8 @@ _MEMORY = 4 << 30
 _UNLIMITED = Limits(86_400.0, 1 << 62, 1 << 62)
 
 
-class Worker(Child):
-    """A child process over a snapshot of a store."""
-
-    def __init__(self, snapshot: Snapshot, memory: int) -> None:
-        self.snapshot = snapshot
-        super().__init__("mrag.stores.process.query_child", str(snapshot.path), str(memory))
-
-
-class Snapshot:
-    """A copy of a store that workers read; its folder goes when the last of them does.
-
-    Args:
-        store: The store.
-        note: What is to be known of the state that is copied.
-    """
-
-    def __init__(self, store: OxigraphStore, note: Any = None) -> None:
-        self.note = note
-        # Hard links need the same file system, so the copy of a folder lies beside it.
-        parent = None if store.path is None else store.path.parent
-        prefix = None if store.path is None else snapshot_prefix(store.path)
-        self._scratch = Scratch("snapshot", parent, prefix=prefix)
-        self.path = self._scratch.path / "0"
-        self.users = 0
-        self.current = True
-        self.generation = store.snapshot(self.path)
-
-    def drop_unused(self) -> None:
-        """Remove the folder if no worker can need it any more."""
-        if not self.current and self.users <= 0:
-            self._scratch.close()
-
-
 class WorkerPool:
-    """Workers over the present state of a store; those of an earlier state end with their query.
+    """Workers over the present state of a store; those of an earlier state leave it with their query.
 
     Args:
         store: The store whose snapshots the workers read.
@@ -140,15 +105,20 @@ class WorkerPool:
                     parts.append(content)
                 else:
                     reply = pickle.loads(content)  # nosec B301 # our own child wrote it
-        finally:
+        except BaseException:
             self.discard(worker)
+            raise
+        self.release(worker)
         if problem := refusal(reply, query, _UNLIMITED):
             raise problem
         return b"".join(parts)
 
     def keep(self, size: int) -> None:
-        """Set how many workers stay between queries, and start them."""
-        self._size = size
+        """Set how many workers stay between queries, and start them; also after the pool was closed."""
+        if self._closed:
+            atexit.register(self.close)
+        self._size, self._closed = size, False
+        RESERVE.size = max(RESERVE.size, size)
         self.warm()
 
     def warm(self) -> None:
@@ -199,7 +169,7 @@ class WorkerPool:
                 return worker
             snapshot.users += 1
         try:
-            worker = Worker(snapshot, 0 if ours else self.memory)
+            worker = Worker.over(snapshot, 0 if ours else self.memory)
         except BaseException:
             self._left(snapshot)
             raise
@@ -232,7 +202,7 @@ class WorkerPool:
         snapshot = self._copy(store)
         workers: list[Worker] = []
         with ThreadPoolExecutor(max(self._size, 1)) as starting:
-            begun = [starting.submit(Worker, snapshot, self.memory) for _ in range(self._size)]
+            begun = [starting.submit(Worker.over, snapshot, self.memory) for _ in range(self._size)]
         for one in begun:
             try:
                 workers.append(one.result())
@@ -282,14 +252,22 @@ class WorkerPool:
             if worker.snapshot.current and len(self._idle) < self._size:
                 self._idle.append(worker)
                 return
-        self._end(worker)
+        self.release(worker)
+
+    def release(self, worker: Worker) -> None:
+        """Take back a worker that has answered; nobody sees what it may have changed in its copy."""
+        with self._lock:
+            self._busy.discard(worker)
+        worker.leave()
+        self._left(worker.snapshot)
 
     def discard(self, worker: Worker) -> None:
         """End a worker, in the middle of a query if need be."""
         with self._lock:
             self.killed += 1
             self._busy.discard(worker)
-        self._end(worker)
+        worker.kill()
+        self._left(worker.snapshot)
 
     def processes(self) -> list[int]:
         """Return the numbers of the worker processes."""
@@ -302,7 +280,7 @@ class WorkerPool:
             return [worker.defences for worker in (*self._idle, *self._busy)]
 
     def close(self) -> None:
-        """Kill the workers and remove their snapshots."""
+        """Let go of the workers, kill those that are busy, and remove their snapshots."""
         atexit.unregister(self.close)
         with self._lock:
             self._closed = True
@@ -322,26 +300,17 @@ class WorkerPool:
             worker.snapshot.drop_unused()
 
     def _retire(self) -> None:
-        """End the idle workers and let go of their snapshot; the lock is held."""
+        """Let go of the idle workers and of their snapshot; the lock is held."""
         old, self._snapshot = self._snapshot, None
         if old is not None:
             old.current = False
             for worker in self._idle:
-                worker.kill()
+                worker.leave()
                 old.users -= 1
             self._idle.clear()
             old.drop_unused()
-
-    def _end(self, worker: Worker) -> None:
-        worker.kill()
-        self._left(worker.snapshot)
 
     def _left(self, snapshot: Snapshot) -> None:
         with self._lock:
             snapshot.users -= 1
             snapshot.drop_unused()
-
-
-def snapshot_prefix(path: Path) -> str:
-    """Return how the names of the snapshot folders of a store in a folder begin."""
-    return f".{path.name}.snapshot-"

@@ -250,6 +250,21 @@ def test_all_views_together_weigh_little() -> None:
     assert len(sent) > 30 and sum(len(gzip.compress(path.read_bytes())) for path in sent) < 600_000
 
 
+def test_the_modules_of_the_first_view_are_fetched_at_once() -> None:
+    folder = Path(str(files("mrag") / "server" / "page"))
+    seen, todo = set[str](), ["main.js"]
+    while todo:
+        if (name := todo.pop()) in seen:
+            continue
+        seen.add(name)
+        found = re.findall(r'^import [^;]* from "(\.[^"]+)";', (folder / name).read_text(), re.MULTILINE)
+        todo += [
+            str(((folder / name).parent / path).resolve().relative_to(folder.resolve())) for path in found
+        ]
+    preloaded = re.findall(r'modulepreload" href="/page/([^"]+)"', (folder / "index.html").read_text())
+    assert {"main.js", *preloaded} == seen and len(preloaded) == len(seen) - 1
+
+
 def test_text_appears_while_it_is_written_and_can_be_stopped(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.local_models import unit
 from mrag.index.known_items import FusionWeight
-from mrag.index.segments.changes import SyncReport, checked
+from mrag.index.segments.changes import Documents, SyncReport, gathered
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.matches import Match, Mode, check_search
 from mrag.index.segments.model import check_model, needed_model
@@ -27,6 +27,7 @@ from mrag.index.segments.segment import digest
 from mrag.index.segments.state import as_json
 from mrag.index.segments.writing import StoredIndex
 from mrag.storage.files import make_folder
+from mrag.storage.sorting import SortedRows
 
 __all__ = ["EngineIndex"]
 
@@ -207,22 +208,27 @@ class EngineIndex(StoredIndex):
             if before is not None:
                 with self._shelf.reading() as view:
                     known = view.digests()
-            fresh, same = {}, 0
-            all_of = dict(checked(documents))
-            for doc_id, text in all_of.items():
-                if known.get(doc_id) == digest(text):
-                    same += 1
+            stays: set[str] = set()
+            changed: set[str] = set()
+
+            def differing(given: Documents) -> Iterator[tuple[str, str]]:
+                for doc_id, text in given:
+                    if known.get(doc_id) == digest(text):
+                        stays.add(doc_id)
+                        continue
+                    if doc_id in known:
+                        changed.add(doc_id)
+                    yield doc_id, text
+
+            with gathered(documents) as given, SortedRows(differing(given)) as fresh:
+                gone = sorted(known.keys() - stays if whole else changed)
+                if whole and before is not None and before.drifted:
+                    self._commit(None, known, given, [], extra, on_progress, batch)
                 else:
-                    fresh[doc_id] = text
-            stays = known.keys() - fresh.keys() if not whole else all_of.keys() - fresh.keys()
-            gone = sorted(known.keys() - stays)
-            if whole and before is not None and before.drifted:
-                self._commit(None, known, all_of, [], extra, on_progress, batch)
-            else:
-                self._commit(before, known, fresh, gone, extra, on_progress, batch)
-        changed = len(fresh.keys() & known.keys())
+                    self._commit(before, known, fresh, gone, extra, on_progress, batch)
+                added = len(fresh) - len(changed)
         seconds = time.perf_counter() - started
-        return SyncReport(len(fresh) - changed, changed, len(gone) - changed, same, seconds)
+        return SyncReport(added, len(changed), len(gone) - len(changed), len(stays), seconds)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         """Delete documents, and return how many there were; `extra` is as for `sync`."""
@@ -231,7 +237,8 @@ class EngineIndex(StoredIndex):
                 wanted = sorted(set(map(str, ids)))
                 gone = sorted(view.texts(wanted)) if wanted else []
                 before = view.state
-            self._commit(before, {}, {}, gone, extra, None, 1)
+            with SortedRows[tuple[str, str]](()) as none:
+                self._commit(before, {}, none, gone, extra, None, 1)
         return len(gone)
 
     # -- inside ------------------------------------------------------------------------------------
@@ -265,7 +272,7 @@ class EngineIndex(StoredIndex):
         self,
         before: EngineState | None,
         known: Mapping[str, bytes],
-        fresh: Mapping[str, str],
+        fresh: Documents,
         gone: list[str],
         extra: Mapping[str, Any] | None,
         on_progress: Progress | None,
@@ -287,7 +294,7 @@ class EngineIndex(StoredIndex):
         self,
         manifest: DocumentManifest,
         known: Mapping[str, bytes],
-        fresh: Mapping[str, str],
+        fresh: Documents,
         on_progress: Progress,
         batch: int,
     ) -> Mapping[bytes, npt.NDArray[np.float32]] | None:
@@ -308,5 +315,6 @@ class EngineIndex(StoredIndex):
         self._pending.load(model.name)
         pending, dim = self._pending, manifest.dim
         return embed_missing(
-            fresh.values(), stored, model, pending, dim=dim, batch=batch, on_progress=on_progress
-        )
+            (text for _, text in fresh), stored, model, pending,
+            dim=dim, batch=batch, on_progress=on_progress,
+        )  # fmt: skip

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from mrag.errors import IndexError_
 from mrag.index.bm25 import Bm25Params
+from mrag.index.segments.changes import Documents
 from mrag.index.segments.files import DocumentManifest
 from mrag.index.segments.postings import Postings
 from mrag.index.segments.segment import digest
@@ -118,22 +120,22 @@ class IndexChange:
     Args:
         before: The commit before; None if there was none, or if it is to be replaced as a whole.
         after: What the index is then; its `tokens` and `place` are the engine's to tell.
-        fresh: New documents and new texts of known ones, text by ID.
+        fresh: New documents and new texts of known ones.
         vectors: Their vectors by digest of the text; None in an index without.
         gone: IDs that are to go: those of deleted documents and of those with a new text.
     """
 
     before: EngineState | None
     after: DocumentManifest
-    fresh: Mapping[str, str]
+    fresh: Documents
     vectors: Mapping[bytes, npt.NDArray[np.float32]] | None
     gone: Sequence[str]
 
     def rows(self) -> Iterator[list[EngineRow]]:
         """Yield the fresh documents in batches, in order of ID."""
-        ids = sorted(self.fresh)
-        for part in some(ids):
-            texts = [self.fresh[doc_id] for doc_id in part]
+        rest = iter(self.fresh)
+        while given := list(islice(rest, _BATCH)):
+            part, texts = ([one[at] for one in given] for at in (0, 1))
             built = Postings.build(texts, self.after.bm25.analysis)
             terms: list[dict[str, int]] = [{} for _ in part]
             starts, rows, counts = built.starts.tolist(), np.asarray(built.rows), np.asarray(built.counts)
@@ -148,8 +150,8 @@ class IndexChange:
 
     def tokens(self) -> int:
         """Return how many terms the fresh documents have together."""
-        texts = list(self.fresh.values())
-        return sum(terms_in(part, self.after.bm25) for part in some(texts))
+        texts = (text for _, text in self.fresh)
+        return sum(terms_in(part, self.after.bm25) for part in iter(lambda: list(islice(texts, _BATCH)), []))
 
     def committed(self, *, documents: int, tokens: int, place: str) -> EngineState:
         """Return the commit when all of it is done."""

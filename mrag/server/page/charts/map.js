@@ -59,13 +59,15 @@ function picture(places, width, open) {
   const x = (/** @type {number} */ value) => room.left + (value - west) * scale * narrow;
   const y = (/** @type {number} */ value) => room.top + (north - value) * scale;
   const degrees = (/** @type {number} */ value, /** @type {string} */ above, /** @type {string} */ below) => `${number(Math.abs(value))}°${value === 0 ? "" : value > 0 ? above : below}`;
+  const northwards = (/** @type {number} */ value) => degrees(value, t("N"), t("S"));
+  const eastwards = (/** @type {number} */ value) => degrees(value, t("E"), t("W"));
   const across = ticks(west, east, Math.floor(wide / 110)).filter((value) => Math.abs(value) <= 180);
   const up = ticks(south, north, Math.floor((room.bottom - room.top) / 70)).filter((value) => Math.abs(value) <= 90);
   /** @type {[number, number, number][]} */
   const taken = [];
   const marks = places.flatMap((one) => {
     const [cx, cy] = [x(one.east), y(one.north)];
-    const dot = svg("circle", { cx, cy, r: 4.5, class: `chart-mark chart-point${one.iri ? " chart-link" : ""}`, onclick: () => one.iri && open(one.iri) }, svg("title", {}, `${one.name}: ${degrees(one.north, "N", "S")}, ${degrees(one.east, "E", "W")}`));
+    const dot = svg("circle", { cx, cy, r: 4.5, class: `chart-mark chart-point${one.iri ? " chart-link" : ""}`, onclick: () => one.iri && open(one.iri) }, svg("title", {}, `${one.name}: ${northwards(one.north)}, ${eastwards(one.east)}`));
     // Names where they fit, on the right or on the left, so that none covers another.
     const length = one.name.length * 7 + 8;
     const free = (/** @type {number} */ from) => from > room.left && from + length < width && taken.every(([left, line, end]) => Math.abs(line - cy) > 15 || from > end || from + length < left);
@@ -74,11 +76,11 @@ function picture(places, width, open) {
     taken.push([from, cy, from + length]);
     return [dot, svg("text", { x: from < cx ? cx - 8 : cx + 8, y: cy + 4.5, "text-anchor": from < cx ? "end" : "start", class: "chart-name chart-over" }, one.name)];
   });
-  const words = t("Map of {places}, from {south} to {north} and from {west} to {east}; the table has the same places.", { places: plural(places.length, "place", "places"), south: degrees(Math.min(...norths), "N", "S"), north: degrees(Math.max(...norths), "N", "S"), west: degrees(Math.min(...easts), "E", "W"), east: degrees(Math.max(...easts), "E", "W") });
+  const words = t("Map of {places}, from {south} to {north} and from {west} to {east}; the table has the same places.", { places: plural(places.length, "place", "places"), south: northwards(Math.min(...norths)), north: northwards(Math.max(...norths)), west: eastwards(Math.min(...easts)), east: eastwards(Math.max(...easts)) });
   return svg(
     "svg",
     { viewBox: `0 0 ${width} ${room.bottom + 28}`, width, height: room.bottom + 28, role: "img", "aria-label": words },
-    ...axes(room, across.map((value) => [x(value), degrees(value, "E", "W")]), up.map((value) => [y(value), degrees(value, "N", "S")])),
+    ...axes(room, across.map((value) => [x(value), eastwards(value)]), up.map((value) => [y(value), northwards(value)])),
     ...marks,
   );
 }

@@ -1,14 +1,15 @@
-"""Explore: the class tree, properties and named graphs; an entity's neighbourhood to grow; paths."""
+"""Explore: classes, properties and named graphs; an entity's neighbourhood, its history, and paths."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
 
-from mrag.server.web.neighbourhood import exists, neighbourhood, statement_json
+from mrag.server.web.neighbourhood import exists, neighbourhood, statement_json, triples
 from mrag.server.web.validation import check_names, iri_value
 from mrag.server.web.views.view import PageView
 
@@ -25,9 +26,9 @@ _LONGEST = 6
 
 
 def routes(api: Api) -> list[BaseRoute]:
-    """Return the routes `/api/schema`, `/api/expand` and `/api/path`."""
+    """Return the routes `/api/schema`, `/api/expand`, `/api/path` and `/api/history`."""
     view = ExploreView(api)
-    works = {"schema": view.schema, "expand": view.expand, "path": view.path}
+    works = {"schema": view.schema, "expand": view.expand, "path": view.path, "history": view.history}
     return [Route(f"/api/{name}", api.on_thread(work), methods=["GET"]) for name, work in works.items()]
 
 
@@ -82,6 +83,24 @@ class ExploreView(PageView):
         if not exists(self.kg, name):
             raise HTTPException(404, "The graph says nothing about this IRI.")
         return neighbourhood(self.kg, name, 1)
+
+    def history(self, values: Mapping[str, str]) -> dict[str, Any]:
+        """Return when the triples of an entity came into the graph, and by what, latest first."""
+        from mrag.context.display import Display
+        from mrag.server.web.history import origins
+
+        check_names(values, "iri")
+        name = str(iri_value(values, "iri", self.kg.prefixes))
+        display = Display(self.kg)
+        parts = [triples(self.kg, name, way, display) for way in ("out", "in")]
+        found = origins(self.kg, list(dict.fromkeys(statement for some, _ in parts for statement in some)))
+        if not found:
+            raise HTTPException(404, "The graph says nothing about this IRI.")
+        events = [
+            {**asdict(one), "triples": [statement_json(self.kg, st, display) for st in statements]}
+            for one, statements in found.items()
+        ]
+        return {"events": events, "more": sorted({name for _, shown in parts for name in shown["more"]})}
 
     def path(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return a shortest path between two entities, links in either direction; classes are not crossed.

@@ -142,7 +142,7 @@ class Health(PageView):
             task = self._tasks.get(what)
             found[what]["running"] = task is not None and not task.done()
             found[what]["failed"] = self._failed.get(what)
-        return {**found, "writable": self.api.settings.update}
+        return {**found, "following": engine.writer.following, "writable": self.api.settings.update}
 
 
 def state_of(kg: KnowledgeGraph, engine: Engine) -> dict[str, Any]:

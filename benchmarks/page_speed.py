@@ -1,0 +1,226 @@
+"""How long a person waits for the page, in Chromium: the first view, a hub, the gallery, and learning.
+
+python benchmarks/page_speed.py [--scale 1.0] [--url oxigraph:FOLDER] [--times 5]
+
+A graph like Fashionpedia's (45,623 images) is generated, with pictures for all of them and an entity that has
+70,000 links, and loaded into a store on disk, or an earlier one is taken. The server and the browser run on
+this machine. Seconds are by the clock, medians with the longest; `pip install 'mrag[dev]'` brings Playwright,
+`playwright install chromium` the browser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from common import peak_memory
+from image_gallery import made, serving
+
+import mrag
+from mrag.server.settings import ServerSettings
+
+HUB = "http://example.org/hub"
+LINKS = 70_000
+PICTURES = 48
+_READY = """
+new MutationObserver((_, me) => {
+  if (!document.querySelector('[aria-current=page]')) return;
+  window.interactive = performance.now();
+  me.disconnect();
+}).observe(document, { subtree: true, attributes: true, childList: true });
+"""
+"""The address of a tab is set when all modules of the first view have run, and its listeners are there."""
+_GO = """([hash, selector]) => new Promise((done) => {
+  const began = performance.now();
+  const look = () => {
+    if (document.querySelector(selector)) requestAnimationFrame(() => done(performance.now() - began));
+    else setTimeout(look, 5);
+  };
+  location.hash = hash;
+  look();
+})"""
+_SCROLL = """() => new Promise((done) => {
+  const frame = document.querySelector('.grid-frame');
+  const times = [];
+  let last = performance.now(), at = 0, most = 0;
+  const step = () => {
+    const now = performance.now();
+    times.push(now - last);
+    last = now;
+    most = Math.max(most, frame.querySelectorAll('.cell').length);
+    if ((at += 1) > 300) return done({ times: times.slice(1), most });
+    frame.scrollTop = (at / 300) * frame.scrollHeight;
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+})"""
+_MARK = """([iri, liked]) => new Promise((done, failed) => {
+  const before = document.querySelector('.said')?.firstElementChild;
+  const began = performance.now();
+  document.querySelector(`.hits [data-mark="${CSS.escape(iri)}"][data-liked="${liked}"]`).click();
+  const look = () => {
+    const now = document.querySelector('.said')?.firstElementChild;
+    if (now && now !== before) requestAnimationFrame(() => done(performance.now() - began));
+    else if (performance.now() - began > 60000) failed(new Error('nothing was said'));
+    else setTimeout(look, 5);
+  };
+  look();
+})"""
+
+
+def main() -> None:
+    """Print how long each of the four takes."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("--scale", type=float, default=1.0)
+    options.add_argument("--url", help="a store that was made before")
+    options.add_argument("--times", type=int, default=5)
+    args = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mrag-bench-") as name:
+        folder = Path(name)
+        url = args.url or f"oxigraph:{folder}/store"
+        if args.url is None:
+            made(url, folder, args.scale)
+        with mrag.connect(url) as kg:
+            if not kg.query(f"ASK {{ <{HUB}> ?p ?o }}"):
+                kg.load([hub(folder / "hub.nt")])
+                kg.profile()
+            media = pictures(kg, folder / "media")
+            print(f"{kg.record.triples:,} triples; load of the machine {os.getloadavg()[0]:.1f}")
+            with (
+                serving(kg, ServerSettings(model="none", seconds=600, media=media)) as client,
+                browser() as one,
+            ):
+                seen = str(client.base_url)
+                first_view(one, seen, args.times)
+                explore(one, seen, args.times)
+                while (about := client.get("/api/images", params={"wait": 60}).json())["reading"]:
+                    pass
+                gallery(one, seen)
+                learning(one, seen, words(about))
+    print(f"peak {peak_memory():.0f} MiB; load of the machine {os.getloadavg()[0]:.1f}")
+
+
+def hub(path: Path) -> Path:
+    """Write an entity that has so many links, half of them in each direction."""
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    with path.open("w", encoding="utf-8") as out:
+        out.write(f'<{HUB}> <{label}> "a hub" .\n')
+        for n in range(LINKS // 2):
+            out.write(f"<{HUB}> <http://example.org/linksTo> <http://example.org/far_{n}> .\n")
+            out.write(f"<http://example.org/near_{n}> <http://example.org/linkedBy> <{HUB}> .\n")
+            out.write(f'<http://example.org/near_{n}> <{label}> "near {n}" .\n')
+    return path
+
+
+def pictures(kg: mrag.KnowledgeGraph, folder: Path) -> Path:
+    """Draw some pictures, and give each image of the graph the name of one of them."""
+    import numpy as np
+    from PIL import Image
+
+    (folder / "drawn").mkdir(parents=True)
+    random = np.random.default_rng(7)
+    for at in range(PICTURES):
+        rough = random.integers(0, 255, (20, 15, 3), dtype=np.uint8)
+        Image.fromarray(rough).resize((600, 800)).save(folder / "drawn" / f"{at}.jpg", quality=85)
+    rows: Any = kg.select("SELECT ?f { ?i <http://example.org/hasFileName> ?f } ORDER BY ?f", "asserted")
+    for at, (name,) in enumerate(rows):
+        os.link(folder / "drawn" / f"{at % PICTURES}.jpg", folder / str(name))
+    return folder
+
+
+def words(about: Any) -> str:
+    """Return what to search for: a category and an attribute that many images have."""
+    return " ".join(about["facets"][name][3]["label"] for name in ("category", "attribute"))
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Start Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@contextmanager
+def page(one: Any, url: str, path: str) -> Iterator[Any]:
+    """Open a page with nothing in its cache."""
+    context = one.new_context(viewport={"width": 1280, "height": 900})
+    opened = context.new_page()
+    opened.set_default_timeout(120_000)
+    opened.add_init_script(_READY)
+    opened.goto(url + path)
+    yield opened
+    context.close()
+
+
+def first_view(one: Any, url: str, times: int) -> None:
+    """Open the page anew, again and again."""
+    found = []
+    for _ in range(times):
+        with page(one, url, "/") as opened:
+            while not (ready := opened.evaluate("window.interactive")):
+                opened.wait_for_timeout(5)
+            found.append(ready)
+    said("first view, interactive", found)
+
+
+def explore(one: Any, url: str, times: int) -> None:
+    """Go to the hub's page, each time in a page that has another one open, and to its drawing."""
+    for name, view, selector in (
+        ("the hub in Explore", "", "#explore-entity article.entity h2"),
+        ("the hub as a graph", "&view=graph", ".growing-frame canvas"),
+    ):
+        found = []
+        for _ in range(times):
+            with page(one, url, "/#/explore") as opened:
+                opened.wait_for_selector(".class-tree a")
+                address = f"#/explore?iri={HUB.replace(':', '%3A').replace('/', '%2F')}{view}"
+                found.append(opened.evaluate(_GO, [address, selector]))
+        said(name, found)
+
+
+def gallery(one: Any, url: str) -> None:
+    """Scroll through the whole gallery in 300 frames, so that each shows others than the one before."""
+    with page(one, url, "/#/images") as opened:
+        opened.wait_for_selector(".cell img[src]")
+        found = opened.evaluate(_SCROLL)
+        said("a frame of the gallery", found["times"])
+        print(f"  frames above 0.1 s: {sum(t > 100 for t in found['times'])}; cells at once: {found['most']}")
+
+
+def learning(one: Any, url: str, sought: str) -> None:
+    """Mark hits of a search one after the other, and wait each time for the concept."""
+    found = []
+    for start in range(0, 24, 4):
+        with page(one, url, f"/#/images?q={sought.replace(' ', '+')}") as opened:
+            opened.wait_for_selector(".hits .vote")
+            names = opened.evaluate("[...document.querySelectorAll('.hits .vote')].map(v => v.dataset.mark)")
+            first, *others = list(dict.fromkeys(names))[start : start + 4]
+            opened.evaluate(_MARK, [first, "true"])  # with it learning begins, and shows nothing yet
+            opened.wait_for_timeout(1500)
+            for at, name in enumerate(others):
+                found.append(opened.evaluate(_MARK, [name, "true" if at % 2 else "false"]))
+    said("learning after a mark", found)
+
+
+def said(what: str, milliseconds: list[float]) -> None:
+    """Print the median and the longest."""
+    seconds = [one / 1000 for one in milliseconds]
+    print(
+        f"{what:<26} {median(seconds):6.3f} s, at most {max(seconds):.3f} s, {len(seconds)} times", flush=True
+    )
+
+
+if __name__ == "__main__":
+    main()
