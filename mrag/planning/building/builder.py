@@ -35,7 +35,7 @@ from mrag.text.tokens import alike, content
 _PATHS = frozenset("through along across throughout around inside outside".split())
 """Prepositions that a relation has been found for."""
 
-_SPANNING = re.compile(r"how many (years|months|days) (after|before|since|between|lie|passed|elapsed)\b")
+_SPANNING = re.compile(r"how many (years|months|days) (after|before|since|lie|passed|elapsed)\b")
 """Questions for the time between two others, which no value is."""
 
 _ANY = frozenset("a an any some another".split())
