@@ -1,4 +1,4 @@
-"""Questions over seven made graphs of domains that no other graph of the benchmarks has.
+"""Questions over nine made graphs of domains that no other graph of the benchmarks has.
 
     python benchmarks/made_graphs.py                 # all
     python benchmarks/made_graphs.py --only isles    # the one that nothing was built for
@@ -18,8 +18,10 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from made_auction import auction
 from made_isles import isles
 from made_lands import germany
+from made_marina import marina
 from made_papers import papers
 from made_things import Asked, Thing, day, most, names, turtle
 from made_trades import films, shop
@@ -444,6 +446,8 @@ GRAPHS = {
     "shop": shop,
     "papers": papers,
     "isles": isles,
+    "marina": marina,
+    "auction": auction,
 }
 
 

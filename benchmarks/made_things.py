@@ -28,11 +28,22 @@ class Thing:
             raise AttributeError(name) from None
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.name))
+        return hash((self.kind, self.name or id(self)))
 
 
-def turtle(space: str, things: Sequence[Thing], labels: dict[str, str]) -> str:
-    """Return a graph of things; names of properties are split into words, or as `labels` has them."""
+def turtle(
+    space: str,
+    things: Sequence[Thing],
+    labels: dict[str, str],
+    *,
+    comments: Mapping[str, str] | None = None,
+    bare: bool = False,
+) -> str:
+    """Return a graph of things; names of properties are split into words, or as `labels` has them.
+
+    With `bare` only the things with a name, and what `labels` names, have a label.
+    """
+    comments = comments or {}
     lines = [
         f"@prefix : <http://example.org/{space}/> .",
         "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
@@ -45,18 +56,25 @@ def turtle(space: str, things: Sequence[Thing], labels: dict[str, str]) -> str:
         for name in one.values:
             properties[name].add(one.kind)
     for kind in sorted({one.kind for one in things}):
-        lines.append(f':{kind} a rdfs:Class ; rdfs:label "{labels.get(kind, kind.lower())}" .')
+        lines.append(f":{kind} a rdfs:Class{_said(kind, None if bare else kind.lower(), labels, comments)} .")
     for name, kinds in sorted(properties.items()):
         domain = f" ; rdfs:domain :{next(iter(kinds))}" if len(kinds) == 1 else ""
-        lines.append(f':{name} a rdf:Property ; rdfs:label "{labels.get(name, name)}"{domain} .')
+        said_ = _said(name, None if bare else name, labels, comments)
+        lines.append(f":{name} a rdf:Property{said_}{domain} .")
     for one in things:
-        said = [f"a :{one.kind}", f'rdfs:label "{one.name}"']
+        said = [f"a :{one.kind}", *([f'rdfs:label "{one.name}"'] if one.name or not bare else [])]
         for name, value in one.values.items():
             for each in value if isinstance(value, list) else [value]:
                 if each is not None:
                     said.append(f":{name} {ids[each] if isinstance(each, Thing) else term(each)}")
         lines.append(f"{ids[one]} {' ; '.join(said)} .")
     return "\n".join(lines) + "\n"
+
+
+def _said(name: str, label: str | None, labels: Mapping[str, str], comments: Mapping[str, str]) -> str:
+    label = labels.get(name, label)
+    said = f' ; rdfs:label "{label}"' if label is not None else ""
+    return said + (f' ; rdfs:comment "{comments[name]}"' if name in comments else "")
 
 
 def term(value: Any) -> str:

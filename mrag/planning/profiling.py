@@ -168,6 +168,7 @@ class _Reader:
                 minimum=use.least,
                 maximum=use.greatest,
                 text_numbers=use.text_numbers,
+                truth=tuple(use.truth),
                 inverse_names=tuple(
                     dict.fromkeys(n for q in inverses.get(p, ()) for n in names.get(q, ()) or self._names(q))
                 ),

@@ -106,19 +106,36 @@ def found_something(reading: Reading, result: PlanResult) -> bool:
     return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
 
 
-def namer(kg: KnowledgeGraph, display: Display | None = None) -> Callable[[Term], str]:
-    """Return how the terms of a plan are named in words; properties of dates and numbers are nouns."""
-    properties, shown = schema_of(kg).properties, display or Display(kg)
+class TermNamer:
+    """Names the terms of a plan in words; properties of dates and numbers are nouns.
 
-    def name(term: Term) -> str:
+    Args:
+        kg: The graph.
+        display: What knows the names of its things.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, display: Display | None = None) -> None:
+        self._properties, self._shown = schema_of(kg).properties, display or Display(kg)
+
+    def __call__(self, term: Term) -> str:
+        """Return the name of a term."""
         if not isinstance(term, URIRef):
             return str(term)
-        label, info = shown.name(str(term)), properties.get(str(term))
+        label, info = self._shown.name(str(term)), self._properties.get(str(term))
         if info is None or info.kind not in ("date", "number"):
             return label
         return as_noun(label, "year" if info.datatype == XSD + "gYear" else info.kind)
 
-    return name
+    def kind(self, predicate: str) -> URIRef | None:
+        """Return the class of the things that have a property; None where there are several."""
+        info = self._properties.get(predicate)
+        known = [] if info is None else [c for c in info.domains if c]
+        return URIRef(known[0]) if len(known) == 1 else None
+
+
+def namer(kg: KnowledgeGraph, display: Display | None = None) -> TermNamer:
+    """Return how the terms of a plan are named in words."""
+    return TermNamer(kg, display)
 
 
 def rows_of(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
+from rdflib import Literal
+
 Kind: TypeAlias = OneOf["entity", "number", "date", "text", "boolean"]
 """What the values of a property are. A property of strings that are nearly all numbers is `number`."""
 
@@ -58,6 +60,7 @@ class PropertyInfo:
         subjects_in: Sets of classes; each subject is in one of each set at least. Only where all changes of
             the graph are known is this found out.
         objects_in: The same of its objects.
+        truth: How it writes yes and no, where its values are nothing else but no booleans: ("Y", "N").
     """
 
     iri: str
@@ -74,10 +77,28 @@ class PropertyInfo:
     maximum: str = ""
     text_numbers: bool = False
     inverse_names: tuple[str, ...] = ()
+    truth: tuple[str, ...] = ()
     datatypes: tuple[str, ...] = ()
     plain_dates: bool = False
     subjects_in: tuple[tuple[str, ...], ...] = ()
     objects_in: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def flag(self) -> bool:
+        """Return whether it says yes or no of a thing."""
+        return self.kind == "boolean" or bool(self.truth)
+
+    def truth_value(self, holds: bool) -> Literal:
+        """Return the value of a flag where what it says holds, or where it does not.
+
+        Example:
+            >>> PropertyInfo("urn:vip", ("vip",), kind="text", truth=("Y", "N")).truth_value(True)
+            rdflib.term.Literal('Y')
+        """
+        if not self.truth:
+            return Literal(holds)
+        said = self.truth[0 if holds else 1]
+        return Literal(int(said)) if self.kind == "number" and not self.text_numbers else Literal(said)
 
     @property
     def functional(self) -> bool:

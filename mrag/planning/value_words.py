@@ -80,6 +80,23 @@ class ValueWords:
             return self._related(pattern, "which", others)
         return f"whose {plural(self._predicate(pattern))} are {others}"
 
+    def _no_kind(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
+        """Return that nothing of a class is related to a thing: "developed by no vendor"."""
+        if len(block.patterns) != 2 or block != pl.Block(block.patterns):
+            return None
+        typed = next((p for p in block.patterns if p.predicate == RDF.type), None)
+        pattern = next((p for p in block.patterns if p.subject == main and p.predicate != RDF.type), None)
+        if (
+            typed is None
+            or pattern is None
+            or pattern.object != typed.subject
+            or isinstance(typed.object, pl.Unknown)
+        ):
+            return None
+        if self._verb(pattern):
+            return self._related(pattern, "which", f"no {self.value(typed.object)}")
+        return f"without any {self._predicate(pattern)}"
+
     def _whose(self, which: str) -> str:
         return "whose" if which == "which" else f"for {which}, the"
 
@@ -216,17 +233,27 @@ class ValueWords:
             return self._name(cls)
         pattern = self._roles.binding(unknown)
         if pattern is None:
-            return unknown.name.replace("_", " ") if self._roles.is_joined(unknown) else "thing"
+            return unknown.name.replace("_", " ") if self._roles.is_joined(unknown) else self._any(unknown)
         if self._verb(pattern):
             return f"thing that {self._said_of(pattern).removeprefix('what ')}"
         return self._said_of(pattern) if of else self._predicate(pattern)
+
+    def _any(self, unknown: pl.Unknown) -> str:
+        """Return what an unknown without a class is called: by the class that has its properties."""
+        kind = getattr(self._name, "kind", None)
+        kinds = {kind(p) for p in self._roles.said_of(unknown)} if kind is not None else set()
+        return self._name(kinds.pop()) if len(kinds) == 1 and None not in kinds else "thing"
 
     def _predicate(self, pattern: pl.Pattern) -> str:
         p = pattern.predicate
         if not isinstance(p, URIRef):
             return "property"
         name = self._name(p)
-        return name[4:] if name.lower().startswith("has ") else name
+        first, _, rest = name.partition(" ")
+        plain = first.lower() == "has" or (
+            first.lower() == "is" and PREPOSITIONS.isdisjoint(rest.lower().split())
+        )
+        return rest if plain and rest else name
 
 
 def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rdflib import RDF, URIRef
 
@@ -275,25 +276,38 @@ class _Words(ValueWords):
                 return f"not {said}"
         if (kind := self._no_kind(block, main)) is not None:
             return kind
+        if (described := self._none_such(block, main)) is not None:
+            return described
         few = block.patterns or block.either
         return f"{'but none' if few else 'and not where'} {self._block(block, main)}"
 
-    def _no_kind(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
-        """Return that nothing of a class is related to a thing: "developed by no vendor"."""
-        if len(block.patterns) != 2 or block != pl.Block(block.patterns):
+    def _none_such(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
+        """Return that there is nothing described that is related to the main thing: "without any visit …"."""
+        link = [p for p in block.patterns if main in (p.subject, p.object) and p.predicate != RDF.type]
+        other = next((e for p in link for e in (p.subject, p.object) if e != main), None)
+        if main is None or len(link) != 1 or not isinstance(other, pl.Unknown) or block.either:
             return None
-        typed = next((p for p in block.patterns if p.predicate == RDF.type), None)
-        pattern = next((p for p in block.patterns if p.subject == main and p.predicate != RDF.type), None)
-        if (
-            typed is None
-            or pattern is None
-            or pattern.object != typed.subject
-            or isinstance(typed.object, pl.Unknown)
-        ):
-            return None
-        if self._verb(pattern):
-            return self._related(pattern, "which", f"no {self.value(typed.object)}")
-        return f"without any {self._predicate(pattern)}"
+        (pattern,) = link
+        kinds = [p.object for p in block.patterns if (p.subject, p.predicate) == (other, RDF.type)]
+        inner = replace(
+            block,
+            patterns=tuple(
+                p for p in block.patterns if p != pattern and not (p.subject == other and p.object in kinds)
+            ),
+        )
+        if pattern.object == main:
+            verb = self._verb(pattern)
+            kind = (
+                self._name(kinds[0]) if kinds and not isinstance(kinds[0], pl.Unknown) else self._any(other)
+            )
+            told = f"that {verb} it" if verb else f"whose {self._predicate(pattern)} it is"
+        else:
+            kind, told = self._predicate(pattern), ""
+            if self._verb(pattern):
+                return None
+        rest = _Words(pl.Plan(inner, (pl.Column(other, other.name),)), self._name)._where("")
+        said = " and ".join(w for w in (told, rest.removeprefix("where ")) if w)
+        return f"without any {kind} {said}".rstrip()
 
     def _pattern(self, pattern: pl.Pattern, block: pl.Block, main: pl.Unknown | None) -> str:
         s, p, o = pattern.subject, pattern.predicate, pattern.object

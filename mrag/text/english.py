@@ -96,7 +96,11 @@ PERSON_WORDS = words(
     "grandfather grandmother user customer client member student teacher instructor patient doctor "
     "manager owner salesperson reviewer individual musician composer researcher driver pilot captain nurse "
     "critic judge chef host guide voter donor "
-    "physician professor buyer guest seller tenant coach technician engineer veterinarian vet staff worker"
+    "physician professor buyer guest seller tenant coach technician engineer veterinarian vet staff worker "
+    "skipper sailor bidder borrower lender passenger traveller traveler tourist visitor subscriber applicant "
+    "candidate referee umpire trainer supervisor assistant trainee intern painter poet novelist dancer "
+    "farmer lawyer attorney clerk officer runner athlete swimmer cyclist rider jockey climber scholar "
+    "mechanic consultant contractor inspector lecturer librarian resident citizen performer"
 )
 """Types whose members are not called "it"."""
 

@@ -45,6 +45,11 @@ class PlanRoles:
                 return PlanRoles(inner).type(column.value)
         return None
 
+    def said_of(self, unknown: pl.Unknown) -> list[str]:
+        """Return the properties that an unknown has, wherever the plan says so."""
+        blocks = [*self._blocks, *(w for b in self._blocks for w in b.without)]
+        return [str(p.predicate) for b in blocks for p in b.patterns if p.subject == unknown]
+
     def is_joined(self, unknown: pl.Unknown) -> bool:
         """Return whether an unknown is a column of a plan that is joined with this one."""
         return any(column.name == unknown.name for column, _ in self._joined())

@@ -31,7 +31,8 @@ class PlanDenials(PlanConditions):
         if found.kind == "property":
             info = self.info(found)
             ends = [n for n in graph.nodes if n.typed and isinstance(n.place, Unknown)]
-            if info.kind == "entity" and ends and set(ends[0].classes) & {*info.ranges} - {*info.domains}:
+            done = {*info.ranges} if self._done_to(noun, info) else {*info.ranges} - {*info.domains}
+            if info.kind == "entity" and ends and set(ends[0].classes) & done:
                 # "Cities that are not the capital": it is they that would be the value.
                 other = graph.fresh("other")
                 graph.without.append(Block((Pattern(other, URIRef(info.iri), ends[0].place),)))
@@ -44,8 +45,9 @@ class PlanDenials(PlanConditions):
                 graph.without.append(Block((*patterns, missing)))
                 return
             owner = graph.owner(self._domains(found))
-            if info.kind == "boolean":
-                graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
+            if info.flag:
+                said = info.truth_value(False)
+                graph.conditions.append(Comparison(graph.value(owner, info), "=", said))
                 return
             if info.kind == "number" and info.minimum == "0":
                 graph.conditions.append(Comparison(graph.number(owner, info), "=", Literal(0)))

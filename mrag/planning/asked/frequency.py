@@ -12,6 +12,11 @@ from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.state import COMMON, PARTICIPLES
 from mrag.planning.schema import PropertyInfo
 
+_GETTING = frozenset(
+    "earn earns earned receive receives received gain gains gained get gets got make makes made take takes "
+    "took give gives gave hold holds held want wants wanted know knows knew have has had weigh weighs".split()
+)
+"""Verbs before "the most" that say of an amount which they do not name."""
 _ARTICLES = ("the", "a", "an", "of")
 
 
@@ -22,7 +27,8 @@ class PlanFrequency(PlanNames):
     def _most_of(self, columns: list[Column]) -> Expression:
         """Return what a verb before "the most" tells the number of: "which customer spent the most"."""
         low, shown = self.question.low, columns[0].value
-        verbs = [n for n in self.frame.nouns if not n.role and not self._apposed_beside(n)]
+        most = max((i for i, w in enumerate(low) if w in ("most", "least")), default=len(low))
+        verbs = [n for n in self.frame.nouns if not n.role and n.start < most and not self._apposed_beside(n)]
         if not verbs:
             return self._how_often(columns)
         verb = verbs[-1]
@@ -86,6 +92,9 @@ class PlanFrequency(PlanNames):
         said = top is not None and top.adjective in COMMON
         if not isinstance(shown, Unknown) or len(columns) > 1 or not (said or low[-1] in ("most", "least")):
             raise Unbuildable("nothing to order by")
+        verb = next((w for w in reversed(low[:-1]) if w != "the"), "")
+        if not said and verb in _GETTING:
+            raise Unbuildable(f"{verb} what?")  # who earns the most is not who does most
         self.guesses += 0.5
         pattern = next((p for p in self.graph.patterns if p.object == shown), None)
         owner = next(

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
+from mrag.planning.asked.deeds import doers
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Column, Expression, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, place_rank
 from mrag.planning.reading.frame import Noun
@@ -72,6 +74,10 @@ class PlanPeople(PlanChoices):
             if PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
         ]  # fmt: skip
         named = [c for n in self.graph.nodes for c in n.classes]
+        verbs = [w for w in self.question.low[1:] if is_past(w)]
+        did = doers(verbs, self.schema)
+        if len(did) == 1 and did[0] not in named and self.joins.path(named, did, max_cost=3.5) is not None:
+            return self.graph.node_of(did[0], typed=True)  # "who drove it" asks for drivers
         if not named:
             found = [self.noun(n) for n in self.frame.nouns]
             named = [c for f in found if f.kind == "property" for c in self._domains(f)]
@@ -101,12 +107,23 @@ class PlanPeople(PlanChoices):
             for cls in info.ranges
             if self._people(PlanNode(Unknown("x"), (cls,)))
         }
+        if len(ends) > 1:
+            ends = self._doing(ends)
         if len(ends) != 1:
             return None
         ((iri, cls),) = ends
         found = self.graph.node_of(cls, new=True)
         self.graph.add(deed.place, iri, found.place)
         return found
+
+    def _doing(self, ends: set[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return those of several people that did something: those it was done by, or who are called so."""
+        did = doers([w for w in self.question.low[1:] if is_past(w)], self.schema)
+        called = {(iri, cls) for iri, cls in ends if cls in did}
+        return called or {
+            (iri, cls) for iri, cls in ends
+            if any(name.lower().split()[-1] == "by" for name in self.schema.properties[iri].names)
+        }  # fmt: skip
 
     def _focus(self) -> PlanNode:
         self.guesses += 1

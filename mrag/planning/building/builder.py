@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.asked.extremes import PlanExtremes
+from mrag.planning.asked.verbs import MEASURING, PlanVerbs
 from mrag.planning.building import checks
-from mrag.planning.building.assembly import QueryGraph
+from mrag.planning.building.assembly import PlanNode, QueryGraph
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_role
@@ -29,11 +30,13 @@ from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.reading.question import Word
 from mrag.planning.reading.segmentation import meaningful
-from mrag.planning.schema import PropertyInfo
 from mrag.text.tokens import alike, content
 
 _PATHS = frozenset("through along across throughout around inside outside".split())
 """Prepositions that a relation has been found for."""
+
+_SPANNING = re.compile(r"how many (years|months|days) (after|before|since|lie|passed|elapsed)\b")
+"""Questions for the time between two others, which no value is."""
 
 _ANY = frozenset("a an any some another".split())
 
@@ -48,7 +51,7 @@ _DEEDS = frozenset("write written wrote publish post posted submit submitt".spli
 
 
 @dataclass
-class Builder(PlanExtremes):
+class Builder(PlanVerbs):
     """Builds one plan of a frame."""
 
     def build(self) -> Draft:
@@ -58,7 +61,7 @@ class Builder(PlanExtremes):
             Unbuildable: If there is none.
         """
         frame = self.frame
-        if frame.unsupported:
+        if frame.unsupported or _SPANNING.match(" ".join(self.question.low)):
             raise Unbuildable("unsupported")
         self.graph = QueryGraph(
             self.schema, self.joins, self._hints(), asks_relation=frame.yes_or_no, avoided=self.avoided
@@ -126,26 +129,6 @@ class Builder(PlanExtremes):
             tuple(sorted(self.graph.ties)),
         )
 
-    def _joinalike(self) -> None:
-        """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
-        for noun in self.frame.nouns:
-            info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
-            if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
-                self._joined_by(noun, info)
-
-    def _joined_by(self, verb: Noun, info: PropertyInfo) -> None:
-        alike, low = set(info.domains) & set(info.ranges), self.question.low
-        places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
-        open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
-        named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
-        if len(open_) != 1 or len(named) != 1 or low[verb.end : verb.end + 1] == ["of"]:
-            return
-        passive = "by" in (low[verb.end - 1], *low[verb.end : verb.end + 1])
-        first, last = open_[0].place, named[0].place
-        if (places[str(last)] < verb.start) != passive:
-            first, last = last, first
-        self.graph.add(first, info.iri, last)
-
     def _attached(self) -> None:
         """Refuse a place that is joined to other things than those it is said of: "European vendors"."""
         nodes = {n.place: n for n in self.graph.nodes}
@@ -154,7 +137,7 @@ class Builder(PlanExtremes):
             noun = next((n for n in self.frame.nouns if n.start == restriction.mention.end), None)
             if found is None or noun is None or found.way != "synonym" or found.kind != "entity":
                 continue
-            thing = self._node_of(noun) if self.noun(noun).kind == "class" else None
+            thing = self._thing_of(noun)
             reached: list[Unknown | URIRef] = [URIRef(found.term)]
             for place in reached:
                 if place is not reached[0] and place in nodes and nodes[place].typed:
@@ -166,6 +149,15 @@ class Builder(PlanExtremes):
                         reached.append(far)
             if thing is not None and reached[0] in nodes and thing.place not in reached:
                 raise Unbuildable("of no such place")
+
+    def _thing_of(self, noun: Noun) -> PlanNode | None:
+        """Return the things of a class, or those that a property leads to, which a noun speaks of."""
+        if self.noun(noun).kind == "class":
+            return self._node_of(noun)
+        ends = set(self.info(self.noun(noun)).ranges)
+        return next(
+            (n for n in self.graph.nodes if isinstance(n.place, Unknown) and ends & set(n.classes)), None
+        )
 
     def _apart(self, columns: list[Column]) -> None:
         """Leave a named thing out of what shares something with it: "countries that border Austria"."""
@@ -198,16 +190,6 @@ class Builder(PlanExtremes):
                 continue  # "border Texas and border Kansas" says one thing of two
             if named and len(said) > max(1, min(len(name.split()) for name in info.names)):
                 raise Unbuildable("a relation said twice")
-
-    def _counts(self) -> set[int]:
-        """Return where words name numbers, with a participle behind: "number of papers cited"."""
-        spans = [(n.start, n.end) for n in self.frame.nouns if self._kind_of(n) == "number"]
-        ends = {end for _, end in spans if "".join(self.question.low[end : end + 1]).endswith("ed")}
-        return ends | {i for start, end in spans for i in range(start, end)}
-
-    def _kind_of(self, noun: Noun) -> str:
-        info = self.schema.properties.get(self.noun(noun).term)
-        return info.kind if info is not None else ""
 
     def _membership(self) -> None:
         """Ask for the class of a thing where a question asks only that: "Is Virtuoso a database?"."""
@@ -280,7 +262,7 @@ class Builder(PlanExtremes):
         return tuple(
             words[i].low
             for i in sorted({*unread, *parts})
-            if i in parts or self._matters(words[i], i in named)
+            if i in parts or self._matters(words[i], i, i in named)
         )
 
     def _passed_over(self, noun: Noun) -> bool:
@@ -315,8 +297,10 @@ class Builder(PlanExtremes):
         classes |= {str(p.object) for b in graph.without for p in b.patterns if p.predicate == RDF.type}
         return found.term in classes or any(found.term in node.classes for node in graph.nodes)
 
-    def _matters(self, word: Word, named: bool) -> bool:
+    def _matters(self, word: Word, at: int, named: bool) -> bool:
         if not meaningful(word):
+            return False
+        if word.low in MEASURING and self._measured_behind(at):
             return False
         # A word of a property that was used for a join is read.
         kinds = (name for info in self.schema.classes.values() for name in info.names)
@@ -327,6 +311,9 @@ class Builder(PlanExtremes):
             texts = () if info is None else info.names if kind else (*info.names, info.comment)
             if any(alike(word.stem, w) for text in texts for w in content(text)):
                 return False
+        if not named and self._happened(at):
+            self.guesses += 0.5
+            return False
         related = self.graph.used or self.graph.read
         if related and word.low in _PATHS:
             return False

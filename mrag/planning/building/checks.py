@@ -8,13 +8,21 @@ from dataclasses import replace
 from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.scopes import aggregates, mentioned
-from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.words import is_role
+from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.words import is_past, is_role
 from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.reading.state import is_superlative
+from mrag.planning.reading.units import unit_of
+from mrag.planning.schema import Schema
+from mrag.text.english import PREPOSITIONS
 from mrag.text.tokens import stem
+
+_BEFORE_NOUNS = PREPOSITIONS | frozenset(
+    "a an the do does did each every any no all this that and or".split()
+)
+"""Words behind which no verb stands."""
 
 
 def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
@@ -41,14 +49,34 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     """Return a mention without classes whose head noun is not said: "European" is no European product."""
     if mention.end - mention.start > 1 and question.low[mention.end - 1] in ("named", "called"):
         return None  # "cities named Frankfurt" asks for no names of cities
+    unit = any(q.end == mention.start and not q.ordinal for q in question.quantities)
+    if unit and unit_of(question.low[mention.start : mention.end]) and mention.candidates[0].way == "synonym":
+        return None  # "500 kilometres" says of what it is
+    deed = mention.end - mention.start == 1 and _deed(question.low, mention.start)
     role = mention.end - mention.start == 1 and is_role(question.low[mention.start])
     said = {w.stem for w in question.words[mention.start : mention.end]}
     kept = tuple(
         c for c in mention.candidates
         if (c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said)
+        and not (deed and c.way == "tokens" and c.kind in ("value", "entity"))
         and not (role and c.way == "meaning" and not any(map(is_role, c.name.lower().split())))
     )  # fmt: skip
     return replace(mention, candidates=kept) if kept else None
+
+
+def _deed(low: Sequence[str], at: int) -> bool:
+    """Return whether a word stands as a verb, no part of a name: "did she sail" of "sailing yacht"."""
+    if is_past(low[at]):
+        return True
+    return bool({"did", "do", "does"} & {*low[:at]}) and low[at - 1] not in _BEFORE_NOUNS
+
+
+def leads_to(other: Candidate, first: Candidate, schema: Schema) -> bool:
+    """Return whether a property is called like the class it leads to: no other reading of the word."""
+    info = schema.properties.get(other.term) if first.kind == "class" else None
+    if info is None or info.kind != "entity":
+        return False
+    return first.term in info.ranges and other.name.lower() == first.name.lower()
 
 
 def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:

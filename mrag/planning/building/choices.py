@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import root
 from mrag.planning.plan import (
     Block,
     Condition,
@@ -78,6 +79,7 @@ class PlanChoices:
         chosen: For the place behind a name, which of its candidates to take instead of the likeliest.
         dimension: The properties that an adjective may speak of, with the direction.
         avoided: Properties that no join may take.
+        likeness: How near two phrases are in meaning.
     """
 
     schema: Schema
@@ -88,6 +90,7 @@ class PlanChoices:
     dimension: Dimension
     chosen: Mapping[int, Candidate] = field(default_factory=dict)
     avoided: frozenset[str] = frozenset()
+    likeness: Callable[[str, str], float] = lambda one, other: 0.0
     matches: list[float] = field(default_factory=list)
     choices: dict[int, tuple[Candidate, ...]] = field(default_factory=dict)
     guesses: float = 0.0
@@ -184,7 +187,22 @@ class PlanChoices:
             unfit = -0.8 if want in ("who", "where") else -0.35
             return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else unfit) + owned
 
-        return self.pick(noun.end, [self._owned(noun, c, owners) for c in noun.candidates], like)
+        found = [self._scattered(noun, self._owned(noun, c, owners)) for c in noun.candidates]
+        return self.pick(noun.end, found, like)
+
+    def _scattered(self, noun: Noun, found: Candidate) -> Candidate:
+        """Return a property as well matched if its words are said apart: "how much energy was lost"."""
+        info = self.schema.properties.get(found.term)
+        if info is None or found.way != "tokens":
+            return found
+        others = [(n.start, n.end) for n in self.frame.nouns if n is not noun]
+        others += [(r.mention.start, r.mention.end) for r in self.frame.restrictions]
+        taken = {i for start, end in others for i in range(start, end)}
+        free = [w for i, w in enumerate(self.question.words) if i not in taken]
+        said = {w.stem for w in free} | {root(w.low) for w in free}
+        names = [{*content(name)} for name in info.names]
+        whole = any(len(name) > 1 and all(w in said or root(w) in said for w in name) for name in names)
+        return replace(found, score=max(found.score, 0.92)) if whole else found
 
     def _owned(self, noun: Noun, found: Candidate, owners: set[str]) -> Candidate:
         """Return a property whose name begins with what it is said of as well matched as its other words are.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from mrag.planning.asked.frequency import PlanFrequency
 from mrag.planning.building.choices import Unbuildable
@@ -13,6 +14,7 @@ from mrag.planning.plan import (
     Aggregate,
     Column,
     Expression,
+    Number,
     Order,
     Unknown,
 )
@@ -39,6 +41,7 @@ _FOLD_WORDS = {
 
 _OPPOSITE = {"greatest": "least", "least": "greatest"}
 _ENDS_OF_TIME = ("first", "last", "latest", "earliest")
+_DID = frozenset("did has have does do had".split())
 _DOING = frozenset("who has have had also ever first".split())
 """Words before the verb of a "who" that did something, rather than had it done."""
 
@@ -59,8 +62,9 @@ class PlanColumns(PlanFrequency):
         if (doer := self._doer()) is not None:
             columns.append(Column(doer, self._name(doer, None, names)))
             shown.append(columns[0].name)
+        self._ungrouped()
         for output in [*frame.groups, *self._timed_outputs()]:
-            expression = self.expression(output)
+            expression = self._added_up(output, self.expression(output))
             if self._repeats(output, expression, columns):
                 continue
             same = next((c for c in columns if c.value == expression), None)
@@ -98,6 +102,34 @@ class PlanColumns(PlanFrequency):
                 key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
             order.append(Order(key.name, bool(ordering.descending)))
         return columns, shown, order
+
+    def _added_up(self, output: Output, value: Expression) -> Expression:
+        """Return the sum of what somebody did: "how far did Ada drive" adds up her trips."""
+        low = self.question.low
+        asked = low[0] == "how" and isinstance(output, Noun) and output.start == 1
+        if not asked or not _DID & {*low[2:3]} or not isinstance(value, Unknown | Number):
+            return value
+        owner = self.graph.owner(self._domains(self.noun(cast(Noun, output)))).place
+        return Aggregate("sum", value, (owner,)) if isinstance(owner, Unknown) else value
+
+    def _ungrouped(self) -> None:
+        """Leave out a group of things that have one number each: "the average number of nights per stay"."""
+        groups, measures = self.frame.groups, self.frame.measures
+        if (
+            len(groups) != 1
+            or not isinstance(groups[0], Noun)
+            or len(measures) != 1
+            or measures[0].noun is None
+        ):
+            return
+        others = [n for n in self.frame.nouns if n not in (groups[0], measures[0].noun)]
+        if any(self.noun(n).kind == "class" for n in others) or self.frame.restrictions:
+            return  # "the average population of cities per state"
+        kind, number = self.noun(groups[0]), self.noun(measures[0].noun, "number")
+        info = self.schema.properties.get(number.term)
+        averaged = kind.kind == "class" and measures[0].function == "average"
+        if averaged and info is not None and info.functional and kind.term in info.domains:
+            self.frame.groups = []
 
     def _doer(self) -> Unknown | None:
         """Return whom a "who" asks for that did something to things: "who wrote the longest play"."""
@@ -144,12 +176,11 @@ class PlanColumns(PlanFrequency):
         if self.frame.asks != "when" or len(nouns) != len(outputs):
             return outputs
         top = self.frame.superlative
-        visit = (
-            len(nouns) == 1
-            and nouns[0].kind == "class"
-            and top is not None
-            and top.adjective in _ENDS_OF_TIME
-        )
+        visit = len(nouns) == 1 and nouns[0].kind == "class"
+        if visit and (top is None or top.adjective not in _ENDS_OF_TIME):
+            # "When was it serviced" asks for the dates of services, if these have any.
+            infos = self.schema.properties.values()
+            visit = top is None and any(i.kind == "date" and nouns[0].term in i.domains for i in infos)
         if not visit and any(f.kind != "property" or self.info(f).kind != "entity" for f in nouns):
             return outputs
         at = min((o.start for o in outputs if isinstance(o, Noun)), default=len(self.question.low) - 1)
@@ -222,6 +253,9 @@ class PlanColumns(PlanFrequency):
             if top.of is not None and not self._said_of([best], top.of, only=True):
                 self.guesses += 2  # "the largest river" by the area of what it runs through
             expression: Expression = self._property(best[0], None, self._node_of(top.of))
+            owner = self.graph.owner(self._domains(best[0])).place
+            if top.fold is not None and isinstance(owner, Unknown) and owner != columns[0].value:
+                expression = Aggregate(top.fold, expression, (owner,))
             return self._hidden(expression, columns, names, TimeUnit("year", 0))
         if top.measure is None:
             if measured:
@@ -258,7 +292,22 @@ class PlanColumns(PlanFrequency):
             if found.kind == "property" and self.info(found).functional and self.info(found).kind == "text":
                 return self._number_beside(self.info(found))
             return self.expression(FrameMeasure("count", measure.noun))
-        return expression
+        return self._summed(expression, measure.noun, columns)
+
+    def _summed(self, value: Expression, noun: Noun, columns: Sequence[Column]) -> Expression:
+        """Return the sum of a number that what is shown has through other things: "drove the most miles"."""
+        low = self.question.low
+        said = {low[noun.start - 1], *low[noun.end : noun.end + 2]}
+        if not {"most", "fewest", "least"} & said or len(columns) != 1:
+            return value
+        owner, shown = self.graph.owner(self._domains(self.noun(noun))), columns[0].value
+        if (
+            shown in (owner.place, value)
+            or not isinstance(shown, Unknown)
+            or not isinstance(owner.place, Unknown)
+        ):
+            return value
+        return Aggregate("sum", value, (owner.place,))
 
     def _beside_text(self, info: PropertyInfo) -> PropertyInfo:
         """Return the number that goes with a text: the highest elevation with the highest point."""
@@ -281,8 +330,10 @@ class PlanColumns(PlanFrequency):
     def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
         base = ""
         if isinstance(output, FrameMeasure) and output.noun is not None:
-            noun = output.noun.candidates[0].name
+            chosen = self.picked.get(output.noun.end, output.noun.candidates[0])
+            noun = chosen.name if chosen in output.noun.candidates else output.noun.candidates[0].name
             fold = _FOLD_WORDS.get(output.function or "", "")
+            fold = "" if fold == noun.split()[0].lower() else fold
             if is_participle(noun):
                 noun, fold = f"number {noun}", "" if output.function == "count" else fold
             elif output.function == "count" and noun.split()[-1] not in PREPOSITIONS:

@@ -52,19 +52,28 @@ class PlanConditions(PlanTimes):
             info = self.info(found)
             if info.kind == "entity":
                 self.graph.wanted.add(info.iri)
+            elif info.flag:
+                self._flagged(noun, found, info)
             elif (
                 info.kind == "number" and not self._beside(noun) and self._with(noun) and info.minimum == "0"
             ):
                 value = self.graph.number(self.graph.owner(self._domains(found)), info)
                 self.graph.conditions.append(Comparison(value, ">", Literal(0)))
-            elif info.kind in ("number", "date", "text") and not self._beside(noun) and self._with(noun):
+            elif (
+                info.kind in ("number", "date", "text")
+                and not self._beside(noun)
+                and self._with(noun)
+                and info.iri not in self.graph.used
                 # "The highest elevation" orders even where a property is called so.
-                if info.iri not in self.graph.used and not is_superlative(self.question.low[noun.start]):
-                    self.graph.value(self.graph.owner(self._domains(found)), info)
-            elif info.kind == "boolean" and not self._beside(noun):
-                owner = self.graph.owner(self._domains(found))
-                value = self.graph.value(owner, info)
-                self.graph.conditions.append(Comparison(value, "=", Literal(True)))
+                and not is_superlative(self.question.low[noun.start])
+            ):
+                self.graph.value(self.graph.owner(self._domains(found)), info)
+
+    def _flagged(self, noun: Noun, found: Candidate, info: PropertyInfo) -> None:
+        """Ask for the things of which a flag holds, unless its value is named beside it."""
+        if not self._beside(noun) and info.iri not in self.graph.used:
+            value = self.graph.value(self.graph.owner(self._domains(found)), info)
+            self.graph.conditions.append(Comparison(value, "=", info.truth_value(True)))
 
     def _with(self, noun: Noun) -> bool:
         return bool(
@@ -138,9 +147,8 @@ class PlanConditions(PlanTimes):
         target = self.having if isinstance(left, Aggregate) else self.graph.conditions
         if compared.either and target:
             one = target.pop()
-            self.graph.either.append(
-                (Block(conditions=(one,)), Block(conditions=(Comparison(left, "=", right),)))
-            )
+            other = Comparison(left, compared.relation, right)
+            self.graph.either.append((Block(conditions=(one,)), Block(conditions=(other,))))
             return
         target.append(Comparison(left, compared.relation, right))
         if isinstance(compared.upper, float):

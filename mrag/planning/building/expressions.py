@@ -57,6 +57,10 @@ class PlanExpressions(PlanPeople):
         if owner is None or not set(owner.classes) & set(info.domains):
             owner = self._whose(found, noun) if noun is not None else None
         owner = owner or self.graph.owner(self._domains(found))
+        if noun is not None and info.kind == "entity" and self._done_to(noun, info):
+            doing = self.graph.node_of(owner.classes[0], new=True)
+            self.graph.add(doing.place, info.iri, owner.place)
+            return doing.place
         if info.kind != "entity":
             return self.graph.number(owner, info) if info.kind == "number" else self.graph.value(owner, info)
         ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
@@ -83,6 +87,12 @@ class PlanExpressions(PlanPeople):
         ) or self.graph.node_of(ranges[0] if ranges else "", new=True)
         self.graph.add(owner.place, info.iri, target.place)
         return target.place
+
+    def _done_to(self, noun: Noun, info: PropertyInfo) -> bool:
+        """Return whether a noun made of a verb says what was done to things: a paper's "citations"."""
+        word = self.question.low[noun.end - 1]
+        own = any(word.removesuffix("s") in name.lower() for name in info.names)
+        return word.endswith(("tion", "tions")) and not own and bool({*info.domains} & {*info.ranges})
 
     def _names_range(self, noun: Noun, info: PropertyInfo) -> bool:
         """Return whether a noun is that of the things a property leads to, rather than a verb."""
@@ -250,12 +260,18 @@ class PlanExpressions(PlanPeople):
         if not options:
             raise Unbuildable("no dates")
         hints = self._hints()
+        measured = [m.noun for m in self.frame.measures if m.noun is not None]
+        counted = {f.term for n in measured if (f := self.noun(n)).kind == "class"}
+        counted |= {d for n in measured if (f := self.noun(n)).kind == "property" for d in self._domains(f)}
         around = {w.stem for w in self.question.words[max(0, at - 5) : at + 2]}
 
         def like(info: PropertyInfo) -> float:
             words = {s for name in info.names for s in content(name)} - _UNITS
             near = {w for w in words if any(alike(w, other) for other in around)}
-            told = 0.35 * len(near) + 0.1 * len(words & set(hints))
+            told = 0.5 * bool(set(info.domains) & counted) - 0.3 * bool(
+                words and not near and not words & set(hints)
+            )
+            told += 0.35 * len(near) + 0.1 * len(words & set(hints))
             open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
             named = [n for n in self.graph.nodes if n not in open_ and set(n.classes) & set(info.domains)]
             if named and not any(set(n.classes) & set(info.domains) for n in open_):
@@ -290,4 +306,4 @@ class PlanExpressions(PlanPeople):
         if found.kind == "class":
             return [found.term]
         info = self.info(found)
-        return list(info.domains if found.inverse else info.ranges)
+        return list(info.domains if found.inverse or info.kind != "entity" else info.ranges)

@@ -22,6 +22,7 @@ from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
 from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts
+from mrag.planning.composing.denied import Denial, anybody, denied, without
 from mrag.planning.composing.nested import (
     described,
     descriptions,
@@ -35,6 +36,7 @@ from mrag.planning.composing.nested import (
 )
 from mrag.planning.composing.ratios import both_counts, combined, halves
 from mrag.planning.composing.sames import shared_value, sharing
+from mrag.planning.composing.spreads import apart_by, end_of, end_of_time, spread
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
@@ -114,14 +116,13 @@ class Parser:
             given: What words of it stand for things that are described elsewhere.
             depth: How deep questions may still be nested.
         """
-        question = cut(text)
-        if not question.words:
+        if not (question := cut(text)).words:
             return []
         if depth and (both := halves(text)) is not None:
-            counts = [self._read(half, given, 0)[:3] for half in both]
-            return [
-                (d, n) for a, n in counts[0] for b, _ in counts[1] if (d := both_counts(a, b)) is not None
-            ]
+            one, other = (self._read(half, given, 0)[:3] for half in both)
+            return [(d, n) for a, n in one for b, _ in other if (d := both_counts(a, b)) is not None]
+        if depth and (apart := self._apart(text, given)):
+            return apart
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived
@@ -131,8 +132,8 @@ class Parser:
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
         if depth and (shared := shared_value(text)) is not None:
             alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
-            if drafts := [draft for draft in alike if self._checked(draft)]:
-                return [(draft, 0.0) for draft in drafts]
+            if drafts := [(draft, 0.0) for draft in alike if self._checked(draft)]:
+                return drafts
         chains = list[Draft]()
         if self._chains is not None and depth == _DEEPEST and not computes(question, mentions):
             chains = self._chains.drafts(question, mentions)
@@ -141,14 +142,20 @@ class Parser:
         if depth and (contrast := contrasted(question, mentions, schema)) is not None:
             return self._contrasts(question, contrast, given)
         ways = segmentations(question, mentions, schema)
+        if (
+            depth
+            and (denial := denied(question, ways[0], self.schema)) is not None
+            and (drafts := self._denied(denial, given))
+        ):
+            return drafts
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
             # No other way of cutting the question may lose what it asks to compute.
             return []
         asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)
-        apart = checks.groups(ways[0])
+        split = checks.groups(ways[0])
         flat = [
-            (replace(draft, guesses=draft.guesses + (apart > checks.groups(way))), way.score - ways[0].score)
+            (replace(draft, guesses=draft.guesses + (split > checks.groups(way))), way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
             if asked <= checks.asked_kinds(way)
             for draft in self._drafts(question, way, schema, flips=number < 2)
@@ -174,6 +181,24 @@ class Parser:
         """Return drafts of a question that compares two numbers of things; no other reading loses one."""
         read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
         return [(draft, 0.0) for draft in read]
+
+    def _apart(self, text: str, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
+        """Return drafts of how far values lie apart, and of the first or the last time of something."""
+        found: list[Draft | None] = []
+        if (wide := spread(text)) is not None:
+            values = [d for d in self._best(wide.inner, given)[:3] if not d.ignored]
+            found = [apart_by(wide, value, self.schema) for value in values]
+        elif (ended := end_of_time(text)) is not None:
+            times = [d for d in self._best(ended[0], given)[:3] if not d.ignored]
+            found = [end_of(time, ended[1]) for time in times]
+        return [(draft, 0.0) for draft in found if draft is not None]
+
+    def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
+        """Return drafts of a question that denies a description of several parts."""
+        affirmed = [d for d in self._best(denial.affirmed, given)[:3] if not d.ignored]
+        text = denial.base or next((t for d in affirmed if (t := anybody(d, self.schema))), "")
+        bases = [d for d in self._best(text, given)[:2] if not d.ignored] if affirmed and text else []
+        return [(d, 0.0) for b in bases[:1] for a in affirmed if (d := without(b, a)) is not None]
 
     def _best(self, text: str, given: Mapping[str, Candidate]) -> list[Draft]:
         """Return drafts of a question that holds no other, best first."""
@@ -265,7 +290,9 @@ class Parser:
         for start, candidates in sorted(first.choices.items()):
             best = candidates[0].score
             for other in candidates[1:3]:
-                if other.score > best - 0.25:
+                if other.score > best - 0.25 and not (
+                    first.joins < 1 and checks.leads_to(other, candidates[0], schema)
+                ):
                     draft = self._draft(question, way, schema, {start: other})
                     if draft is not None:
                         yield draft
@@ -293,8 +320,9 @@ class Parser:
 
         def build(frame: Frame) -> Draft:
             return Builder(
-                schema, self._joins, question, way, frame, self._dimension, chosen, avoided
-            ).build()
+                schema, self._joins, question, way, frame, self._dimension, chosen, avoided,
+                self.lexicon.likeness,
+            ).build()  # fmt: skip
 
         try:
             found = self._checked(combined(question, way.items, reader, build))

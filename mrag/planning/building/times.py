@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rdflib import XSD, Literal
 
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.columns import PlanColumns
 from mrag.planning.building.literals import compare_period
-from mrag.planning.plan import Block, Comparison, DatePart, Expression
+from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression
 from mrag.planning.reading.frame import Compared
 from mrag.planning.reading.question import Period
 
@@ -17,6 +17,8 @@ from mrag.planning.reading.question import Period
 @dataclass
 class PlanTimes(PlanColumns):
     """Conditions on times."""
+
+    _periods: list[tuple[Condition, ...]] = field(default_factory=list)
 
     def _in_period(self, compared: Compared, period: Period) -> None:
         value, info = self._time(compared.left or compared.right, compared.at)
@@ -46,9 +48,15 @@ class PlanTimes(PlanColumns):
             conditions += compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)
             conditions += compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
         else:
-            conditions += compare_period(
-                dated, compared.relation, f"{period.low}", f"{period.high}", year=year
-            )
+            found = compare_period(dated, compared.relation, f"{period.low}", f"{period.high}", year=year)
+            if compared.either and len(self._periods) > 0:
+                # "Before 1990 or after 2019"
+                before = self._periods[-1]
+                self.graph.conditions = [c for c in conditions if c not in before]
+                self.graph.either.append((Block(conditions=before), Block(conditions=tuple(found))))
+                return
+            conditions += found
+            self._periods.append(tuple(found))
 
     def _in_months(self, compared: Compared, period: Period, month: DatePart) -> None:
         """Compare with months of any year: "in May", "between November and February"."""

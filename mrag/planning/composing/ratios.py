@@ -24,6 +24,7 @@ _RELATIVE = frozenset(
 )
 
 
+_CALLED: dict[pl.Operation, str] = {"/": "ratio", "-": "difference"}
 _HALVES = re.compile(
     r"(?i)^\W*(?P<base>how many (?P<things>.+?)) (?P<verb>have|has|had|are|is|were|was) "
     r"(?P<what>.+?),? (?:and|or|versus|vs\.?) how many (?:of (?:them|those|these) |others? )?"
@@ -126,9 +127,9 @@ def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, 
         groups = build(
             Frame(nouns=[g for g in first.groups if isinstance(g, Noun)], groups=list(first.groups))
         )
-    return _joined(
-        build(first), build(second), groups, operation, 100.0 if cue.value == "100" else 1.0, averaged
-    )
+    factor = 100.0 if cue.value == "100" else 1.0
+    called = "percentage" if factor > 1 else "share" if cue.kind == "percentage" else _CALLED[operation]
+    return _joined(build(first), build(second), groups, operation, factor, averaged, called)
 
 
 def _sides(
@@ -214,7 +215,13 @@ def _share(first: Frame, second: Frame) -> None:
 
 
 def _joined(
-    first: Draft, second: Draft, grouped: Draft | None, operation: pl.Operation, factor: float, averaged: bool
+    first: Draft,
+    second: Draft,
+    grouped: Draft | None,
+    operation: pl.Operation,
+    factor: float,
+    averaged: bool,
+    called: str,
 ) -> Draft:
     one, other = first.plan, second.plan
     value, divisor = _measure(first), _measure(second)
@@ -245,7 +252,7 @@ def _joined(
         from rdflib import Literal
 
         ratio = pl.Arithmetic(ratio, "*", Literal(int(factor)))
-    columns = (*groups, pl.Column(ratio, "ratio" if operation == "/" else "difference"))
+    columns = (*groups, pl.Column(ratio, called))
     plan = pl.Plan(where, columns, order=())
     return replace(
         first,

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from math import log1p
 from typing import Final
 from typing import Literal as OneOf
 
 from mrag.planning.lexical.candidates import Candidate, Named, Way
-from mrag.planning.lexical.synonyms import is_everyday, synonym_roots
+from mrag.planning.lexical.synonyms import SPENT, is_everyday, synonym_roots
 from mrag.planning.lexical.words import is_empty, is_role, root
 from mrag.planning.schema import Schema
 from mrag.text.english import PERSON_WORDS, VERBS
@@ -19,6 +20,22 @@ from mrag.text.tokens import TextToken, fold, words_in
 
 Voice = OneOf["doer", "done", ""]
 """Where a word leads: from what is done to who does it, from who does it to what is done, or nobody knows."""
+
+_HAVING: Final = frozenset(("has", "is", "have", "was", "are"))
+"""Verbs that names of properties begin with."""
+
+_UNITS: Final[dict[str, tuple[str, ...]]] = {
+    short: tuple(words.split())
+    for short, words in (
+        *((u, "") for u in "chf jpy mg g m cm mm nm ft oz s ms ml kw kwh mw mph kmh sqm sqkm ha pct".split()),
+        ("eur", "euro"), ("usd", "dollar"), ("gbp", "pound"), ("kg", "kg kilogram kilogramme kilo"),
+        ("km", "km kilometre kilometer"), ("mi", "mile"), ("lb", "pound"), ("lbs", "pound"),
+        ("l", "litre liter"), ("min", "minute"), ("mins", "minute"), ("sec", "second"), ("secs", "second"),
+        ("hr", "hour"),
+        ("hrs", "hour"), ("h", "hour"), ("percent", "percent"),
+    )
+}  # fmt: skip
+"""Units and currencies that names of properties end with, and what a question calls them."""
 
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
@@ -49,6 +66,8 @@ class SchemaName:
     def weighty(self) -> tuple[str, ...]:
         """Return the roots that carry meaning; all of them where none does."""
         found = tuple(r for k, r in zip(self.keys, self.roots, strict=True) if not is_empty(k))
+        if len(found) > 1 and self.kind == "property" and self.keys[-1] in _UNITS:
+            found = found[:-1]  # the unit of a `price_eur` is no part of what it is called
         return found or self.roots
 
     @cached_property
@@ -99,7 +118,12 @@ class SchemaWords:
                 self._by_bag[frozenset(name.weighty)].append(at)
             for r in dict.fromkeys(name.weighty):
                 self._by_root[r].append(at)
+        self._by_unit: defaultdict[str, list[int]] = defaultdict(list)
+        for at, name in enumerate(self.names):
+            for word in _UNITS.get(name.keys[-1], ()) if name.kind == "property" else ():
+                self._by_unit[root(word)].append(at)
         self._said = _comment_words(schema, self._by_root)
+        self._told = _comment_pairs(schema)
 
     def candidates(self, span: Sequence[TextToken]) -> Iterator[Candidate]:
         """Yield what some words may mean, the same thing perhaps more than once."""
@@ -136,9 +160,22 @@ class SchemaWords:
                 if not (deed and PERSON_WORDS & {*self.names[at].keys}):  # "purchased" names no customers
                     yield self._candidate(at, 0.72, "synonym")
             yield from self._partly(instead, "synonym", 0.8)
+        yield from self._otherwise_called(roots, weighty) if len(span) < 3 else ()
         if len(span) == 1 and not is_everyday(keys[0]):
             for name in self._said.get(roots[0], ()):
                 yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
+
+    def _otherwise_called(
+        self, roots: tuple[str, ...], weighty: tuple[str, ...]
+    ) -> Iterator[tuple[Candidate, SchemaName]]:
+        """Yield what verbs of paying, units, and two words of a comment may mean."""
+        for rank, money in enumerate(SPENT.get(roots[0], ()) if len(roots) == 1 else ()):
+            for at in self._by_weighty.get((root(money),), ()):
+                yield self._candidate(at, 0.8 - 0.01 * rank, "synonym")
+        for at in self._by_unit.get(roots[0], ()) if len(roots) == 1 else ():
+            yield self._candidate(at, 0.78, "synonym")
+        for name in self._told.get(weighty, ()) if len(roots) == 2 else ():
+            yield Candidate(name.kind, name.term, 0.72, name.name, "synonym"), name
 
     def _known(self, word_root: str) -> str:
         """Return a root with the "e" that an ending has taken from a short word: "hired" is of "hire"."""
@@ -174,8 +211,16 @@ def _names(schema: Schema) -> Iterator[SchemaName]:
     for c in schema.classes.values():
         yield from _of("class", c.iri, c.names, False)
     for p in schema.properties.values():
-        yield from _of("property", p.iri, p.names, False)
+        yield from _of("property", p.iri, [*p.names, *_without_verb(p.names)], False)
         yield from _of("property", p.iri, p.inverse_names, True)
+
+
+def _without_verb(names: Iterable[str]) -> Iterator[str]:
+    """Yield what names of properties say behind a verb that only says that things have it: `hasEngine`."""
+    for name in names:
+        verb, _, rest = name.partition(" ")
+        if verb.casefold() in _HAVING and rest and not is_empty(fold(rest.split()[0])):
+            yield rest
 
 
 def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator[SchemaName]:
@@ -186,6 +231,19 @@ def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator
         if keys and keys not in seen:
             seen.add(keys)
             yield SchemaName(kind, term, name, keys, tuple(root(word) for word in words), inverse)
+
+
+def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:
+    """Return what two words beside each other mean by the comments of few properties: "nautical miles"."""
+    found: defaultdict[tuple[str, ...], list[SchemaName]] = defaultdict(list)
+    for p in schema.properties.values():
+        said = [word for word in words_in(p.comment) if fold(word)]
+        label = p.names[0] if p.names else p.iri
+        for pair in dict.fromkeys(pairwise(said)):
+            if not any(is_empty(fold(word)) for word in pair):
+                roots = tuple(root(word) for word in pair)
+                found[roots].append(SchemaName("property", p.iri, label, roots, roots))
+    return {roots: some for roots, some in found.items() if len(some) <= _COMMENT_WORDS}
 
 
 def _comment_words(schema: Schema, named: defaultdict[str, list[int]]) -> dict[str, list[SchemaName]]:

@@ -90,6 +90,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("successor replacement"),
     words("border bordering adjacent adjoining neighbour neighbor neighbouring neighboring touch"),
     words("traverse cross flow pass"),
+    words("qty quantity"),
 )
 """Words that a question may have in the place of each other."""
 
@@ -112,6 +113,9 @@ ALSO: Final = {
     "describe": ("tag", "keyword", "description"),
 }
 """What words may mean besides, though not the other way round: a user may not be called a customer."""
+
+SPENT: Final = dict.fromkeys(("spend", "pay"), ("amount", "payment", "total", "fee", "price", "cost", "fare"))
+"""What verbs of paying may be called as a whole, the likeliest first."""
 
 _G: Final = "greatest"
 _L: Final = "least"

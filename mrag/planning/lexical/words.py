@@ -20,6 +20,50 @@ _EMPTY: Final = frozenset(
 _TITLES: Final = words("mr mrs ms miss dr prof professor sir madam mister")
 
 
+_PAST: Final = {
+    past: verb
+    for verb, forms in (
+        pair.split(":")
+        for pair in "drive:drove,driven|fly:flew,flown|sing:sang,sung|swim:swam,swum|win:won|spend:spent|"
+        "pay:paid|send:sent|lend:lent|teach:taught|catch:caught|bring:brought|come:came|go:went,gone|eat:ate,eaten|"
+        "drink:drank,drunk|choose:chose,chosen|break:broke,broken|wear:wore,worn|lose:lost|throw:threw,thrown|"
+        "grow:grew,grown|draw:drew,drawn|ride:rode,ridden|beat:beaten|sleep:slept|keep:kept|steal:stole,stolen|"
+        "speak:spoke,spoken|meet:met|fight:fought|dig:dug|feed:fed|breed:bred|shoot:shot|sink:sank,sunk".split(
+            "|"
+        )
+    )
+    for past in forms.split(",")
+}
+"""Past forms of verbs that no ending gives away, beside those of `mrag.text.english`."""
+
+
+def is_past(word: str) -> bool:
+    """Return whether a word is the past form of a verb.
+
+    Example:
+        >>> [w for w in ("drove", "sailed", "river") if is_past(w)]
+        ['drove', 'sailed']
+    """
+    return word in _PAST or (word.endswith("ed") and len(word) > 4)
+
+
+def is_doer(noun: str, verb: str) -> bool:
+    """Return whether a noun is who does what a verb says.
+
+    Example:
+        >>> is_doer("driver", "drove"), is_doer("skipper", "skippered"), is_doer("river", "rode")
+        (True, True, False)
+    """
+    plain = _PAST.get(verb, verb)
+    stems = {plain, plain.removesuffix("ed"), plain.removesuffix("d"), plain.removesuffix("s")}
+    stems |= {s[:-1] for s in stems if len(s) > 3 and s[-1:] == s[-2:-1]}
+    return len(noun) > 3 and any(
+        noun in (s, s + "er", s + "r", s + "or", s + s[-1:] + "er") and noun != verb
+        for s in stems
+        if len(s) > 2
+    )
+
+
 def is_empty(key: str) -> bool:
     """Return whether a folded word names nothing by itself."""
     return key in _EMPTY
@@ -51,5 +95,5 @@ def root(word: str) -> str:
         >>> root("located") == root("locations"), root("rivers")
         (True, 'river')
     """
-    text = stem(word)
+    text = stem(_PAST.get(word.lower(), word))
     return text[:-1] + "y" if len(text) > 3 and text.endswith("i") and text.isascii() else text

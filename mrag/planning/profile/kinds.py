@@ -12,6 +12,12 @@ from mrag.rdf.terms import XSD
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
 """Datatypes of dates."""
 
+INTEGERS: Final = frozenset(
+    XSD + name for name in ("integer", "int", "long", "short", "byte", "nonNegativeInteger", "unsignedByte")
+)
+"""Datatypes of whole numbers, in which flags are written."""
+
+_TRUTHS: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0"), ("on", "off"))
 _NEARLY_ALL: Final = 0.95
 _NUMBER = re.compile(
     r"\s*(?:[$€£¥]\s?)?([+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -44,6 +50,24 @@ def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
     if _share(filled, lambda text: number_in(text) is not None) >= _NEARLY_ALL and not _codes(filled):
         return "number", True
     return "text", False
+
+
+def truth_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return how texts write yes and no, as they most often do; nothing if they say anything else.
+
+    Args:
+        texts: Distinct values of a property.
+
+    Example:
+        >>> truth_of_texts(["no", "Yes"]), truth_of_texts(["Y"]), truth_of_texts(["yes", "maybe"])
+        (('Yes', 'no'), (), ())
+    """
+    filled = {text.strip().casefold(): text for text in reversed(texts) if text.strip()}
+    for pair in _TRUTHS:
+        # A letter alone may be any code.
+        if filled and set(filled) <= set(pair) and (len(filled) == 2 or len(pair[0]) > 2):
+            return tuple(filled.get(said, said) for said in pair)
+    return ()
 
 
 def number_in(text: str) -> float | None:

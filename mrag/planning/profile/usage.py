@@ -16,7 +16,7 @@ from rdflib import URIRef
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
-from mrag.planning.profile.kinds import DATES, kind_of_texts, number_in
+from mrag.planning.profile.kinds import DATES, INTEGERS, kind_of_texts, number_in, truth_of_texts
 from mrag.planning.schema import Kind
 from mrag.rdf import queries
 from mrag.rdf.terms import NUMBERS, XSD, Term
@@ -53,6 +53,7 @@ class PropertyUsage:
     plain_dates: bool = False
     subjects_in: list[list[str]] = field(default_factory=list)
     objects_in: list[list[str]] = field(default_factory=list)
+    truth: tuple[str, ...] = ()
 
     @property
     def datatype(self) -> str:
@@ -120,6 +121,7 @@ class _Counting:
             self.uses[str(p)].objects = _count(n)
         self._scale_ranges()
         self._find_extremes()
+        self._find_flags()
         return self.uses, {e: n for e, n in self.edges.items() if is_asked(e[0]) and is_asked(e[2])}
 
     def _rows(self, query: str, properties: Iterable[str]) -> Iterator[tuple[Term | None, ...]]:
@@ -209,6 +211,13 @@ class _Counting:
         else:
             self._look_at_texts(use)
 
+    def _find_flags(self) -> None:
+        """Find the numbers that are nothing but 0 and 1; numbers of things may happen to be no more."""
+        for use in self.uses.values():
+            whole = use.kind == "number" and use.datatype in INTEGERS and use.objects == 2
+            if whole and (use.least, use.greatest) == ("0", "1"):
+                use.truth = ("1", "0")
+
     def _look_at_texts(self, use: PropertyUsage) -> None:
         large = use.iri in self.large
         texts = self._sample("text", use, _TEXTS if large else use.triples)
@@ -218,6 +227,7 @@ class _Counting:
             use.kind = "text"
             return
         use.kind, use.text_numbers = kind_of_texts(texts)
+        use.truth = truth_of_texts(texts)
         if use.kind in ("number", "date"):
             for text in texts:
                 _widen(use, text)

@@ -195,3 +195,8 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
         if more in ("more", "less") and adjective and list(words[start + 2 : start + 3]) == ["than"]:
             up = (more == "more") == (DIMENSIONS[adjective][0] == "greatest")
             yield Cue(start, start + 3, "compare", ">" if up else "<")
+        plain = positive(more) if more.endswith("er") else None
+        behind = tuple(words[start : start + 2])
+        if plain and plain != more and behind[1:] == ("than",) and behind not in _FORMS:
+            # "deeper than", of whatever has a measure of it.
+            yield Cue(start, start + 2, "compare", ">" if DIMENSIONS[plain][0] == "greatest" else "<")

@@ -134,6 +134,7 @@ class Superlative:
         adjective: The adjective, where it is that which says what orders them.
         turned: Whether the adjective holds least of them: "the least expensive".
         of: The things that the adjective is said of: "the largest city".
+        fold: A fold of what orders them: "the most expensive on average".
     """
 
     direction: str
@@ -143,6 +144,7 @@ class Superlative:
     adjective: str = ""
     turned: bool = False
     of: Noun | None = None
+    fold: Fold | None = None
 
 
 @dataclass(eq=False)

@@ -21,6 +21,10 @@ _NAMED = frozenset("named called".split())
 _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())
 """Words between a class and a name that is not the name of one of its things."""
 _ONE_OF = frozenset("which what a an each every any another".split())
+_MOST = frozenset("the more less most least".split())
+"""Words behind a verb whose subject stands before it: "the vet earns the most"."""
+_COSTING = frozenset("at over under above below exactly between".split())
+"""Further words behind a "cost" that is a verb."""
 _WHERE = frozenset("in on at from to during since before after by".split())
 
 
@@ -49,7 +53,7 @@ class NameReader(WordReader):
         named = bool(names) and ("entity" in kinds or "value" in kinds)
         if nouns and names and nouns[0].score >= best - 0.05:
             # A class or a property that a value happens to be called by.
-            named = False
+            named = self._kind_of_next(item, names)
         owner, self.owner = self.owner, ""
         if owner:
             nouns = tuple(c for c in nouns if self._owns(owner, c.term))
@@ -57,8 +61,15 @@ class NameReader(WordReader):
         if named:
             mention = NameMention(item.start, item.end, names)
             if (noun := self._of_a_kind(item, names)) is not None:
-                self._noun(noun)
-                self.frame.restrictions.append(FrameRestriction(mention, noun))
+                found = FrameRestriction(mention, noun)
+                previous = self.frame.restrictions[-1] if self.frame.restrictions else None
+                if previous is not None and self._exclude_each_other(previous, found):
+                    if previous.either < 0:
+                        previous.either, self.either = self.either, self.either + 1
+                    found.either, found.noun = previous.either, previous.noun
+                else:
+                    self._noun(noun)
+                self.frame.restrictions.append(found)
             else:
                 self._name(item, mention)
         else:
@@ -112,6 +123,10 @@ class NameReader(WordReader):
                 previous.either, self.either = self.either, self.either + 1
             found.either, found.negated = previous.either, previous.negated or negated
             found.noun = found.noun or previous.noun
+        if previous is not None and found.either < 0 and self._exclude_each_other(previous, found):
+            if previous.either < 0:
+                previous.either, self.either = self.either, self.either + 1
+            found.either, found.noun = previous.either, found.noun or previous.noun
         if previous is not None and self._listed_with(previous, found):
             if previous.either < 0:
                 previous.either, self.either = self.either, self.either + 1
@@ -120,6 +135,41 @@ class NameReader(WordReader):
         self.frame.restrictions.append(found)
         self.listing = False
         self.last_at = item.end
+
+    def _kind_of_next(self, item: QuestionItem, names: tuple[Candidate, ...]) -> bool:
+        """Return whether a value says of which kind are the things right behind it: "engine repairs"."""
+        following = next((i for i in self.items if i.start == item.end and i.mention is not None), None)
+        if following is None or following.mention is None or following.mention.candidates[0].kind != "class":
+            return False
+        cls = following.mention.candidates[0].term
+        head = self.question.words[following.end - 1]
+        return head.low != head.token.key and any(
+            cls in info.domains and info.kind == "text"
+            for c in names[:2] if c.kind == "value" and c.way == "exact" for p in c.properties
+            if (info := self.schema.properties.get(p)) is not None
+        )  # fmt: skip
+
+    def _exclude_each_other(self, previous: FrameRestriction, found: FrameRestriction) -> bool:
+        """Return whether no thing has both of two values: "on Mondays and Wednesdays"."""
+        low, start = self.question.low, previous.mention.start
+        between = low[previous.mention.end : found.mention.start]
+        comma = "," in self.question.words[found.mention.start].before
+        if not ("and" in between or comma) or not {*between} <= {"and", "the", "on", "in", "a", "an"}:
+            return False
+        if (
+            self.frame.yes_or_no
+            or "both" in low[max(0, start - 2) : start]
+            or previous.negated
+            or found.negated
+        ):
+            return False
+        values = [[c for c in r.mention.candidates[:2] if c.kind == "value"] for r in (previous, found)]
+        return any(
+            info.functional
+            for one in values[0][:1] for other in values[1][:1]
+            for p in {*one.properties} & {*other.properties}
+            if (info := self.schema.properties.get(p)) is not None and one.term != other.term
+        )  # fmt: skip
 
     def _of_a_kind(self, item: QuestionItem, names: tuple[Candidate, ...]) -> Noun | None:
         """Return what stands for the things of a kind that is said like a class: "all comedies"."""
@@ -217,6 +267,22 @@ class NameReader(WordReader):
         self.frame.read.update(range(item.start, item.end))
         return True
 
+    def _kind_of_kind(self, cls: str, following: QuestionItem) -> bool:
+        """Return whether a class only tells of what the things behind it are: "turbine models"."""
+        assert following.mention is not None
+        head, candidates = self.question.words[following.end - 1], following.mention.candidates
+        heads = {c.term for c in candidates if c.kind == "class" and c.score >= candidates[0].score - 0.05}
+        plural = (
+            head.low != head.token.key
+            and head.low.endswith("s")
+            and not self.question.words[following.start].before
+        )
+        return (
+            plural
+            and cls not in heads
+            and any({e.source, e.target} == {cls, other} for e in self.schema.edges for other in heads)
+        )
+
     def _owner_of_next(self, number: int) -> bool:
         """Take a class that stands right before one of its own properties for part of the property's name."""
         item, following = self.items[number], self.items[number + 1 : number + 2]
@@ -228,8 +294,13 @@ class NameReader(WordReader):
         plural = word.low != word.token.key and word.low.endswith("s") and word.low != "sales"
         verb = self.question.words[item.end].low
         asked = {"does", "do", "did"} & {*self.question.low[: item.start]} and verb in VERBS
-        if plural or asked or verb.endswith("ed") or verb in PARTICIPLES:
+        compared = _MOST if verb not in ("cost", "costs") else _MOST | _COSTING
+        costs = compared & {*self.question.low[item.end + 1 : item.end + 2]}
+        if plural or asked or costs or verb.endswith("ed") or verb in PARTICIPLES:
             return False  # "products cost" and "product sold" are no compounds, "customer state" is
+        if own.kind == "class" and self._kind_of_kind(own.term, following[0]):
+            self.frame.read.update(range(item.start, item.end))
+            return True
         if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):
             return False
         kept = [c for c in behind if c.kind == "property" and self._owns(own.term, c.term)]

@@ -36,7 +36,7 @@ class NounReader(QuantityReader):
         if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
             frame.superlative.of = noun
         before, self.last, self.last_at = self.last_at, noun, noun.end
-        if self._closes(noun):
+        if self._closes(noun) or self._tells_which(noun):
             return
         if waiting.order is not None:
             self._ordered(noun)
@@ -117,6 +117,15 @@ class NounReader(QuantityReader):
         self.waiting.negated = False
         return True
 
+    def _tells_which(self, noun: Noun) -> bool:
+        """Return whether a flag only tells which things are meant: "electric vans", "the electric ones"."""
+        info = self.schema.properties.get(noun.candidates[0].term)
+        if info is None or not info.flag or self.waiting.negated or self.waiting.order is not None:
+            return False
+        behind = next((i.mention for i in self.items if i.start == noun.end and i.mention is not None), None)
+        things = behind is not None and behind.candidates[0].kind == "class"
+        return things or self.question.low[noun.end : noun.end + 1] in (["one"], ["ones"])
+
     def _level(self, measure: FrameMeasure) -> None:
         """Compare with a fold over all things: "more than the average", "above average weight"."""
         waiting = self.waiting
@@ -140,7 +149,7 @@ class NounReader(QuantityReader):
             info = self.schema.properties.get(best.term)
             alike = bool(info and set(info.domains) & set(info.ranges)) and noun.start == 1
             people = info is not None and self._people(info.domains) and not self._people(info.ranges)
-            return info is not None and (info.kind in ("number", "date", "boolean") or alike or people)
+            return info is not None and (info.kind in ("number", "date") or info.flag or alike or people)
         behind = [w for w in self.question.low[: noun.start] if w not in ("who", "has", "have", "had")]
         if not behind and best.way in ("inflected", "synonym") and not self._people([best.term]):
             return True  # "who reviewed it" asks for no review

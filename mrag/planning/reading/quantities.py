@@ -87,13 +87,15 @@ class QuantityReader(ReaderState):
     def _compared(self, found: Compared) -> None:
         waiting = self.waiting
         previous = self.frame.compared[-1] if self.frame.compared else None
+        same = previous is not None and type(found.value) is type(previous.value)
         if (
             previous is not None
             and self.or_at > previous.at
-            and found.relation == "="
+            and (found.relation == "=" or (same and found.upper is None and previous.upper is None))
             and found.left in (None, previous.left)
         ):
-            found.left, found.either = previous.left, previous.left is not None
+            found.left = previous.left
+            found.either = previous.left is not None or isinstance(found.value, Period)
         if waiting.negated:
             found.relation, waiting.negated = _FLIPPED[found.relation], False
         waiting.compare, waiting.adjective = None, ""

@@ -19,10 +19,11 @@ from mrag.planning.reading.frame import (
     Superlative,
 )
 from mrag.planning.reading.names import NameReader
-from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
+from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 
 _JUDGED = ("best", "worst")
 _IDENTIFYING = frozenset("id ids name names title titles label code codes symbol symbols key".split())
+_OF = frozenset("of the a an their its".split())
 _EACH: tuple[list[str], ...] = (
     ["one"],
     ["of", "them"],
@@ -71,6 +72,8 @@ class FrameReader(NameReader):
             # "The area of all states combined"
             self.frame.outputs[-1], waiting.fold = FrameMeasure("sum", last), None
             last.role = "measure"
+        self._done_by_things()
+        self._on_average()
         self._first_or_last()
         if self.bare is not None and self.bare.ordinal and frame_is_plain(self.frame):
             self.frame.unsupported = True  # the first of what?
@@ -85,6 +88,39 @@ class FrameReader(NameReader):
             # "Who are the best? Return their name and age.": the second sentence says what is shown.
             self.frame.outputs = [*self._answered(self.boundary), *self.frame.outputs[self.boundary :]]
         return self.frame
+
+    def _on_average(self) -> None:
+        """Order by an average where that is said of a superlative: "the most expensive on average"."""
+        top = self.frame.superlative
+        if self.waiting.fold == "average" and top is not None and top.adjective:
+            top.fold = "average"
+
+    def _done_by_things(self) -> None:
+        """Ask for the number of a verb behind its subject: "what did repairs cost", not for the repairs."""
+        frame, low = self.frame, self.question.low
+        first = frame.outputs[0] if len(frame.outputs) == 1 else None
+        subject = first.noun if isinstance(first, FrameMeasure) else first
+        much = low[:2] == ["how", "much"]
+        if (
+            not isinstance(subject, Noun)
+            or not (much or low[0] == "what")
+            or not {"did", "do", "does"} & {*low[1:3]}
+        ):
+            return
+        verb = frame.nouns[-1]
+        info = self.schema.properties.get(verb.candidates[0].term)
+        if (
+            verb is subject
+            or verb.role
+            or info is None
+            or info.kind != "number"
+            or low[verb.start - 1] in _OF
+        ):
+            return
+        if may_be_class(subject.candidates) and frame.superlative is None and not frame.groups:
+            fold = self.waiting.fold or ("sum" if much else None)
+            frame.outputs = [FrameMeasure(fold, verb) if fold else verb]
+            verb.role, subject.role, self.waiting.fold = "measure" if fold else "output", "", None
 
     def _answered(self, boundary: int) -> list[Noun]:
         """Return the things asked for before a second sentence, unless that says how to name them."""
@@ -228,8 +264,13 @@ class FrameReader(NameReader):
             self.frame.same = True
 
     def _most(self, cue: Cue, number: int) -> None:
-        waiting = self.waiting
-        waiting.most, self.most_word = cue.value, self.question.low[cue.end - 1]
+        waiting, low = self.waiting, self.question.low
+        waiting.most, self.most_word = cue.value, low[cue.end - 1]
+        if self.last is not None and low[cue.end : cue.end + 1] == ["to"] and self._costs(cue):
+            # "Which boat cost the most to repair"
+            self.last.role, waiting.most = "measure", ""
+            self.frame.superlative = Superlative(cue.value, measure=FrameMeasure(None, self.last))
+            return
         if self.frame.superlative is not None and self.frame.superlative.adjective:
             self.frame.unsupported = self.frame.superlative.adjective not in _JUDGED
         if "number of" in " ".join(self.question.low[cue.start : cue.end]):
@@ -244,6 +285,13 @@ class FrameReader(NameReader):
             else:
                 self.frame.superlative.n = rank
             self.bare = None
+
+    def _costs(self, cue: Cue) -> bool:
+        """Return whether the last noun is a verb for a number, right before a "the most"."""
+        if self.last is None or not set(self.question.low[self.last.end : cue.start]) <= {"the"}:
+            return False
+        kinds = (self.schema.properties.get(c.term) for c in self.last.candidates)
+        return not self.last.role and any(i is not None and i.kind == "number" for i in kinds)
 
     def _compare(self, cue: Cue, number: int) -> None:
         relation = cast(Relation, cue.value)

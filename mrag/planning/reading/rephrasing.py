@@ -73,6 +73,7 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b(\d|one|two|three|four|five|ten)[- ]stars? (\w+)\b", r"\2 with \1 stars"),
         (r"\b(?:come|comes|came|coming) out\b", "released"),
         (r"\bco-?(authors?|stars?|workers?|writers?|directors?|founders?|owners?)\b", r"other \1"),
+        (r"\b(?P<v>\w+ed) (?:nothing|no one|nobody|none)(?=\W*$)", r"never \g<v>"),
         (r"\bmost (?:often|frequently|commonly)\b", "the most"),
         (
             r"(?P<a>^(?:how|what|give|tell|show)\b.*?) (?:measured |expressed )?in (?:square |sq\.? )?"

@@ -83,7 +83,7 @@ class WordReader(NounReader):
             # "Email addresses", "phone numbers"
             frame.read.add(item.start)
             self.last_at = item.end
-        elif item.start == 1 and self.question.low[0] == "how":
+        elif item.start and self.question.low[item.start - 1] == "how" and self._asks_how(item.start):
             self._how(low, item)
         elif waiting.most and (meaningful(word) or low in COMMON):
             top = frame.superlative
@@ -115,6 +115,14 @@ class WordReader(NounReader):
         self.frame.read.add(item.start)
         self.waiting.show = self.implicit = False
 
+    def _asks_how(self, at: int) -> bool:
+        """Return whether a "how" begins a question, or another: "and how long are they"."""
+        low = self.question.low
+        return at == 1 or (
+            (low[at - 2] in ("and", "are", "tell") or bool(self.question.words[at - 1].before))
+            and bool({"it", "they", "is", "are", "each"} & {*low[at + 1 : at + 3]})
+        )
+
     def _how(self, low: str, item: QuestionItem) -> None:
         """Read "how long is …" as a question for a property."""
         found = tuple(candidate for candidate, _ in self.dimension(low))
@@ -125,7 +133,7 @@ class WordReader(NounReader):
             noun = Noun(item.start, item.end, found, "output")
             self.frame.nouns.append(noun)
             self.frame.outputs.append(noun)
-            self.frame.read.update((0, item.start))
+            self.frame.read.update((item.start - 1, item.start))
             self.frame.unsupported = False
 
     def _letter(self, word: Word, at: int) -> bool:

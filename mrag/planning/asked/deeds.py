@@ -1,0 +1,85 @@
+"""Verbs for which no property is called, but something that happened: who drove a car made a trip with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rdflib import RDF
+
+from mrag.planning.building.assembly import PlanNode, QueryGraph
+from mrag.planning.lexical.words import is_doer, is_past, root
+from mrag.planning.plan import Unknown
+from mrag.planning.schema import Schema
+from mrag.text.english import VERBS
+from mrag.text.tokens import content, words_in
+
+Likeness = Callable[[str, str], float]
+
+_LIKE = 0.45
+"""How like the name of what happened a verb must be in meaning."""
+_DOING = frozenset("did do does".split())
+_BEFORE = frozenset("have has had ever never also who not been was were is are".split())
+
+
+def is_deed(low: Sequence[str], at: int, subjects: set[int]) -> bool:
+    """Return whether a word stands where a verb does: "have sailed", "did each boat sail".
+
+    Args:
+        low: The words of the question.
+        at: Where the word stands.
+        subjects: Where names and nouns of the question end.
+    """
+    word = low[at]
+    if is_past(word) or word in VERBS:
+        return True
+    return (at in subjects and bool(_DOING & {*low[:at]})) or bool(_BEFORE & {*low[max(0, at - 1) : at]})
+
+
+def told_by_event(verb: str, graph: QueryGraph, schema: Schema, likeness: Likeness) -> bool:
+    """Return whether a verb says what happened between the things of a plan.
+
+    Args:
+        verb: The verb.
+        graph: The plan so far; what happened is in it as a thing that the question does not name.
+        schema: The schema.
+        likeness: How near two phrases are in meaning.
+    """
+    return any(_tells(verb, node, graph, schema, likeness) for node in _events(graph))
+
+
+def _events(graph: QueryGraph) -> Iterator[PlanNode]:
+    """Yield the things of a plan that lead to several others and are not named."""
+    for node in graph.nodes:
+        around = [p for p in graph.patterns if p.subject == node.place and p.predicate != RDF.type]
+        if isinstance(node.place, Unknown) and len(around) > 1:
+            yield node
+
+
+def _tells(verb: str, event: PlanNode, graph: QueryGraph, schema: Schema, likeness: Likeness) -> bool:
+    used = {str(p.predicate) for p in graph.patterns if event.place in (p.subject, p.object)}
+    ends = {str(e) for p in graph.patterns if p.subject == event.place for e in (p.object,)}
+    near = [c for n in graph.nodes if str(n.place) in ends for c in n.classes[:1]]
+    terms = [*used, *event.classes, *near]
+    names = [n for t in terms for n in _names(t, schema)]
+    if any(is_doer(word.lower(), verb) for name in names for word in words_in(name)):
+        return True
+    own = [i for i in schema.properties.values() if set(i.domains) & set(event.classes)]
+    comments = [i.comment for i in own] + [c.comment for t in event.classes if (c := schema.classes.get(t))]
+    if any(root(word) == root(verb) for text in comments for word in words_in(text)):
+        return True
+    called = [schema.classes[c].names[0] for c in event.classes[:1] if c in schema.classes]
+    return any(likeness(root(verb), name.lower()) >= _LIKE for name in called)
+
+
+def _names(term: str, schema: Schema) -> Sequence[str]:
+    info = schema.properties.get(term) or schema.classes.get(term)
+    return info.names if info is not None else ()
+
+
+def doers(verbs: Sequence[str], schema: Schema) -> list[str]:
+    """Return the classes that are named after those who do what some verbs say."""
+    return [
+        c for c, info in sorted(schema.classes.items())
+        if any(is_doer(w, v) for name in info.names[:1] for w in content(name) for v in verbs)
+        or any(is_doer(w.lower(), v) for name in info.names[:1] for w in words_in(name) for v in verbs)
+    ]  # fmt: skip

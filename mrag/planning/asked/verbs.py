@@ -1,0 +1,68 @@
+"""Verbs that no property is called by: what relates things of one kind, measures, or happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mrag.planning.asked.deeds import is_deed, told_by_event
+from mrag.planning.asked.extremes import PlanExtremes
+from mrag.planning.plan import Unknown
+from mrag.planning.reading.frame import Noun
+from mrag.planning.schema import PropertyInfo
+
+MEASURING = frozenset(
+    "last lasts lasted take takes took measure measures measured span spans spanned weigh weighs weighed "
+    "run runs ran reach reaches reached stretch stretches stretched total totals totalled".split()
+)
+"""Verbs that say only that things have the number behind them."""
+
+
+@dataclass
+class PlanVerbs(PlanExtremes):
+    """Verbs of a question that no property is called by."""
+
+    def _joinalike(self) -> None:
+        """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
+        for noun in self.frame.nouns:
+            info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
+            if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
+                self._joined_by(noun, info)
+
+    def _joined_by(self, verb: Noun, info: PropertyInfo) -> None:
+        alike, low = set(info.domains) & set(info.ranges), self.question.low
+        places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
+        open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
+        named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
+        if len(open_) != 1 or len(named) != 1 or low[verb.end : verb.end + 1] == ["of"]:
+            return
+        passive = "by" in (low[verb.end - 1], *low[verb.end : verb.end + 1])
+        first, last = open_[0].place, named[0].place
+        if (places[str(last)] < verb.start) != passive:
+            first, last = last, first
+        self.graph.add(first, info.iri, last)
+
+    def _counts(self) -> set[int]:
+        """Return where words name numbers, with a participle behind: "number of papers cited"."""
+        spans = [(n.start, n.end) for n in self.frame.nouns if self._kind_of(n) == "number"]
+        ends = {end for _, end in spans if "".join(self.question.low[end : end + 1]).endswith("ed")}
+        return ends | {i for start, end in spans for i in range(start, end)}
+
+    def _kind_of(self, noun: Noun) -> str:
+        info = self.schema.properties.get(self.noun(noun).term)
+        return info.kind if info is not None else ""
+
+    def _measured_behind(self, at: int) -> bool:
+        """Return whether the number that a verb speaks of is named: "lasted more than 5 nights"."""
+        nouns = [
+            n
+            for c in self.frame.compared
+            for n in (c.right, c.left)
+            if n is not None and at < n.start < at + 7
+        ]
+        return any(self._kind_of(n) == "number" for n in nouns)
+
+    def _happened(self, at: int) -> bool:
+        """Return whether a verb says what happened, which the plan has as a thing: "sailed" of charters."""
+        low = self.question.low
+        ends = {r.mention.end for r in self.frame.restrictions} | {n.end for n in self.frame.nouns}
+        return is_deed(low, at, ends) and told_by_event(low[at], self.graph, self.schema, self.likeness)

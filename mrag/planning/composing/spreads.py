@@ -1,0 +1,175 @@
+"""How far values lie apart: the greatest and the least of a property, and those of two things.
+
+"The difference between the highest and the lowest price", "how many years lie between the births of Ada and
+Ben": what has the values is read as a question of its own, and its least is taken from its greatest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from mrag.errors import ConfigError
+from mrag.planning import plan as pl
+from mrag.planning.algebra.scopes import check
+from mrag.planning.building.choices import Draft
+from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.schema import Schema
+
+_EXTREMES = re.compile(
+    r"(?i)^\W*(?:what (?:is|was|are) |calculate |compute |show |give )?(?:me )?(?:the )?"
+    r"(?:difference|gap|spread|distance) (?:in (?P<noun>\w+(?: \w+)?) )?between (?:the )?(?P<high>[\w-]+)"
+    r"(?: (?P<first>[\w -]+?))? and (?:the )?(?P<low>[\w-]+) (?P<what>.+?)\W*$"
+)
+_YEARS = re.compile(
+    r"(?i)^\W*how many (?P<unit>years|days) (?:(?:lie|lay|lies|are|were|passed|elapsed|pass|is|was) )?"
+    r"(?:there )?between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
+    r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)\W*$"
+)
+_AFTER = re.compile(
+    r"(?i)^\W*how many (?P<unit>years|days) (?:after|before) (?P<x>.+?) (?:was|were|did|is) (?P<y>.+?) "
+    r"(?P<what>[\w-]+)\W*$"
+)
+_HIGH = frozenset("highest greatest largest biggest maximum max most".split())
+_LOW = frozenset("lowest least smallest minimum min fewest".split())
+
+
+@dataclass(frozen=True)
+class ValueSpread:
+    """How far values lie apart.
+
+    Attributes:
+        inner: The question for the values.
+        unit: `year` or `day`, which dates are counted in; "" for numbers.
+    """
+
+    inner: str
+    unit: str = ""
+
+
+def spread(text: str) -> ValueSpread | None:
+    """Return what a question asks the greatest difference of; None for other questions.
+
+    Example:
+        >>> spread("What is the difference between the highest and the lowest price of a boat?").inner
+        'What is the average price of a boat?'
+        >>> spread("What is the difference between the longest and the shortest river?").inner
+        'What is the average length of river?'
+        >>> spread("How many years lie between the founding of Acme and Bolt?").inner
+        'What is the founding of Acme and Bolt?'
+        >>> spread("What is the difference in price between Acme and Bolt?")
+    """
+    if (match := _YEARS.match(text) or _AFTER.match(text)) is not None:
+        return ValueSpread(
+            f"What is the {match['what']} of {match['x']} and {match['y']}?", match["unit"][:-1].lower()
+        )
+    match = _EXTREMES.match(text)
+    if match is None:
+        return None
+    high, low, what = match["high"].lower(), match["low"].lower(), match["what"]
+    if {high, low} & _HIGH and {high, low} & _LOW:
+        return ValueSpread(f"What is the average {what}?")
+    plain, other = positive(high), positive(low)
+    opposite = (
+        plain and other and plain != high and other != low and DIMENSIONS[plain][0] != DIMENSIONS[other][0]
+    )
+    if not (plain and opposite):
+        return None
+    return ValueSpread(f"What is the average {match['noun'] or DIMENSIONS[plain][1].split()[0]} of {what}?")
+
+
+_LAST = re.compile(
+    r"(?i)^\W*when (?P<verb>was|were|did|has|have|is|are) (?P<x>.+?) (?P<end>first|last) (?P<deed>[\w-]+)\W*$"
+)
+
+
+def end_of_time(text: str) -> tuple[str, pl.Fold] | None:
+    """Return the question for all times of a deed, and which of them is asked for; None for other questions.
+
+    Example:
+        >>> end_of_time("When was the blue van last serviced?")
+        ('When was the blue van serviced?', 'maximum')
+    """
+    match = _LAST.match(text)
+    if match is None:
+        return None
+    fold: pl.Fold = "minimum" if match["end"].lower() == "first" else "maximum"
+    return f"When {match['verb']} {match['x']} {match['deed']}?", fold
+
+
+def end_of(times: Draft, fold: pl.Fold) -> Draft | None:
+    """Return the plan of the first or the last of some times."""
+    plan = times.plan
+    if (
+        plan.limit is not None
+        or plan.grouped
+        or len(plan.columns) != 1
+        or not isinstance(plan.columns[0].value, pl.Unknown)
+    ):
+        return None
+    value = plan.columns[0].value
+    of = tuple(
+        p.subject for p in plan.where.patterns if p.object == value and isinstance(p.subject, pl.Unknown)
+    )
+    column = replace(plan.columns[0], value=pl.Aggregate(fold, value, of))
+    return replace(times, plan=replace(plan, columns=(column,)), choices={})
+
+
+def apart_by(found: ValueSpread, values: Draft, schema: Schema) -> Draft | None:
+    """Return the plan of how far some values lie apart.
+
+    Args:
+        found: What is asked for.
+        values: The plan that finds the values, or folds them.
+        schema: The schema.
+    """
+    plan = values.plan
+    if plan.limit is not None or plan.having or plan.group_by or not values.shown:
+        return None
+    shown = [c.value for c in plan.columns if c.name in values.shown]
+    value = shown[-1]
+    if isinstance(value, pl.Aggregate):
+        value_, of = value.value, value.of
+        if len(shown) > 1 or not value.where.empty or value.function != "average":
+            return None
+    else:
+        value_ = value
+        of = tuple(
+            p.subject
+            for p in plan.where.patterns
+            if p.object in pl.parts(value) and isinstance(p.subject, pl.Unknown)
+        )
+    if value_ is None or isinstance(value_, pl.Aggregate) or not of:
+        return None
+    counted = _counted(value_, plan, schema, found.unit)
+    if counted is None:
+        return None
+    high, low = (pl.Aggregate(f, counted, of) for f in ("maximum", "minimum"))
+    difference: pl.Expression = pl.Days(low, high) if found.unit == "day" else pl.Arithmetic(high, "-", low)
+    whole = pl.Plan(plan.where, (pl.Column(difference, "difference"),))
+    try:
+        check(whole)
+    except ConfigError:
+        return None
+    return replace(values, plan=whole, shown=("difference",), choices={})
+
+
+def _counted(value: pl.Expression, plan: pl.Plan, schema: Schema, unit: str) -> pl.Expression | None:
+    """Return what is subtracted: a date as its year, a number as it is; None where neither fits."""
+    plain = next((e for e in pl.parts(value) if isinstance(e, pl.Unknown)), None)
+    info = next(
+        (
+            i
+            for p in plan.where.patterns
+            if p.object == plain and (i := schema.properties.get(str(p.predicate)))
+        ),
+        None,
+    )
+    if info is None or info.kind not in ("number", "date"):
+        return None
+    if info.kind == "number":
+        # The least and the greatest of numbers are those of numbers, not of their texts.
+        return None if unit == "day" else value if isinstance(value, pl.Number) else pl.Number(value)
+    if unit == "day":
+        return value
+    return pl.DatePart("year", value) if unit == "year" else None
