@@ -23,7 +23,7 @@ from mrag.cel.syntax.expressions import (
 from mrag.rdf.terms import XSD
 
 NAME = 2
-"""What each individual that is named costs beside its symbol."""
+"""What each individual that is named costs beside its symbol; that none is linked to it costs it again."""
 
 TEXT = 3
 """What each text costs beside its symbol."""
@@ -55,6 +55,8 @@ def cost(expression: Expression) -> int:
         (3, 5, 7, 7)
         >>> length(Value(child, "urn:ann")), cost(Value(child, "urn:ann"))
         (3, 5)
+        >>> length(Not(Value(child, "urn:ann"))), cost(Not(Value(child, "urn:ann")))
+        (4, 9)
     """
     return length(expression) + sum(map(_price, walk(expression)))
 
@@ -73,6 +75,8 @@ def _price(e: Expression) -> int:
             return 2 * DENIAL
         case Only() | AtMost() | DataOnly():
             return DENIAL
+        case Not(Value(_, of)) if not isinstance(of, Literal):
+            return DENIAL + NAME
         case Not(of) if isinstance(of, Restriction):
             return DENIAL
     return 0
