@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mrag.text.possessive import compiled
+
 DEEPEST: Final = 1_000
 """Most brackets, braces and quoted triples inside of each other."""
 LONGEST: Final = 15 << 20
@@ -153,18 +155,18 @@ def end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
 
 
 # Each eats, without going back, what needs no counting: the loops are the regular expression engine's.
-_TURTLE = re.compile(
+_TURTLE = compiled(
     rb"""(?: [^\[\](){}<>"'#\\]++ | <[^<>"{}\s]*+> | \\.
     | "{3}(?:[^"\\]++|\\.|"{1,2}+(?=[^"]))*+"{3} | '{3}(?:[^'\\]++|\\.|'{1,2}+(?=[^']))*+'{3}
     | "(?!"")[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"(?=[^"]) | '(?!'')[^'\\\r\n]*+(?:\\.[^'\\\r\n]*+)*+'(?=[^'])
     | \#[^\r\n]*+[\r\n] )*+""",
     re.VERBOSE | re.DOTALL,
 )
-_JSON = re.compile(rb'(?:[^\[\]{}()"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_JSON = compiled(rb'(?:[^\[\]{}()"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _BODIES: dict[bytes, re.Pattern[bytes]] = {
-    b'"': re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL),
-    b"'": re.compile(rb"(?:[^'\\]++|\\.)*+", re.DOTALL),
-    b'"""': re.compile(rb'(?:[^"\\]++|\\.|"{1,2}+(?=[^"]))*+', re.DOTALL),
-    b"'''": re.compile(rb"(?:[^'\\]++|\\.|'{1,2}+(?=[^']))*+", re.DOTALL),
-    b"\n": re.compile(rb"[^\n\r]*+"),
+    b'"': compiled(rb'(?:[^"\\]++|\\.)*+', re.DOTALL),
+    b"'": compiled(rb"(?:[^'\\]++|\\.)*+", re.DOTALL),
+    b'"""': compiled(rb'(?:[^"\\]++|\\.|"{1,2}+(?=[^"]))*+', re.DOTALL),
+    b"'''": compiled(rb"(?:[^'\\]++|\\.|'{1,2}+(?=[^']))*+", re.DOTALL),
+    b"\n": compiled(rb"[^\n\r]*+"),
 }

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Final
 
 from mrag.loaders._bounds import LONGEST, TooMuch, end_of
+from mrag.text.possessive import compiled
 
 DEEPEST_XML: Final = 10_000
 """Most elements inside of each other; writers of RDF/XML nest the rest of a list in each of its members."""
@@ -130,8 +131,8 @@ class Xml:
 
 
 _START = rb"""<[^/!?<>"'][^<>"'/]*+(?:(?:"[^"]*+"|'[^']*+'|/(?!>))[^<>"'/]*+)*+"""
-_XML = re.compile(rb"(?:[^<]++|%s(?:/>|>[^<]*+</[^<>]*+>))*+" % _START)
-_OPENING = re.compile(_START + rb"(?:/>|>)")
+_XML = compiled(rb"(?:[^<]++|%s(?:/>|>[^<]*+</[^<>]*+>))*+" % _START)
+_OPENING = compiled(_START + rb"(?:/>|>)")
 _CLOSING = re.compile(rb"</[^<>]*+>")
 _SECTIONS = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _ENTITY = re.compile(

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from mrag.errors import QueryRefused, QueryTimeout
+from mrag.text.possessive import compiled
 
 AGGREGATES = frozenset("COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT".split())
 FUNCTIONS = frozenset(
@@ -46,7 +47,7 @@ _BASE = (
 )
 _MARKS = "\u00b7\u0300-\u036f\u203f-\u2040"
 _CHARS = f"{_BASE}_0-9{_MARKS}\\-"
-_PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+_PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'(*)+,;=/?#@%]"
 _SHORT = r"{0}[^{0}\\\n\r]*+(?:\\.[^{0}\\\n\r]*+)*+{0}"
 _LONG = r"{0}{0}{0}[^{0}\\]*+(?:(?:\\.|{0}{{1,2}}(?!{0}))[^{0}\\]*+)*+{0}{0}{0}"
 _TERMINALS = {
@@ -63,12 +64,12 @@ _TERMINALS = {
     "blank": rf"_:[{_BASE}_0-9](?:\.*+[{_CHARS}])*+",
     "sign": r"\^\^|\|\||&&|!=|<=|>=|[{}()\[\],;.=<>!+\-*/|^?]",
 }
-_TOKEN = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _TERMINALS.items()), re.DOTALL)
-_SPACE = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+")
+_TOKEN = compiled("|".join(f"(?P<{name}>{form})" for name, form in _TERMINALS.items()), re.DOTALL)
+_SPACE = compiled(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+")
 _LINES = re.compile(r"\r\n?|\n")
 _COMMENT = re.compile(r"#[^\r\n]*+")
 # An even run of backslashes before it makes the `u` ordinary text.
-_CODEPOINT = re.compile(r"(?<!\\)((?:\\\\)*+)(?:\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8}))")
+_CODEPOINT = compiled(r"(?<!\\)((?:\\\\)*+)(?:\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8}))")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _PRINTED = str.maketrans({character: f"\\{name}" for name, character in _ESCAPES.items() if name != "'"})

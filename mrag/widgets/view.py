@@ -61,6 +61,8 @@ class NotebookView(ABC):
                 "_esm": (files("mrag.widgets") / "panel.js").read_text(encoding="utf-8"),
                 "value": traitlets.Dict().tag(sync=True),
                 "asked": traitlets.Dict().tag(sync=True),
+                # Its text is kept in the notebook, where an address would change with each run.
+                "__repr__": lambda _: f"<{type(self).__name__}>",
             }
             made = type("MragPanel", (anywidget.AnyWidget,), body)(value=self.value)
             made.observe(self._asked, "asked")

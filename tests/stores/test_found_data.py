@@ -135,8 +135,8 @@ def test_fusekis_unnamed_and_named_graphs_are_read_together(tmp_path: Path) -> N
         store.update(DATA.replace("urn:mine", UNNAMED).replace("car", "bus"))
         with mrag.connect(url) as kg:
             assert kg.as_found and kg.query("ASK { <urn:x:bus> ?p ?o . <urn:x:car> ?q ?r }") is True
-            asks_and_answers(kg)
             assert asked[-1]["default-graph-uri"] == ["urn:x-arq:DefaultGraph", "urn:x-arq:UnionGraph"]
+            asks_and_answers(kg)
             kg.query("ASK { ?s ?p ?o }", limits=Limits(seconds=7))
             assert asked[-1]["timeout"] == ["7"]
             assert isinstance(kg.store, FusekiStore)

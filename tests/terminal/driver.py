@@ -19,6 +19,7 @@ from urllib.parse import unquote_to_bytes
 
 from mrag.cli import main
 from mrag.stores.process.limited import close_all
+from mrag.stores.process.snapshot import RESERVE
 
 
 def collect(source: int, into: list[bytes]) -> None:
@@ -49,7 +50,9 @@ def run(argv: list[str], *, tty: bool) -> tuple[bytes, bytes, int]:
     except BaseException:
         code = 99
         traceback.print_exc()  # as the interpreter would
-    close_all()  # as at the end of a process: children hold standard error open
+    # As at the end of a process: children hold standard error open.
+    close_all()
+    RESERVE.close()
     for stream, number, old in zip((sys.stdout, sys.stderr), (1, 2), kept, strict=True):
         stream.flush()
         os.dup2(old, number)

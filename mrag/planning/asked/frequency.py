@@ -26,6 +26,8 @@ class PlanFrequency(PlanNames):
 
     def _most_of(self, columns: list[Column]) -> Expression:
         """Return what a verb before "the most" tells the number of: "which customer spent the most"."""
+        if not columns:
+            raise Unbuildable("the most of what?")
         low, shown = self.question.low, columns[0].value
         most = max((i for i, w in enumerate(low) if w in ("most", "least")), default=len(low))
         verbs = [n for n in self.frame.nouns if not n.role and n.start < most and not self._apposed_beside(n)]

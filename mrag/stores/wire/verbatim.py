@@ -7,13 +7,13 @@ the parser instead.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import pyoxigraph as ox
 
 from mrag.loaders.rdf import Progress, Source
+from mrag.text.possessive import compiled
 
 _CHUNK: Final = 1 << 20
 _IN_IRI: Final = rb"(?:[!$&-;=?@A-Z_a-z~]++|%[0-9A-Fa-f]{2})*+"
@@ -24,7 +24,7 @@ _IRI: Final = rb"<(?:https?://[A-Za-z0-9.\-]++(?=[/?#>])|urn:[A-Za-z0-9\-]++:)%b
 _SHOWN: Final = rb'[^"\\\0-\x1f\x7f]*+'
 _KIND: Final = rb"(?:@[a-z]{2}(?:-[a-z]{2})?+|\^\^%b)?+" % _IRI
 _TEXT: Final = rb'"%b(?:\\[nr"\\]%b)*+"%b' % (_SHOWN, _SHOWN, _KIND)
-_LINES: Final = re.compile(rb"(?:%b %b (?:%b|%b) \.\n)*+" % (_IRI, _IRI, _IRI, _TEXT))
+_LINES: Final = compiled(rb"(?:%b %b (?:%b|%b) \.\n)*+" % (_IRI, _IRI, _IRI, _TEXT))
 _TYPED: Final = (b"XMLSchema#string>", b"rdf-syntax-ns#langString>", b"rdf-syntax-ns#dirLangString>")
 """Datatypes that stores of RDF 1.0 tell from none."""
 
