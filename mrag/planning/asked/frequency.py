@@ -90,6 +90,8 @@ class PlanFrequency(PlanNames):
 
     def _how_often(self, columns: list[Column]) -> Expression:
         """Return how many things have what is shown: "the most common cause", "which way is used most"."""
+        if not columns:
+            raise Unbuildable("the most of what?")
         shown, low, top = columns[0].value, self.question.low, self.frame.superlative
         said = top is not None and top.adjective in COMMON
         if not isinstance(shown, Unknown) or len(columns) > 1 or not (said or low[-1] in ("most", "least")):

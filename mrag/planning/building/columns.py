@@ -254,8 +254,7 @@ class PlanColumns(PlanFrequency):
                 self.guesses += 2  # "the largest river" by the area of what it runs through
             expression: Expression = self._property(best[0], None, self._node_of(top.of))
             owner = self.graph.owner(self._domains(best[0])).place
-            shown_first = columns[0].value if columns else None
-            if top.fold is not None and isinstance(owner, Unknown) and owner != shown_first:
+            if top.fold and isinstance(owner, Unknown) and [owner] != [c.value for c in columns[:1]]:
                 expression = Aggregate(top.fold, expression, (owner,))
             return self._hidden(expression, columns, names, TimeUnit("year", 0))
         if top.measure is None:
