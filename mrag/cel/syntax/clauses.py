@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rdflib import Literal
 
-from mrag.cel.syntax.expressions import Expression, OneOf
+from mrag.cel.syntax.expressions import And, Expression, OneOf, Or
 from mrag.rdf.terms import XSD, curie, to_ox
 
 Language: TypeAlias = OneOfText["en", "de"]
@@ -47,6 +47,10 @@ class Clauses(ABC):
     @abstractmethod
     def value(self, value: str | Literal) -> str:
         """Return the name of an individual, or a literal."""
+
+    def part(self, e: Expression, last: bool) -> str:
+        """Return the clause of a part of a conjunction or a disjunction, in brackets if it is one itself."""
+        return f"({self.clause(e)})" if isinstance(e, And | Or) else self.clause(e, last)
 
     def listed(self, names: OneOf) -> str:
         """Return the names of individuals in brackets."""

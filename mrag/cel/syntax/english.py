@@ -82,14 +82,11 @@ class English(Clauses):
                 return f"is nothing that ({self.clause(of)})"
             case ce.And(parts) | ce.Or(parts):
                 parts = tuple(sorted(parts, key=_kind))
-                made = [self._part(p, last and p is parts[-1]) for p in parts]
+                made = [self.part(p, last and p is parts[-1]) for p in parts]
                 return f"{', '.join(made[:-1])} {'and' if isinstance(e, ce.And) else 'or'} {made[-1]}"
             case ce.OneOf(members):
                 return f"is {self._either(members, 'one')}"
         return self._restriction(e, last)
-
-    def _part(self, e: ce.Expression, last: bool) -> str:
-        return f"({self.clause(e)})" if isinstance(e, ce.And | ce.Or) else self.clause(e, last)
 
     def _restriction(self, e: ce.Restriction, last: bool) -> str:
         """Return what is said of the values of a property."""

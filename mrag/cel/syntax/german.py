@@ -163,14 +163,11 @@ class German(Clauses):
             case ce.Not(of):
                 return f"nicht erfüllt: ({self.clause(of)})"
             case ce.And(parts) | ce.Or(parts):
-                made = [self._part(p, last and p is parts[-1]) for p in parts]
+                made = [self.part(p, last and p is parts[-1]) for p in parts]
                 return f"{', '.join(made[:-1])} {'und' if isinstance(e, ce.And) else 'oder'} {made[-1]}"
             case ce.OneOf(members):
                 return f"{self._either(members)} ist"
         return self._restricted(e, last=last)
-
-    def _part(self, e: ce.Expression, last: bool) -> str:
-        return f"({self.clause(e)})" if isinstance(e, ce.And | ce.Or) else self.clause(e, last)
 
     def _either(self, members: tuple[str, ...]) -> str:
         names = ", ".join(map(self.value, members))
