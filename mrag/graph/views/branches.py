@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rdflib import BNode
+from rdflib import BNode, URIRef
 from rdflib.term import Variable
 
 from mrag.rdf import patterns as pt
@@ -19,7 +19,7 @@ from mrag.rdf import tree
 from mrag.rdf.lexer import AGGREGATES, Tokens
 from mrag.rdf.printing import to_pattern, to_sparql
 from mrag.rdf.query_parser import parse_query
-from mrag.rdf.terms import to_ox
+from mrag.rdf.terms import RDF, to_ox
 
 _UNREPEATABLE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
 _OTHER = "mrag_other"
@@ -38,6 +38,12 @@ class Anchor:
     name: str
     pattern: tree.TripleNode
     places: tuple[int, ...]
+
+    @property
+    def specific(self) -> bool:
+        """Whether the pattern names a property, or a class, so that it matches little beside the branch."""
+        typed = str(self.pattern.p) == RDF + "type"
+        return isinstance(self.pattern.p, URIRef) and not (typed and isinstance(self.pattern.o, Variable))
 
     def counted(self) -> str:
         """Return the query for how many values there are that are IRIs."""

@@ -265,9 +265,10 @@ def _parts(work: ViewWork, text: str) -> tuple[int, Iterator[tuple[int, str]]]:
 
 
 def _best(work: ViewWork, branch: Branch) -> tuple[Anchor | None, int]:
-    """Return the anchor with most values, and how many."""
+    """Return the anchor with most values, and how many; one of a specific pattern if there is one."""
     found: tuple[Anchor | None, int] = None, 0
-    for anchor in branch.anchors:
+    specific = [anchor for anchor in branch.anchors if anchor.specific]
+    for anchor in specific or branch.anchors:
         [row] = work.query(anchor.counted())
         count = int(row[0].value)
         if count > found[1]:
