@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
+from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, best, contenders, distinct
 from mrag.storage.arrays import Lazy
 
 __all__ = ["DenseIndex", "DenseParams", "sign_codes"]
@@ -20,7 +20,6 @@ __all__ = ["DenseIndex", "DenseParams", "sign_codes"]
 Vectors = npt.NDArray[np.float32]
 Stored = Vectors | Lazy
 Codes = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 _LEAST_BITS: Final = 512
 _CHUNK: Final = 4096
@@ -30,8 +29,6 @@ _ROUNDS: Final = 2
 _WIDER: Final = 8
 _WIDEST: Final = 64
 """Half of the bits let through this many times the rows that all of them do, or one row of so many."""
-_IN_BYTES: Final = 4
-"""Words of 64 bits whose differing bits are counted in bytes."""
 
 
 @dataclass(frozen=True)
@@ -228,22 +225,19 @@ class DenseIndex:
         code = sign_codes(query[np.newaxis])[:, 0]
         # Half of the bits choose the rows of which all are compared: reading them is what takes the time.
         first = max(1, len(code) // 2)
-        short = first <= _IN_BYTES
-        distances: Counts = (
-            np.empty(self.rows.total, np.uint8) if short else np.empty(self.rows.total, np.uint16)
-        )
+        distances = np.empty(self.rows.total, np.uint16)
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
             _differing_bits(codes[:first], code[:first], distances[start:end])
         if allowed is not None:
-            distances[~allowed] = 255 if short else 65_535
+            distances[~allowed] = np.iinfo(np.uint16).max
         rows = _least(distances, max(wanted * _WIDER, self.rows.total // _WIDEST))
         rows = rows if allowed is None else rows[allowed[rows]]
-        near = distances[rows].astype(np.uint16)
+        distances = distances[rows]
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
             here = slice(*np.searchsorted(rows, (start, end)))
             for word, bits in zip(codes[first:], code[first:], strict=True):
-                near[here] += np.bitwise_count(word[rows[here] - start] ^ bits)
-        return rows[_least(near, wanted)]
+                distances[here] += np.bitwise_count(word[rows[here] - start] ^ bits)
+        return rows[_least(distances, wanted)]
 
     def _cosines(self, query: Vectors, rows: npt.NDArray[np.int64]) -> Vectors:
         exact = query.astype(np.float64)
@@ -256,14 +250,10 @@ class DenseIndex:
         return scores
 
 
-def _differing_bits(codes: Codes, code: npt.NDArray[np.uint64], into: Counts) -> None:
-    """Count the bits in which rows differ from a code, so many rows at a time that they stay in the cache.
-
-    Where 256 bits are counted in bytes, more than 191 of the first 192 count as 191.
-    """
+def _differing_bits(codes: Codes, code: npt.NDArray[np.uint64], into: npt.NDArray[np.uint16]) -> None:
+    """Count the bits in which rows differ from a code, so many rows at a time that they stay in the cache."""
     differing = np.empty(_CACHED, np.uint64)
     counts = np.empty(_CACHED, np.uint8)
-    full = into.dtype == np.uint8 and len(codes) == _IN_BYTES
     for start in range(0, len(into), _CACHED):
         here = into[start : start + _CACHED]
         here[:] = 0
@@ -271,8 +261,6 @@ def _differing_bits(codes: Codes, code: npt.NDArray[np.uint64], into: Counts) ->
         for word, bits in zip(codes, code, strict=True):
             np.bitwise_xor(word[start : start + _CACHED], bits, out=some)
             np.bitwise_count(some, out=few)
-            if full:
-                np.minimum(here, 191, out=here)
             np.add(here, few, out=here)
 
 
@@ -281,14 +269,11 @@ def _rounding(query: Vectors) -> float:
     return 2 * len(query) * 2.0**-24
 
 
-def _least(distances: npt.NDArray[np.uint8] | npt.NDArray[np.uint16], wanted: int) -> npt.NDArray[np.int64]:
+def _least(distances: npt.NDArray[np.uint16], wanted: int) -> npt.NDArray[np.int64]:
     """Return the rows of the least distances, ascending: so many, and all that tie with the last of them."""
-    # To count bytes below a bound is so quick that eight bounds take less time than one selection.
-    low, high = 0, int(np.iinfo(distances.dtype).max)
-    while low < high:
-        middle = (low + high) // 2
-        if np.count_nonzero(distances <= distances.dtype.type(middle)) >= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return np.flatnonzero(distances <= distances.dtype.type(low)).astype(np.int64, copy=False)
+    # A bound of the best complements leaves few rows to be counted.
+    bound = np.uint16(~np.uint16(best(~distances, wanted)))
+    rows = np.flatnonzero(distances <= bound).astype(np.int64, copy=False)
+    near = distances[rows]
+    border = np.searchsorted(np.cumsum(np.bincount(near)), wanted)
+    return rows[near <= border]

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int | None], None]
 
-_LEAST, _MOST, _PARTS = 1_000, 20_000, 64
+_LEAST, _MOST, _PARTS = 5_000, 20_000, 64
 """Values of an anchor in a part, at least and at most; between, so many that there are 64 parts."""
 _JOURNAL = "parts.jsonl"
 
