@@ -11,7 +11,7 @@ from rdflib import RDF, Literal, URIRef
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.roles import PlanRoles, plain
-from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.algebra.scopes import aggregates, sides
 from mrag.planning.plan import (
     Block,
     Column,
@@ -22,6 +22,7 @@ from mrag.planning.plan import (
     Pattern,
     Plan,
     Unknown,
+    parts,
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.schema import Schema
@@ -67,13 +68,16 @@ class Nothing:
         nearest: What comes nearest to it, where it bounds a number or a date.
         instead: What a thing has in place of the value that was asked for, or the things that a description
             fits in place of the one that was asked about.
-        described: Whether anything at all fits such a description.
+        undecided: What nothing in the graph is known of, so that it can be answered neither yes nor no: the
+            description that a thing should fit, or that things have the values to be compared.
+        compared: What two named things have, where the one value compares otherwise to the other.
     """
 
     part: Loosened | None = None
     nearest: Nearest | None = None
     instead: tuple[URIRef | Literal, ...] = ()
-    described: bool = True
+    undecided: Plan | None = None
+    compared: tuple[Pattern, ...] = ()
 
 
 def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Nothing:
@@ -103,13 +107,19 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         if found is None:
             return Nothing()
         terms = tuple(t for (t,) in found.rows if isinstance(t, URIRef))
-        return Nothing(same, None, terms if len(terms) <= _TOLD else (), bool(terms))
+        return Nothing(
+            same, None, terms if len(terms) <= _TOLD else (), None if terms else plan.where.plans[0]
+        )
+    if (undecided := _undecided(kg, plan, schema, ends)) is not None:
+        return Nothing(undecided=undecided)
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
         asked = replace(loose, order=(), limit=None if loose.grouped else 1, offset=0, ties=False)
         found = _run(kg, asked, schema, ends, settled=False)
         if found is None:
             break
         if found.holds:
+            if isinstance(part, Comparison) and (facts := _compared(kg, loose, part, schema, ends)):
+                return Nothing(part, compared=facts)
             if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
                 return Nothing(part, None, _instead(kg, loose, schema, ends))
             return Nothing(part, _nearest(kg, loose, part, schema, ends))
@@ -125,6 +135,28 @@ def _identity(plan: Plan) -> Comparison | None:
     if isinstance(same, Comparison) and isinstance(same.left, Unknown) and isinstance(same.right, URIRef):
         return same if same.relation == "=" else None
     return None
+
+
+def _undecided(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Plan | None:
+    """Return what no value to be compared is known of: "Is Ada older than Ben?", whose age nothing tells."""
+    where = plan.where
+    compared = [c for c in where.conditions if isinstance(c, Comparison)]
+    if not plan.yes_or_no or not compared:
+        return None
+    values = {u for c in compared for s in sides(c) for u in parts(s) if isinstance(u, Unknown)}
+    rest = replace(where, conditions=tuple(c for c in where.conditions if c not in compared))
+    bare = replace(rest, patterns=tuple(p for p in where.patterns if p.object not in values))
+    known = _run(kg, Plan(rest), schema, ends)
+    if known is None or known.holds or len(bare.patterns) == len(rest.patterns):
+        return None
+    if not bare.empty and not ((found := _run(kg, Plan(bare), schema, ends)) and found.holds):
+        return None  # there is nothing whose value could be known
+    for pattern in where.patterns:
+        if isinstance(pattern.subject, URIRef) and pattern.object in values:
+            found = _run(kg, Plan(Block((pattern,))), schema, ends)
+            if found is not None and not found.holds:
+                return Plan(Block((pattern,)))
+    return Plan(rest)
 
 
 def has_bounds(plan: Plan) -> bool:
@@ -175,6 +207,23 @@ def _nearest(kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, en
     plan = Plan(loose.where, columns, (), having, (Order(_VALUE, greatest),), 1)
     result = _run(kg, plan, schema, ends)
     return Nearest(plan, value, greatest, result) if result is not None and result.rows else None
+
+
+def _compared(
+    kg: KnowledgeGraph, loose: Plan, part: Comparison, schema: Schema, ends: float
+) -> tuple[Pattern, ...]:
+    """Return the values of two named things that a question compares, () where it is no such question."""
+    sides = [plain(part.left), plain(part.right)]
+    bound = [PlanRoles(loose).binding(side) for side in sides if isinstance(side, Unknown)]
+    patterns = [p for p in bound if p is not None and isinstance(p.subject, URIRef)]
+    if not loose.yes_or_no or len(patterns) != len(sides):
+        return ()
+    columns = tuple(Column(p.object, f"side_{n}") for n, p in enumerate(patterns))
+    found = _run(kg, Plan(loose.where, columns, limit=2), schema, ends)
+    if found is None or len(found.rows) != 1:
+        return ()  # none of several values compares as was asked
+    pairs = zip(patterns, found.rows[0], strict=True)
+    return tuple(replace(p, object=v) for p, v in pairs if isinstance(v, URIRef | Literal))
 
 
 def _instead(kg: KnowledgeGraph, loose: Plan, schema: Schema, ends: float) -> tuple[URIRef | Literal, ...]:

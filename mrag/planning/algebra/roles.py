@@ -78,6 +78,13 @@ class PlanRoles:
         """Return whether a column shows an unknown."""
         return any(unknown in pl.parts(c.value) for c in self._plan.columns)
 
+    def compared(self) -> set[pl.Pattern]:
+        """Return what named things have, where a comparison of their values says that they have it."""
+        where = self._plan.where
+        ends = {u for c in where.conditions for s in sides(c) for u in pl.parts(s)}
+        found = {p for p in where.patterns if isinstance(p.subject, URIRef) and p.object in ends}
+        return found if len(found) > 1 else set()
+
     def only(self, condition: pl.Condition, unknown: pl.Unknown) -> bool:
         """Return whether a condition bounds the value of an unknown by something fixed."""
         if isinstance(condition, pl.Contains):
