@@ -80,8 +80,8 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
         name: Returns the name of a term.
     """
     first = f"{'No' if plan.yes_or_no else 'None'}: {looked_for(plan, name)}."
-    if nothing.compared and isinstance(nothing.part, Comparison):
-        return f"No: {_compared(plan, nothing.part, nothing.compared, name)}.", ""
+    if nothing.compared is not None:
+        return f"No: {_compared(*nothing.compared, name)}.", ""
     if nothing.nearest is not None:
         near = _nearest(nothing.nearest, name)
         only = plan.yes_or_no and bool(plan.having) and len(nothing.nearest.plan.columns) == 1
@@ -100,11 +100,18 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
     return first, f"Without “{part_to_words(plan, nothing.part, name)}” something is found."
 
 
-def _compared(plan: Plan, part: Comparison, facts: Sequence[Pattern], name: Name) -> str:
-    called, again = (value_to_words(plan, side, name)[0] for side in (part.left, part.right))
-    said = [[name(t) for t in (f.subject, f.object) if not isinstance(t, Unknown)] for f in facts]
-    one, other = (" is ".join(pair) for pair in said)
-    return f"the {called} of {one}, and {'that' if called == again else f'the {again}'} of {other}"
+def _compared(plan: Plan, found: PlanResult, name: Name) -> str:
+    """Return what two values are: "the height of Rhone is 5, and that of Rhine is 7"."""
+    called, subjects = list[str](), list[str]()
+    for column in plan.columns:
+        own = tuple(p for p in plan.where.patterns if p.object == column.value)
+        called.append(to_words(Plan(Block(own) if own else plan.where, (column,)), name))
+        subjects += [name(p.subject) for p in own if isinstance(p.subject, URIRef)]
+    again = called[1]
+    if len(subjects) == 2 and called[0].removesuffix(subjects[0]) == again.removesuffix(subjects[1]):
+        again = f"that of {subjects[1]}"
+    first, second = (name(term) for term in found.rows[0] if term is not None)
+    return f"{called[0]} is {first}, and {again} is {second}"
 
 
 def _nearest(nearest: Nearest, name: Name) -> str:

@@ -295,8 +295,8 @@ def _denied(
     context, support = Context((), ()), list[tuple[Citation, ...]]()
     if nothing.nearest is not None:
         context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
-    elif nothing.compared:
-        context, support = _proved(kg, Plan(Block(nothing.compared)), [()], ends)
+    elif nothing.compared is not None:
+        context, support = _proved(kg, nothing.compared[0], nothing.compared[1].rows, ends)
     elif nothing.instead and isinstance(nothing.part, Pattern):
         told = Block((replace(nothing.part, object=nothing.instead[0]),))
         context, support = _proved(kg, Plan(told), [()], ends)

@@ -13,6 +13,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.roles import PlanRoles, plain
 from mrag.planning.algebra.scopes import aggregates, sides
 from mrag.planning.plan import (
+    Aggregate,
     Block,
     Column,
     Comparison,
@@ -70,14 +71,15 @@ class Nothing:
             fits in place of the one that was asked about.
         undecided: What nothing in the graph is known of, so that it can be answered neither yes nor no: the
             description that a thing should fit, or that things have the values to be compared.
-        compared: What two named things have, where the one value compares otherwise to the other.
+        compared: The plan of the two values that were compared, and what it found, where they compare
+            otherwise than was asked.
     """
 
     part: Loosened | None = None
     nearest: Nearest | None = None
     instead: tuple[URIRef | Literal, ...] = ()
     undecided: Plan | None = None
-    compared: tuple[Pattern, ...] = ()
+    compared: tuple[Plan, PlanResult] | None = None
 
 
 def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Nothing:
@@ -118,8 +120,8 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         if found is None:
             break
         if found.holds:
-            if isinstance(part, Comparison) and (facts := _compared(kg, loose, part, schema, ends)):
-                return Nothing(part, compared=facts)
+            if isinstance(part, Comparison) and (values := _compared(kg, loose, part, schema, ends)):
+                return Nothing(part, compared=values)
             if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
                 return Nothing(part, None, _instead(kg, loose, schema, ends))
             return Nothing(part, _nearest(kg, loose, part, schema, ends))
@@ -211,19 +213,19 @@ def _nearest(kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, en
 
 def _compared(
     kg: KnowledgeGraph, loose: Plan, part: Comparison, schema: Schema, ends: float
-) -> tuple[Pattern, ...]:
-    """Return the values of two named things that a question compares, () where it is no such question."""
-    sides = [plain(part.left), plain(part.right)]
-    bound = [PlanRoles(loose).binding(side) for side in sides if isinstance(side, Unknown)]
-    patterns = [p for p in bound if p is not None and isinstance(p.subject, URIRef)]
-    if not loose.yes_or_no or len(patterns) != len(sides):
-        return ()
-    columns = tuple(Column(p.object, f"side_{n}") for n, p in enumerate(patterns))
-    found = _run(kg, Plan(loose.where, columns, limit=2), schema, ends)
-    if found is None or len(found.rows) != 1:
-        return ()  # none of several values compares as was asked
-    pairs = zip(patterns, found.rows[0], strict=True)
-    return tuple(replace(p, object=v) for p, v in pairs if isinstance(v, URIRef | Literal))
+) -> tuple[Plan, PlanResult] | None:
+    """Return the two values of named things, or the two numbers, that a question for yes or no compares."""
+    both = (part.left, part.right)
+    bound = [PlanRoles(loose).binding(v) for side in both if isinstance(v := plain(side), Unknown)]
+    named = [p for p in bound if p is not None and isinstance(p.subject, URIRef)]
+    counts = [side for side in both if isinstance(side, Aggregate) and not side.where.empty]
+    if not loose.yes_or_no or max(len(named), len(counts)) != len(both):
+        return None
+    columns = tuple(Column(plain(side), f"side_{n}") for n, side in enumerate(both))
+    plan = Plan(loose.where, columns)
+    found = _run(kg, plan, schema, ends)
+    # None of several values compares as was asked.
+    return (plan, found) if found is not None and len(found.rows) == 1 and None not in found.rows[0] else None
 
 
 def _instead(kg: KnowledgeGraph, loose: Plan, schema: Schema, ends: float) -> tuple[URIRef | Literal, ...]:

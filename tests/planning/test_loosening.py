@@ -101,6 +101,22 @@ def test_values_that_compare_otherwise_are_told(demo: KnowledgeGraph) -> None:
     )
 
 
+def test_numbers_that_compare_otherwise_are_told(demo: KnowledgeGraph) -> None:
+    asked = "Are there {} triple stores than graph databases?"
+    fewer = answered(demo, asked.format("fewer"))
+    more = answered(demo, asked.format("more"))
+    told = "No: the number of triple stores is 11, and the number of graph databases is 17."
+    assert sorted((said(more), said(fewer))) == [told, "Yes."]
+    assert more.citations and fewer.citations
+    has = compute(demo, "Does Stardog Union have more products than Ontotext?", seconds=300).answer
+    assert has is not None and said(has).startswith(
+        "No: the number of products developed by Stardog Union is"
+    )
+    # A comparison that is not read is not left out.
+    unread = compute(demo, "Is it so that Ontotext has more products than Stardog Union?")
+    assert unread.answer is None
+
+
 @pytest.mark.parametrize(
     ("question", "why"),
     [

@@ -21,7 +21,8 @@ class PlanRoles:
 
     def __init__(self, plan: pl.Plan) -> None:
         self._plan = plan
-        self._blocks = [plan.where, *(a.where for c in plan.columns for a in aggregates(c.value))]
+        values = [*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h))]
+        self._blocks = [plan.where, *(a.where for v in values for a in aggregates(v))]
         self._patterns = [p for b in self._blocks for p in b.patterns]
         self.subject = self._main()
 

@@ -21,7 +21,7 @@ from mrag.planning.building.joins import JoinGraph
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
-from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts
+from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, denied, without
 from mrag.planning.composing.nested import (
     described,
@@ -139,7 +139,8 @@ class Parser:
             chains = self._chains.drafts(question, mentions)
         if chains:
             return [(draft, 0.0) for draft in chains]
-        if depth and (contrast := contrasted(question, mentions, schema)) is not None:
+        contrast = contrasted(question, mentions, schema) if depth else None
+        if contrast is not None or (depth == _DEEPEST and counts_unread(question, mentions)):
             return self._contrasts(question, contrast, given)
         ways = segmentations(question, mentions, schema)
         if (
@@ -176,9 +177,11 @@ class Parser:
         return flat + [(draft, cost) for draft, cost, _ in nested]
 
     def _contrasts(
-        self, question: QuestionText, contrast: Contrast, given: Mapping[str, Candidate]
+        self, question: QuestionText, contrast: Contrast | None, given: Mapping[str, Candidate]
     ) -> list[tuple[Draft, float]]:
-        """Return drafts of a question that compares two numbers of things; no other reading loses one."""
+        """Return drafts of a question that compares two numbers of things: any other reading loses one."""
+        if contrast is None:
+            return []
         read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
         return [(draft, 0.0) for draft in read]
 
