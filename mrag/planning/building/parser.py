@@ -21,6 +21,7 @@ from mrag.planning.building.joins import JoinGraph
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
+from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts
 from mrag.planning.composing.denied import Denial, anybody, denied, without
 from mrag.planning.composing.nested import (
@@ -36,7 +37,6 @@ from mrag.planning.composing.nested import (
 )
 from mrag.planning.composing.ratios import both_counts, combined, halves
 from mrag.planning.composing.sames import shared_value, sharing
-from mrag.planning.composing.spreads import apart_by, end_of, end_of_time, spread
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
@@ -121,8 +121,8 @@ class Parser:
         if depth and (both := halves(text)) is not None:
             one, other = (self._read(half, given, 0)[:3] for half in both)
             return [(d, n) for a, n in one for b, _ in other if (d := both_counts(a, b)) is not None]
-        if depth and (apart := self._apart(text, given)):
-            return apart
+        if depth and (whole := self._apart(text, given)):
+            return whole
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived
@@ -183,15 +183,9 @@ class Parser:
         return [(draft, 0.0) for draft in read]
 
     def _apart(self, text: str, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
-        """Return drafts of how far values lie apart, and of the first or the last time of something."""
-        found: list[Draft | None] = []
-        if (wide := spread(text)) is not None:
-            values = [d for d in self._best(wide.inner, given)[:3] if not d.ignored]
-            found = [apart_by(wide, value, self.schema) for value in values]
-        elif (ended := end_of_time(text)) is not None:
-            times = [d for d in self._best(ended[0], given)[:3] if not d.ignored]
-            found = [end_of(time, ended[1]) for time in times]
-        return [(draft, 0.0) for draft in found if draft is not None]
+        """Return drafts of questions that are told by their whole form."""
+        found = apart(text, lambda t: self._best(t, given), self.schema)
+        return [(draft, 0.0) for draft in found if self._checked(draft)]
 
     def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
         """Return drafts of a question that denies a description of several parts."""
