@@ -7,9 +7,9 @@ from typing import cast
 
 from rdflib import RDF, Literal, URIRef
 
+from mrag.planning.asked.happenings import PlanHappenings
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.literals import number_literal
-from mrag.planning.building.times import PlanTimes
 from mrag.planning.derived.property import spelt
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (
@@ -25,6 +25,7 @@ from mrag.planning.plan import (
     Unknown,
 )
 from mrag.planning.reading.frame import (
+    TIMES,
     Compared,
     FrameMeasure,
     Noun,
@@ -38,7 +39,7 @@ from mrag.text.names import name_parts
 
 
 @dataclass
-class PlanConditions(PlanTimes):
+class PlanConditions(PlanHappenings):
     """What must hold and what must not: verbs, comparisons, times, text and what is missing."""
 
     def _verbs(self) -> None:
@@ -120,6 +121,15 @@ class PlanConditions(PlanTimes):
     def _compare(self, compared: Compared) -> None:
         if isinstance(compared.value, Period):
             self._in_period(compared, compared.value)
+            return
+        if compared.unit == TIMES:
+            self.having.append(
+                Comparison(self._happenings(compared), compared.relation, self._right(compared, None))
+            )
+            if isinstance(compared.upper, float):
+                self.having.append(
+                    Comparison(self._happenings(compared), "<=", number_literal(compared.upper))
+                )
             return
         noun = self._compared_noun(compared)
         if isinstance(compared.value, NameMention):

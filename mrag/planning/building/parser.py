@@ -41,13 +41,14 @@ from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.codes import CodeWords
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
 from mrag.planning.reading.frame import DESCRIBED, Frame
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.reader import FrameReader
-from mrag.planning.reading.rephrasing import rephrased
+from mrag.planning.reading.rephrasing import more_than_other, rephrased
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, segmentations
 from mrag.planning.schema import Schema
 
@@ -79,6 +80,7 @@ class Parser:
         self.weights = weights
         self._chains = chain_reader(self.schema, lexicon)
         self._joins = JoinGraph(schema)
+        self._codes = CodeWords(schema, lexicon.matcher.things)
         self.refusals: list[str] = []
         self._one_word: dict[str, list[Candidate]] = {}
         for info in schema.properties.values():
@@ -139,8 +141,8 @@ class Parser:
             chains = self._chains.drafts(question, mentions)
         if chains:
             return [(draft, 0.0) for draft in chains]
-        if depth and (contrast := contrasted(question, mentions, schema)) is not None:
-            return self._contrasts(question, contrast, given)
+        if depth and (two := self._contrasts(question, contrasted(question, mentions, schema), given)):
+            return two[0]
         ways = segmentations(question, mentions, schema)
         if (
             depth
@@ -176,11 +178,14 @@ class Parser:
         return flat + [(draft, cost) for draft, cost, _ in nested]
 
     def _contrasts(
-        self, question: QuestionText, contrast: Contrast, given: Mapping[str, Candidate]
-    ) -> list[tuple[Draft, float]]:
-        """Return drafts of a question that compares two numbers of things; no other reading loses one."""
-        read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
-        return [(draft, 0.0) for draft in read]
+        self, question: QuestionText, contrast: Contrast | None, given: Mapping[str, Candidate]
+    ) -> list[list[tuple[Draft, float]]]:
+        """Return the drafts of a question that compares two numbers, if it does; none else is as good."""
+        if contrast is not None:
+            read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
+            return [[(draft, 0.0) for draft in read]]
+        other = more_than_other(question.text)
+        return [] if other is None else [self._read(other, given, 0)]
 
     def _apart(self, text: str, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
         """Return drafts of questions that are told by their whole form."""
@@ -216,7 +221,12 @@ class Parser:
             kept = checks.headed(mention, question)
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
-        return checks.without_split_values(found) + list(
+        clear = {
+            at for m in found for at in range(m.start, m.end) if m.candidates[0].way in ("exact", "inflected")
+        }
+        coded = list(self._codes.mentions(question, clear | taken))
+        found = [m for m in found if not any(c.start <= m.start and m.end <= c.end for c in coded)] + coded
+        return checks.without_each_other(checks.without_split_values(found)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
         )
 

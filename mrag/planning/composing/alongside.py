@@ -1,4 +1,4 @@
-"""Questions that also ask for the number by which they find something: "which … has the most …, and how many?"."""
+"""Questions that also ask for the number by which they find something: "…, and how many?"."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mrag.text.grammar import plural
 from mrag.text.tokens import is_stopword, tokens
 
 _ALSO = re.compile(
-    r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name|identify|display)\b"
-    r".+?),? (?:and|along with|together with|as well as|with)(?: also)? "
+    r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name"
+    r"|identify|display)\b.+?),? (?:and|along with|together with|as well as|with)(?: also)? "
     r"(?P<also>how (?:many|much)\b.*?|(?:what (?:is|was|are|were) )?(?:the |that |this |its |their )?"
     r"(?:corresponding |respective )?(?:number|count|amount|total|value)\b.*?|"
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"

@@ -23,7 +23,8 @@ _FIRST = re.compile(
     r"(?P<inner>(?:what|which|who|show|list|find|give|return|name|display|tell|the)\b.+?)\W*$"
 )
 _LAST = re.compile(
-    r"(?i)^(?P<inner>.+?) (?:in|of|for|from|at|per|within|on) (?:each|every)(?: of the)? (?P<group>[^,]+?)\W*$"
+    r"(?i)^(?P<inner>.+?) (?:in|of|for|from|at|per|within|on) (?:each|every)(?: of the)? "
+    r"(?P<group>[^,]+?)\W*$"
 )
 _MOST = frozenset("most least fewest highest lowest greatest largest smallest best worst".split())
 
