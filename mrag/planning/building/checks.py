@@ -93,6 +93,15 @@ def leads_to(other: Candidate, first: Candidate, schema: Schema) -> bool:
     return first.term in info.ranges and other.name.lower() == first.name.lower()
 
 
+def leading_to_names(plan: Plan) -> list[str]:
+    """Return the properties that lead from things that are asked for to what is named."""
+    found = (
+        str(p.predicate) for p in plan.where.patterns
+        if isinstance(p.subject, Unknown) and isinstance(p.object, URIRef) and p.predicate != RDF.type
+    )  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
 def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:
     """Return the triples that relate one thing in one way to several that are named: "films by A and B"."""
     found: dict[tuple[object, ...], list[Pattern]] = {}

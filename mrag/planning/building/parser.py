@@ -287,6 +287,11 @@ class Parser:
         yield _undecided(first)
         if not flips:
             return
+        for twice in [p for p in checks.leading_to_names(first.plan) if self._joins.told_twice(p)][:1]:
+            draft = self._draft(question, way, schema, {}, frozenset((twice,)))
+            if draft is not None:
+                # Where both ways find the same it is told twice, else it is another answer.
+                yield replace(draft, joins=first.joins, guesses=first.guesses + 1.0)
         for tied in first.ties[:2]:
             draft = self._draft(question, way, schema, {}, frozenset((tied,)))
             if draft is not None:

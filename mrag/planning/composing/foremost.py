@@ -66,7 +66,7 @@ def foremost(inner: str, group: str, best: Best, schema: Schema) -> list[Draft]:
         for thing, cls in _things(draft, schema)[:2]:
             called = schema.classes[cls].names[0]
             splits = [d for d in best(f"number of {called} for each {group}")[:2] if not d.ignored]
-            wholes = (_of_groups(draft, split, thing) for split in splits)
+            wholes = (_of_groups(draft, split, thing) for split in splits if _counts(split, cls))
             if (whole := next((w for w in wholes if w is not None), None)) is not None:
                 found.append(whole)
                 break
@@ -89,8 +89,16 @@ def _things(draft: Draft, schema: Schema) -> list[tuple[pl.Unknown, str]]:
     shown = [c.value for c in plan.columns if c.name in draft.shown]
     named = [p.subject for p in plan.where.patterns if p.object in shown]
     counted = [u for c in plan.columns if isinstance(c.value, pl.Aggregate) for u in c.value.of]
-    found = [u for u in (*shown, *named, *counted) if isinstance(u, pl.Unknown)]
+    # What is counted is in the group: the orders of a city, not all orders of those who once ordered there.
+    found = [u for u in (*counted, *shown, *named) if isinstance(u, pl.Unknown)]
     return [(u, kinds[u]) for u in dict.fromkeys(found) if kinds.get(u) in schema.classes]
+
+
+def _counts(split: Draft, cls: str) -> bool:
+    """Return whether a plan counts things of a class."""
+    counted = {u for c in split.plan.columns if isinstance(c.value, pl.Aggregate) for u in c.value.of}
+    typed = (p for p in all_patterns(split.plan.where) if p.predicate == RDF.type and p.subject in counted)
+    return all(str(p.object) == cls for p in typed)
 
 
 def _of_groups(draft: Draft, split: Draft, thing: pl.Unknown) -> Draft | None:
