@@ -10,7 +10,7 @@ from rdflib import RDF, URIRef
 from mrag.planning import plan as pl
 from mrag.planning.algebra.roles import plain
 from mrag.planning.algebra.scopes import aggregates, sides
-from mrag.planning.value_words import Name, ValueWords, by_group
+from mrag.planning.value_words import Name, ValueWords, by_group, of_each_group
 from mrag.rdf.terms import Term
 from mrag.text.grammar import article, join
 
@@ -44,7 +44,8 @@ def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:
         >>> to_words(Plan(rated), name)
         'whether there is a restaurant whose city is New York and whose rating is more than 4'
     """
-    return _Words(plan, name).plan()
+    told, behind = of_each_group(plan)
+    return _Words(told, name).plan() + behind
 
 
 def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, name: Name) -> str:
@@ -85,8 +86,6 @@ class _Words(ValueWords):
 
     def _nested(self, plan: pl.Plan) -> str:
         return _Words(plan, self._name).single()
-
-    # -- plans -----------------------------------------------------------------------------------
 
     def plan(self) -> str:
         plan = self._plan

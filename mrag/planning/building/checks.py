@@ -45,6 +45,20 @@ def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
     ]
 
 
+def without_each_other(mentions: Sequence[NameMention]) -> list[NameMention]:
+    """Return mentions without the classes that another word names: a "bid" is no bidder beside "bidders"."""
+    named = {c.term: m for m in mentions for c in m.candidates if c.kind == "class" and c.way == "exact"}
+    found = []
+    for m in mentions:
+        own = any(c.kind == "class" and c.way == "exact" for c in m.candidates)
+        kept = tuple(
+            c for c in m.candidates
+            if not (own and c.kind == "class" and c.way != "exact" and c.term in named and named[c.term] != m)
+        )  # fmt: skip
+        found.append(replace(m, candidates=kept))
+    return found
+
+
 def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     """Return a mention without classes whose head noun is not said: "European" is no European product."""
     if mention.end - mention.start > 1 and question.low[mention.end - 1] in ("named", "called"):
@@ -77,6 +91,15 @@ def leads_to(other: Candidate, first: Candidate, schema: Schema) -> bool:
     if info is None or info.kind != "entity":
         return False
     return first.term in info.ranges and other.name.lower() == first.name.lower()
+
+
+def leading_to_names(plan: Plan) -> list[str]:
+    """Return the properties that lead from things that are asked for to what is named."""
+    found = (
+        str(p.predicate) for p in plan.where.patterns
+        if isinstance(p.subject, Unknown) and isinstance(p.object, URIRef) and p.predicate != RDF.type
+    )  # fmt: skip
+    return list(dict.fromkeys(found))
 
 
 def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:

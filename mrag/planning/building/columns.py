@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from mrag.planning.asked.frequency import PlanFrequency
+from mrag.planning.asked.told import PlanTold
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
@@ -47,7 +47,7 @@ _DOING = frozenset("who has have had also ever first".split())
 
 
 @dataclass
-class PlanColumns(PlanFrequency):
+class PlanColumns(PlanTold):
     """What a plan shows and how it is ordered."""
 
     def _columns(self) -> tuple[list[Column], list[str], list[Order]]:
@@ -73,6 +73,7 @@ class PlanColumns(PlanFrequency):
                 columns.append(same)
             if same.name not in shown:
                 shown.append(same.name)
+        shown = self._told_otherwise(columns, shown)
         if not columns and not frame.yes_or_no:
             node = self._focus()
             columns.append(Column(node.place, self._name(node.place, None, names)))
@@ -191,35 +192,6 @@ class PlanColumns(PlanFrequency):
         self.frame.nouns.append(time)
         self.matches = [m for m in self.matches if m not in [f.score for f in nouns]] + [score]
         return [time]
-
-    def _repeats(self, output: Output, expression: Expression, columns: Sequence[Column]) -> bool:
-        """Return whether an output is the name of a thing that is shown already."""
-        if not isinstance(output, Noun) or not isinstance(expression, Unknown):
-            return False
-        owner = next((p.subject for p in self.graph.patterns if p.object == expression), None)
-        found = self.noun(output)
-        return (
-            found.kind == "property"
-            and self.info(found).kind == "text"
-            and self._plainly_a_name(self.info(found))
-            and any(c.value == owner for c in columns)
-        )
-
-    def _plainly_a_name(self, info: PropertyInfo) -> bool:
-        """Return whether a property is called "name", "title" or "label", perhaps behind its class."""
-        words = info.names[0].lower().split()
-        classes = {
-            w
-            for c in info.domains
-            if c in self.schema.classes
-            for w in self.schema.classes[c].names[0].lower().split()
-        }
-        return len(words) < 4 and [w for w in words if w not in classes] in (["name"], ["title"], ["label"])
-
-    def _shows_things(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
-        """Return whether what is shown are things or groups, rather than properties of things."""
-        places = {n.place for n in self.graph.nodes}
-        return len(shown) == 1 and any(c.name == shown[0] and c.value in places for c in columns)
 
     def _hidden(
         self, expression: Expression, columns: list[Column], names: set[str], output: Output

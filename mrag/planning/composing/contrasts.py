@@ -58,13 +58,12 @@ class Contrast:
     whether: bool = False
 
 
-def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: Schema) -> Contrast | None:
+def contrasted(question: QuestionText, mentions: Sequence[NameMention]) -> Contrast | None:
     """Return the two numbers that a question compares; None if it compares none.
 
     Args:
         question: The question.
         mentions: What its words may name.
-        schema: The schema.
     """
     low = question.low
     things = _longest(m for m in mentions if _is(m, "class"))

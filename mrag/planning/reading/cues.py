@@ -136,7 +136,11 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "ends with the letter|end with the letter",
         "anywhere": "containing|contains|contain|containing the word|contains the word|contain the word|"
         "includes the word|including the word|with the word|containing the letter|contain the letters|"
-        "containing the string|contains the string|containing the substring|that includes the text",
+        "containing the string|contains the string|contain the string|containing the substring|"
+        "contains the substring|contain the substring|has the substring|have the substring|"
+        "with the substring|includes the substring|include the substring|contains the letter|"
+        "contain the letter|contains the text|contain the text|contains the phrase|contain the phrase|"
+        "containing the phrase|include the word|has the word|have the word|that includes the text",
     },
     "ratio": {"": "ratio of|the ratio of|ratio between|ratio|ratios of|quotient of"},
     "percentage": {
