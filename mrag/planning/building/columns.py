@@ -178,6 +178,8 @@ class PlanColumns(PlanTold):
             return outputs
         top = self.frame.superlative
         visit = len(nouns) == 1 and nouns[0].kind == "class"
+        if visit and (verb := self._time_verb(outputs[0])) is not None:
+            return [verb]
         if visit and (top is None or top.adjective not in _ENDS_OF_TIME):
             # "When was it serviced" asks for the dates of services, if these have any.
             infos = self.schema.properties.values()
@@ -185,13 +187,25 @@ class PlanColumns(PlanTold):
         if not visit and any(f.kind != "property" or self.info(f).kind != "entity" for f in nouns):
             return outputs
         at = min((o.start for o in outputs if isinstance(o, Noun)), default=len(self.question.low) - 1)
-        _, info = self._time(None, at)
+        _, info = self._time(None, at, [c for f in nouns if f.kind == "property" for c in self._domains(f)])
         score = 0.9 if outputs else 0.8
         found = Candidate("property", info.iri, score, info.names[0], "meaning")
         time = Noun(at, at + 1, (found,), "output", implied=True)
         self.frame.nouns.append(time)
         self.matches = [m for m in self.matches if m not in [f.score for f in nouns]] + [score]
         return [time]
+
+    def _time_verb(self, thing: Output) -> Noun | None:
+        """Return the verb that says of which time a question asks: "when was the oldest book published"."""
+        behind = [
+            n for n in self.frame.nouns if isinstance(thing, Noun) and n.start == thing.end and not n.role
+        ]
+        for noun in behind:
+            found = self.noun(noun, "date")
+            if found.kind == "property" and self._timely(self.info(found)):
+                noun.role = "output"
+                return noun
+        return None
 
     def _hidden(
         self, expression: Expression, columns: list[Column], names: set[str], output: Output
