@@ -73,7 +73,8 @@ def descriptions(question: QuestionText, mentions: Sequence[NameMention]) -> lis
     best += [Cue(i, i + 1, "top") for i, w in enumerate(low) if is_superlative(w)]
     starts: dict[int, tuple[bool, set[int]]] = {}
     first = min((i for i, w in enumerate(question.words) if i and "." in w.before), default=len(low))
-    last = len(low) if any(m.end > len(low) - 1 for m in mentions) else len(low) - 1
+    said = question.words[-1].quote >= 0 or any(m.end > len(low) - 1 for m in mentions)
+    last = len(low) if said else len(low) - 1
     for cue in best:
         qualified = cue.end + 1 if _qualifies("".join(low[cue.end : cue.end + 1])) else cue.end
         ends = {m.end for m in classes if m.start in (cue.end, qualified)}
