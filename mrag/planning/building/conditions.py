@@ -32,7 +32,7 @@ from mrag.planning.reading.frame import (
     TextCondition,
 )
 from mrag.planning.reading.question import Period
-from mrag.planning.reading.state import PARTICIPLES, is_superlative
+from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.names import name_parts
@@ -81,12 +81,6 @@ class PlanConditions(PlanHappenings):
             {"with", "have", "has", "having"} & set(self.question.low[max(0, noun.start - 2) : noun.start])
         )
 
-    def _before_things(self, noun: Noun) -> bool:
-        """Return whether a participle stands right before the things it is said of: "sold lots"."""
-        word = self.question.low[noun.end - 1]
-        behind = any(n.start == noun.end and self.noun(n).kind == "class" for n in self.frame.nouns)
-        return behind and (word.endswith("ed") or word in PARTICIPLES)
-
     def _wanted(self) -> None:
         """Add the properties that stand in the question and are in no join yet."""
         graph = self.graph
@@ -100,7 +94,7 @@ class PlanConditions(PlanHappenings):
             if info.kind != "entity" or found.score <= 0.75:
                 continue
             if (
-                (self._with(noun) or self._before_things(noun))
+                self._with(noun)
                 and not found.inverse
                 and self.question.low[noun.end : noun.end + 1] != ["of"]
             ):

@@ -123,8 +123,8 @@ class Parser:
         if depth and (both := halves(text)) is not None:
             one, other = (self._read(half, given, 0)[:3] for half in both)
             return [(d, n) for a, n in one for b, _ in other if (d := both_counts(a, b)) is not None]
-        if depth and (whole := self._apart(text, given)):
-            return whole
+        if depth and (formed := self._apart(text, given)):
+            return formed
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived

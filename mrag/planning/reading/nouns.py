@@ -16,7 +16,7 @@ from mrag.planning.reading.frame import (
 )
 from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.segmentation import meaningful
-from mrag.planning.reading.state import PARTICIPLES, VERBS_OF_ASKING, may_be_class, numeric
+from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 from mrag.text.english import PERSON_WORDS
 from mrag.text.tokens import is_stopword
 
@@ -136,15 +136,11 @@ class NounReader(QuantityReader):
     def _tells_which(self, noun: Noun) -> bool:
         """Return whether a flag only tells which things are meant: "electric vans", "the electric ones"."""
         info = self.schema.properties.get(noun.candidates[0].term)
-        if info is None or self.waiting.negated or self.waiting.order is not None:
+        if info is None or not info.flag or self.waiting.negated or self.waiting.order is not None:
             return False
         behind = next((i.mention for i in self.items if i.start == noun.end and i.mention is not None), None)
         things = behind is not None and behind.candidates[0].kind == "class"
-        if info.kind == "entity" and things and behind is not None and self.waiting.show:
-            # "Which sold lots" asks for lots that are sold in some sale.
-            word = self.question.low[noun.end - 1]
-            return (word.endswith("ed") or word in PARTICIPLES) and behind.candidates[0].term in info.domains
-        return info.flag and (things or self.question.low[noun.end : noun.end + 1] in (["one"], ["ones"]))
+        return things or self.question.low[noun.end : noun.end + 1] in (["one"], ["ones"])
 
     def _level(self, measure: FrameMeasure) -> None:
         """Compare with a fold over all things: "more than the average", "above average weight"."""
