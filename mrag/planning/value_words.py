@@ -146,7 +146,9 @@ class ValueWords:
         left, right = condition.left, self.value(condition.right)
         if condition.relation == "!=" and left == self._roles.subject:
             return f"other than {right}"
-        return f"{self.value(left)} {RELATIONS[condition.relation]} {right}"
+        times = self._is_time(left) and self._is_time(condition.right)
+        said = (_OF_TIME if times else RELATIONS).get(condition.relation, RELATIONS[condition.relation])
+        return f"{self.value(left)} {said} {right}"
 
     def value(self, value: pl.Expression) -> str:
         """Return a value in words."""

@@ -97,15 +97,14 @@ class _Words(ValueWords):
             if p.subject == self._roles.subject and p.object in shown and self._roles.is_free(p.object)
         }
         self._said |= {p for p in plan.where.patterns if p.object in shown and isinstance(p.subject, URIRef)}
+        self._said |= self._roles.compared() if plan.yes_or_no else set()
         main = self._roles.subject
         if main is not None and self._roles.type(main) is None and main in shown and not plan.grouped:
             self._said |= {p for p in (self._roles.binding(main),) if p is not None}
         self._tell_members()
         if plan.yes_or_no:
-            if plan.having:
-                return f"whether {self._having()}"
             one = f"there is {article(self._kind(main))} " if main is not None else ""
-            return f"whether {one}{self._where('')}".rstrip()
+            return f"whether {self._having() if plan.having else one + self._where('')}".rstrip()
         folded = [c.value for c in plan.columns if aggregates(c.value)]
         listed = [c.value for c in plan.columns if not aggregates(c.value)]
         if folded:

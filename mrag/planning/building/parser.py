@@ -22,7 +22,7 @@ from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
 from mrag.planning.composing.clauses import apart
-from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts
+from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, denied, without
 from mrag.planning.composing.nested import (
     described,
@@ -86,10 +86,8 @@ class Parser:
         for info in schema.properties.values():
             for name in info.names:
                 if " " in name:
-                    joined = name.lower().replace(" ", "")
-                    self._one_word.setdefault(joined, []).append(
-                        Candidate("property", info.iri, 0.95, name, "spelling")
-                    )
+                    found = Candidate("property", info.iri, 0.95, name, "spelling")
+                    self._one_word.setdefault(name.lower().replace(" ", ""), []).append(found)
 
     def readings(
         self, text: str, k: int = 10, *, meant: Mapping[str, Candidate] | None = None
@@ -123,8 +121,8 @@ class Parser:
         if depth and (both := halves(text)) is not None:
             one, other = (self._read(half, given, 0)[:3] for half in both)
             return [(d, n) for a, n in one for b, _ in other if (d := both_counts(a, b)) is not None]
-        if depth and (formed := self._apart(text, given)):
-            return formed
+        if depth and (told := self._apart(text, given)):
+            return told
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived
@@ -141,8 +139,8 @@ class Parser:
             chains = self._chains.drafts(question, mentions)
         if chains:
             return [(draft, 0.0) for draft in chains]
-        if depth and (two := self._contrasts(question, contrasted(question, mentions, schema), given)):
-            return two[0]
+        if depth and (compared := self._contrasts(question, mentions, given, depth)):
+            return compared[0]
         ways = segmentations(question, mentions, schema)
         if (
             depth
@@ -178,19 +176,20 @@ class Parser:
         return flat + [(draft, cost) for draft, cost, _ in nested]
 
     def _contrasts(
-        self, question: QuestionText, contrast: Contrast | None, given: Mapping[str, Candidate]
+        self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
     ) -> list[list[tuple[Draft, float]]]:
-        """Return the drafts of a question that compares two numbers, if it does; none else is as good."""
-        if contrast is not None:
+        """Return the drafts of a question that compares two numbers, if it does; no other has both."""
+        if (contrast := contrasted(question, mentions)) is not None:
             read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
             return [[(draft, 0.0) for draft in read]]
-        other = more_than_other(question.text)
-        return [] if other is None else [self._read(other, given, 0)]
+        if (other := more_than_other(question.text)) is not None:
+            return [self._read(other, given, 0)]
+        return [[]] if depth == _DEEPEST and counts_unread(question, mentions) else []
 
     def _apart(self, text: str, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
         """Return drafts of questions that are told by their whole form."""
         found = apart(text, lambda t: self._best(t, given), self.schema)
-        return [(draft, 0.0) for draft in found if self._checked(draft)]
+        return [(d, 0.0) for d in found if self._checked(d)]
 
     def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
         """Return drafts of a question that denies a description of several parts."""

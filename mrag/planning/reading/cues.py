@@ -204,3 +204,34 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
         if plain and plain != more and behind[1:] == ("than",) and behind not in _FORMS:
             # "deeper than", of whatever has a measure of it.
             yield Cue(start, start + 2, "compare", ">" if DIMENSIONS[plain][0] == "greatest" else "<")
+
+
+_UNREAD: frozenset[CueKind] = frozenset(("fold", "most", "compare", "group", "not", "ratio", "percentage"))
+
+
+def computing_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a question that no reading of single facts does justice to.
+
+    These are superlatives, comparisons with a number or with "than", folds, shares, "per" and negations.
+
+    Args:
+        words: The question's words as written, in lower case.
+
+    Example:
+        >>> computing_words("who develops the newest database that is not free".split())
+        ('newest', 'not')
+        >>> computing_words("who trained under obi-wan".split())
+        ()
+    """
+    found = [w for w in words if positive(w) not in (None, w) and (w.endswith("est") or w == "worst")]
+    for cue in cues(words):
+        said = words[cue.start : cue.end]
+        number = any(c.isdigit() for c in " ".join(words[cue.end : cue.end + 2]))
+        if cue.kind not in _UNREAD or (cue.kind, cue.value) == ("group", "by") or said == ["how", "much"]:
+            continue
+        if cue.kind != "compare" or number or "than" in said:
+            found += said[-1:] if cue.kind == "group" else said
+    if any(w in ("more", "fewer", "less") and "than" in words[i:] for i, w in enumerate(words)):
+        found.append("than")
+    small = ("the", "of", "in", "on", "for", "do", "does", "did", "have", "has", "is", "are", "what")
+    return tuple(dict.fromkeys(word for word in found if word not in small))
