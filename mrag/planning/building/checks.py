@@ -126,7 +126,9 @@ def united(plan: Plan, question: str) -> Plan | None:
 def asked_kinds(way: Segmentation) -> set[str]:
     """Return the kinds of words that no other way of cutting a question may lose."""
     cues = {(i.cue.kind, i.start) for i in way.items if i.cue is not None}
-    return {kind for kind, at in cues if kind == "not" or (kind in ("who", "when", "count") and not at)}
+    return {
+        kind for kind, at in cues if kind in ("not", "text") or (kind in ("who", "when", "count") and not at)
+    }
 
 
 def groups(way: Segmentation) -> bool:
