@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from made_auction import auction
+from made_cycling import cycling
 from made_isles import isles
 from made_lands import germany
 from made_marina import marina
@@ -448,6 +449,7 @@ GRAPHS = {
     "isles": isles,
     "marina": marina,
     "auction": auction,
+    "cycling": cycling,
 }
 
 
