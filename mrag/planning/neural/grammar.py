@@ -2,7 +2,8 @@
 
 It is made for one question and stays small: a rule for each table and each number of links that may still
 be followed. Whatever it lets through is read by `mrag.planning.neural.statement`: columns exist, numbers are
-compared with numbers, and names are those that the question has.
+compared with numbers, and names are those that the question has. Lists are short: small models repeat
+themselves where nothing ends them.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def gbnf(card: SchemaCard) -> str:
         >>> film = CardTable("film", "urn:Film", (CardColumn("name", "", "text"), year))
         >>> rules = gbnf(SchemaCard((film,))).splitlines()
         >>> print(rules[0], "|", rules[1])
-        root ::= s0 | s0 ::= "SELECT " item0 (", " item0)* " FROM film" where0? tail0
+        root ::= s0 | s0 ::= "SELECT " item0 (", " item0){0,3} " FROM film" where0? tail0
     """
     at = {table.iri: number for number, table in enumerate(card.tables)}
     rules = [f"root ::= {_any(f's{n}' for n in at.values())}"]
@@ -51,7 +52,7 @@ def gbnf(card: SchemaCard) -> str:
             if (table.iri, links) in dated:
                 rules.append(_dates(table, at, links, dated))
     words = _any(f'"{word}"' for word in card.words) if card.words else '"-"'
-    rules.append(f'like ::= " LIKE \'%" ({words}) (" " ({words})){{0,2}} "%\'"')
+    rules.append(f'like ::= " LIKE \'" "%"? ({words}) (" " ({words})){{0,2}} "%\'"')
     return "\n".join(rules) + FIXED
 
 
@@ -82,15 +83,15 @@ def _statement(table: CardTable, n: int, dated: bool) -> list[str]:
     part = f' | ("YEAR(" | "MONTH(") "{name}." d{n}x{LINKS} ")"' if dated else ""
     # A grammar of queries for the model to be held to, not a query: nothing of it is run.
     return [
-        f's{n} ::= "SELECT " item{n} (", " item{n})* " FROM {name}" where{n}? tail{n}',  # nosec B608
-        f'where{n} ::= " WHERE " all{n} (" AND " all{n})*',
-        f'all{n} ::= cond{n} | "(" cond{n} (" OR " cond{n})+ ")"',
+        f's{n} ::= "SELECT " item{n} (", " item{n}){{0,3}} " FROM {name}" where{n}? tail{n}',  # nosec B608
+        f'where{n} ::= " WHERE " all{n} (" AND " all{n}){{0,3}}',
+        f'all{n} ::= cond{n} | "(" cond{n} (" OR " cond{n}){{1,3}} ")"',
         f'cond{n} ::= "{name}." c{n}x{LINKS}',
-        f'tail{n} ::= (" GROUP BY " key{n} (", " key{n})*)? (" HAVING " agg{n} op num)? '
+        f'tail{n} ::= (" GROUP BY " key{n} (", " key{n}){{0,3}})? (" HAVING " agg{n} op num)? '
         f'(" ORDER BY " item{n} way)? (" LIMIT " int)?',
         f'path{n} ::= "{name}." a{n}x{LINKS}',
         f'agg{n} ::= ("COUNT(*)" | "COUNT(DISTINCT " path{n} ")" | fold "{name}." m{n}x{LINKS} ")") only{n}?',
-        f'only{n} ::= " FILTER (WHERE " cond{n} (" AND " cond{n})* ")"',
+        f'only{n} ::= " FILTER (WHERE " cond{n} (" AND " cond{n}){{0,2}} ")"',
         f"item{n} ::= key{n} | agg{n} (sign (agg{n} | num)){{0,2}}",
         f"key{n} ::= path{n}{part}",
     ]
