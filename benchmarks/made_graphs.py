@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from made_auction import auction
+from made_cycling import cycling
 from made_isles import isles
 from made_lands import germany
 from made_league import league
@@ -455,6 +456,7 @@ GRAPHS = {
     "auction": auction,
     "wards": wards,
     "league": league,
+    "cycling": cycling,
 }
 
 

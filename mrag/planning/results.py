@@ -14,6 +14,7 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.computed import AnswerCell, OtherReading
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.algebra.joins import work_of
 from mrag.planning.algebra.roles import plain
 from mrag.planning.building.checks import alike_named, united
 from mrag.planning.building.scoring import Reading
@@ -38,7 +39,9 @@ LIKELY = 0.8
 _OFFERED = 0.8
 """How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
 OFFERED_SECONDS = 0.4
-"""How long the readings that are only offered may take together."""
+"""How long the readings that are only offered may take together, however busy the machine is."""
+_OFFERED_WORK = 40_000
+"""How many triples the readings that are only offered may go through together: some tens of milliseconds."""
 _TOO_LONG = "computing it takes longer than the time that is given"
 _TRIED = 5
 _NEXT = 2
@@ -60,7 +63,7 @@ def run_readings(
     """
     found: list[tuple[Reading, PlanResult]] = []
     first: PlanResult | str = "nothing in this graph fits the question"
-    schema = schema_of(kg)
+    schema, work = schema_of(kg), 0
     for reading in readings[:_TRIED]:
         least = _OFFERED if len(found) >= wanted else LIKELY
         left = ends - time.monotonic()
@@ -71,6 +74,9 @@ def run_readings(
         # Whichever reading is wanted, the same ones are left out: their numbers must stay what was offered.
         if found and reading.features["joins"] > found[0][0].features["joins"] + _FURTHER:
             continue
+        if len(found) >= wanted and (work := work + work_of(reading.plan, schema)) > _OFFERED_WORK:
+            # What is only offered must not hold up what was asked for.
+            break
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
         except QueryTimeout:
