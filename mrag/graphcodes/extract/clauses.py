@@ -59,7 +59,8 @@ class _Clauses(Nouns):
             for subject in subjects:
                 if back is None:
                     break
-                self.relation(subject, f"{words} {lexicon.preposition(s[prep].text)}", "verb", back)
+                kind: Kind = "passive" if passive else "verb"
+                self.relation(subject, f"{words} {lexicon.preposition(s[prep].text)}", kind, back)
                 said = True
             for where, other in self.places(prep):
                 said |= self._placed_by(lemma, words, where, other, subjects, objects, passive)
@@ -110,9 +111,8 @@ class _Clauses(Nouns):
                 self.relation(subject, where, "preposition", other)
             return False
         else:
-            kind: Kind = "passive" if passive else "verb"
             for subject in subjects:
-                self.relation(subject, f"{words} {where}", kind, other)
+                self.relation(subject, f"{words} {where}", "passive" if passive else "verb", other)
         return bool(subjects)
 
     def _passive(self, at: int, lemma: str) -> bool:
@@ -145,6 +145,8 @@ class _Clauses(Nouns):
                 if not s.children(prep) and first is not None:
                     self.relation(subject, lexicon.preposition(s[prep].text), "preposition", first)
             for child in s.children(at, "acomp", "oprd"):
+                if s[child].text == "about":
+                    continue
                 placing = s[child].text in _PLACING and s.children(child, "prep")
                 for quality in [] if placing else [child, *self.further(child)]:
                     self.attribute(subject, self.quality(quality))
