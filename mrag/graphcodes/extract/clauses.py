@@ -106,6 +106,9 @@ class _Clauses(Nouns):
             for subject in subjects:
                 self.relation(subject, "wear", "verb", other)
             return lemma == "dress" and bool(subjects)
+        elif not passive and self._by_hand(where, other, objects):
+            for subject in subjects:
+                self.relation(subject, f"{words} {where}", "verb", other)
         elif objects and not passive:
             for subject in objects:
                 self.relation(subject, where, "preposition", other)
@@ -114,6 +117,11 @@ class _Clauses(Nouns):
             for subject in subjects:
                 self.relation(subject, f"{words} {where}", "passive" if passive else "verb", other)
         return bool(subjects)
+
+    def _by_hand(self, where: str, other: int, objects: list[int]) -> bool:
+        """Return whether a verb is done `with both hands`, which are not its object's."""
+        body = where == "with" and other >= 0 and self.s[other].text in lexicon.BODY
+        return body and bool(objects) and not any(self.s[o].text in lexicon.ANIMATE for o in objects)
 
     def _passive(self, at: int, lemma: str) -> bool:
         s, word = self.s, self.s[at]

@@ -51,7 +51,19 @@ def _beside_nouns(words: list[ParsedWord]) -> list[ParsedWord]:
     """Read nouns side by side as one name: `sitting in a bathroom sink`, `a bed and ceiling fan`."""
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
-        if not (word.noun and before.noun) or before.tag == "NNS" or before.text in lexicon.ANIMATE:
+        if not before.noun or before.tag == "NNS" or before.text in lexicon.ANIMATE:
+            continue
+        if word.verb and before.dep in ("pobj", "dobj") and before.head != at and _last_alone(words, at):
+            # `on the railroad tracks`: a verb at the end has a subject.
+            plural = word.tag == "VBZ"
+            word = words[at] = replace(word, tag="NNS" if plural else "NN", lemma=word.lemma, dep="dobj")
+        if not word.noun:
+            continue
+        if before.head == at and before.dep == "nsubj":
+            words[at - 1] = replace(before, dep="compound")
+            for i, other in enumerate(words[: at - 1]):
+                if other.head == at - 1:
+                    words[i] = replace(other, head=at)
             continue
         if before.head == at or word.head == at - 1 or before.dep not in _GOVERNED:
             continue
@@ -65,6 +77,11 @@ def _beside_nouns(words: list[ParsedWord]) -> list[ParsedWord]:
                 if other.head == at - 1 and i != at:
                     words[i] = replace(other, head=at)
     return words
+
+
+def _last_alone(words: Sequence[ParsedWord], at: int) -> bool:
+    ends = all(w.dep == "punct" for w in words[at + 1 :])
+    return ends and words[at].dep != "ROOT" and not any(w.head == at and w.dep != "punct" for w in words[:at])
 
 
 def _hangs_on(words: Sequence[ParsedWord], at: int, top: int) -> bool:
@@ -142,12 +159,13 @@ def _objects(words: list[ParsedWord]) -> list[ParsedWord]:
             continue
         holder = word.head
         acting = [i for i, w in enumerate(words[:at]) if w.head == holder and w.dep == "acl" and i > holder]
+        acting += [i for i, w in enumerate(words[:at]) if w.head in acting and w.dep == "conj" and w.verb]
         if not acting or words[acting[-1]].tag != "VBG":
             continue
         verb = acting[-1]
         objects = [i for i, w in enumerate(words[:at]) if w.head == verb and w.dep == "dobj"]
         between = words[verb + 1 : at]
-        if word.dep == "appos" and not objects and all(w.tag[:2] in _BEFORE_NOUNS for w in between):
+        if word.dep in ("appos", "conj") and not objects and all(w.tag[:2] in _BEFORE_NOUNS for w in between):
             words[at] = replace(word, dep="dobj", head=verb)
         elif word.dep == "conj" and objects and words[holder].text in _HOLD and word.text not in _HOLD:
             words[at] = replace(word, head=objects[-1])
