@@ -194,7 +194,9 @@ def _plain(
 
 
 def _two(words: Sequence[ParsedWord], at: int) -> bool:
-    """Return whether a noun is the second of two: `a cat and a dog`."""
+    """Return whether a noun is the second of two, `a cat and a dog`, or measured: `pieces of luggage`."""
+    if at > 1 and words[at - 1].text == "of" and words[at - 2].tag == "NNS":
+        return True
     joint = at - 2 if at > 1 and words[at - 1].tag in ("DT", "PRP$") else at - 1
     return joint > 0 and words[joint].text == "and" and words[joint - 1].noun
 
