@@ -17,10 +17,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import cast
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, MragError, RankerError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import Mode
 from mrag.index.similarity import home
+from mrag.retrieval.guarding import GuardedRanker
 from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
 
 GROUP = "mrag.rankers"
@@ -185,18 +186,25 @@ class _Loaded:
     entry: metadata.EntryPoint
 
     def __call__(self, asked: RankerRequest) -> Ranker:
+        name, package = self.entry.name, self.entry.dist and self.entry.dist.name
         try:
             maker = self.entry.load()
-        except (ImportError, AttributeError) as error:
-            package = self.entry.dist and self.entry.dist.name
+        except Exception as error:  # importing another package may do anything
             raise ConfigError(
-                f"The package {package} names a ranker {self.entry.name!r} that cannot be loaded: {error}.",
+                f"The package {package} names a ranker {name!r} that cannot be loaded: {error}.",
                 hint="Install it anew, or remove it.",
             ) from error
-        made = maker(asked)
+        hint = f"It comes from the package {package}: tell its authors, or rank without it."
+        try:
+            made = maker(asked)
+        except MragError:
+            raise
+        except Exception as error:
+            told = f"The ranker {name} cannot be made: {type(error).__name__}: {error}."
+            raise RankerError(told, hint=hint) from error
         if not isinstance(made, Ranker):
-            raise ConfigError(f"{self.entry.value} does not make a ranker: it has no method rank.")
-        return made
+            raise RankerError(f"{self.entry.value} does not make a ranker: it has no method rank.", hint=hint)
+        return GuardedRanker(name, made, asked.kg, hint)
 
 
 def _similar(mode: Mode) -> Maker:
