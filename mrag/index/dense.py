@@ -227,12 +227,13 @@ class DenseIndex:
         code = sign_codes(query[np.newaxis])[:, 0]
         # Half of the bits choose the rows of which all are compared: reading them is what takes the time.
         first = max(1, len(code) // 2)
-        distances = np.empty(self.rows.total, np.uint8 if first <= _IN_BYTES else np.uint16)
+        total = self.rows.total
+        distances = np.empty(total, np.uint8) if first <= _IN_BYTES else np.empty(total, np.uint16)
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
             _differing_bits(codes[:first], code[:first], distances[start:end])
         if allowed is not None:
             distances[~allowed] = np.iinfo(distances.dtype).max
-        rows = _least(distances, max(wanted * _WIDER, self.rows.total // _WIDEST))
+        rows = _least(distances, max(wanted * _WIDER, total // _WIDEST))
         rows = rows if allowed is None else rows[allowed[rows]]
         near = distances[rows].astype(np.uint16)
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):

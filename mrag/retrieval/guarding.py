@@ -88,12 +88,14 @@ class GuardedRanker:
 
     def _checked(self, hit: object) -> Hit:
         """Return a hit with plain values."""
-        if not isinstance(hit, Hit) or not isinstance(hit.iri, str):
+        iri: object = getattr(hit, "iri", None)
+        if not isinstance(hit, Hit) or not isinstance(iri, str):
             raise self._wrong(f"gave {type(hit).__name__} {str(hit)[:80]!r}, which is no hit")
         score = float(hit.score)
         if not math.isfinite(score):
             raise self._wrong(f"gave {hit.iri[:200]} the score {score}")
-        reasons: Iterable[object] = (hit.reasons,) if isinstance(hit.reasons, str) else hit.reasons
+        given: object = hit.reasons
+        reasons: Iterable[object] = (given,) if isinstance(given, str) else hit.reasons
         return Hit(str(hit.iri), score, 0, tuple(map(str, reasons)))
 
     def _wrong(self, what: str) -> RankerError:
