@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,11 +18,15 @@ from mrag.cli.data import loading
 from mrag.cli.shared import stopping
 from mrag.cli.shared.contradictions import show_groups
 from mrag.cli.shared.importing import name_of, read_records, reading, show_problems, show_sketch, skipped
-from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
+from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, WorkersOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json, status
 from mrag.errors import ConfigError
+from mrag.index.similarity import home
 from mrag.redaction import redact_url
 from mrag.storage.scratch import Scratch
+
+if TYPE_CHECKING:
+    from mrag.jobs import Runner
 
 _LOADED = "The files are loaded. Run the same command again to do the rest."
 ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph separately.")]
@@ -145,15 +149,28 @@ def views(
     store: StoreOption = None,
     kg: KgOption = None,
     reason: ReasonOption = True,
+    runner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Make each view in parts: inline, threads, processes, ray:ADDRESS, or ray for a cluster on "
+            "this machine (extra `ray`). Default: each in one go.",
+        ),
+    ] = None,
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Update the views of annotated images.
 
+    With a runner, an interrupted run resumes when the command is run again.
+
     \b
-    Example:
+    Examples:
       mrag views --kg main
+      mrag views --runner processes --workers 2
     """
     from mrag.graph.record import read_record
+    from mrag.jobs import runner as runner_of
 
     steps = _Steps()
     with opened(store, kg) as graph:
@@ -167,7 +184,8 @@ def views(
                 hint="Load some with `mrag import`, or name another graph with --store and --kg.",
             )
         with stopping.kept("Finished views are kept. Run the same command again to make the others."):
-            made = _views(steps, graph, reason)
+            carrying = None if runner is None else runner_of(runner, workers)
+            made = _views(steps, graph, reason, runner=carrying)
         if as_json:
             show_json({"store": graph.store.url, "kg": graph.name, "steps": steps.done})
         elif made:
@@ -204,7 +222,14 @@ def _infer(done: dict[str, Any], graph: mrag.KnowledgeGraph) -> None:
         show_groups(closure.contradictions)
 
 
-def _views(steps: _Steps, graph: mrag.KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:
+def _views(
+    steps: _Steps,
+    graph: mrag.KnowledgeGraph,
+    reason: bool,
+    *,
+    source_too: bool = False,
+    runner: Runner | None = None,
+) -> list[str]:
     """Make the views that are out of date, some at a time, and return the names of the graphs that changed.
 
     The source can be reasoned over meanwhile: views are made of what it asserts. A view that an interruption
@@ -219,10 +244,19 @@ def _views(steps: _Steps, graph: mrag.KnowledgeGraph, reason: bool, *, source_to
             if reason:
                 _infer(done, fresh)
 
-    with status("Making views"), steps("make views") as done:
-        names = {name: f"{graph.name}-{view.short}" for name, view in graphs.VIEWS.items()}
-        also = [lambda: _reason(steps, graph)] if reason and source_too else []
-        views = graphs.make_views(graph, names, after, also=also)
+    names = {name: f"{graph.name}-{view.short}" for name, view in graphs.VIEWS.items()}
+    also = [lambda: _reason(steps, graph)] if reason and source_too else []
+    with steps("make views") as done:
+        if runner is None:
+            with status("Making views"):
+                views = graphs.make_views(graph, names, after, also=also)
+        else:
+            folder = home(graph)
+            journals = None if folder is None else folder.parent / "views"
+            with progress("Making views", unit="parts") as note:
+                views = graphs.make_views(
+                    graph, names, after, also=also, runner=runner, journals=journals, on_progress=note
+                )
         done["views"] = sorted(made)
     for name, view in sorted(views.items()) if reason else ():
         if name not in made and not view.reasoned and view.record.triples:

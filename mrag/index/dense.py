@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, best, contenders, distinct
+from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
 from mrag.storage.arrays import Lazy
 
 __all__ = ["DenseIndex", "DenseParams", "sign_codes"]
@@ -29,6 +29,8 @@ _ROUNDS: Final = 2
 _WIDER: Final = 8
 _WIDEST: Final = 64
 """Half of the bits let through this many times the rows that all of them do, or one row of so many."""
+_IN_BYTES: Final = 4
+"""Words of 64 bits whose differing bits are counted in bytes."""
 
 
 @dataclass(frozen=True)
@@ -225,19 +227,19 @@ class DenseIndex:
         code = sign_codes(query[np.newaxis])[:, 0]
         # Half of the bits choose the rows of which all are compared: reading them is what takes the time.
         first = max(1, len(code) // 2)
-        distances = np.empty(self.rows.total, np.uint16)
+        distances = np.empty(self.rows.total, np.uint8 if first <= _IN_BYTES else np.uint16)
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
             _differing_bits(codes[:first], code[:first], distances[start:end])
         if allowed is not None:
-            distances[~allowed] = np.iinfo(np.uint16).max
+            distances[~allowed] = np.iinfo(distances.dtype).max
         rows = _least(distances, max(wanted * _WIDER, self.rows.total // _WIDEST))
         rows = rows if allowed is None else rows[allowed[rows]]
-        distances = distances[rows]
+        near = distances[rows].astype(np.uint16)
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
             here = slice(*np.searchsorted(rows, (start, end)))
             for word, bits in zip(codes[first:], code[first:], strict=True):
-                distances[here] += np.bitwise_count(word[rows[here] - start] ^ bits)
-        return rows[_least(distances, wanted)]
+                near[here] += np.bitwise_count(word[rows[here] - start] ^ bits)
+        return rows[_least(near, wanted)]
 
     def _cosines(self, query: Vectors, rows: npt.NDArray[np.int64]) -> Vectors:
         exact = query.astype(np.float64)
@@ -250,10 +252,16 @@ class DenseIndex:
         return scores
 
 
-def _differing_bits(codes: Codes, code: npt.NDArray[np.uint64], into: npt.NDArray[np.uint16]) -> None:
-    """Count the bits in which rows differ from a code, so many rows at a time that they stay in the cache."""
+def _differing_bits(
+    codes: Codes, code: npt.NDArray[np.uint64], into: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+) -> None:
+    """Count the bits in which rows differ from a code, so many rows at a time that they stay in the cache.
+
+    Where 256 bits are counted in bytes, more than 191 of the first 192 count as 191.
+    """
     differing = np.empty(_CACHED, np.uint64)
     counts = np.empty(_CACHED, np.uint8)
+    full = into.dtype == np.uint8 and len(codes) == _IN_BYTES
     for start in range(0, len(into), _CACHED):
         here = into[start : start + _CACHED]
         here[:] = 0
@@ -261,6 +269,8 @@ def _differing_bits(codes: Codes, code: npt.NDArray[np.uint64], into: npt.NDArra
         for word, bits in zip(codes, code, strict=True):
             np.bitwise_xor(word[start : start + _CACHED], bits, out=some)
             np.bitwise_count(some, out=few)
+            if full:
+                np.minimum(here, 191, out=here)
             np.add(here, few, out=here)
 
 
@@ -269,11 +279,14 @@ def _rounding(query: Vectors) -> float:
     return 2 * len(query) * 2.0**-24
 
 
-def _least(distances: npt.NDArray[np.uint16], wanted: int) -> npt.NDArray[np.int64]:
+def _least(distances: npt.NDArray[np.uint8] | npt.NDArray[np.uint16], wanted: int) -> npt.NDArray[np.int64]:
     """Return the rows of the least distances, ascending: so many, and all that tie with the last of them."""
-    # A bound of the best complements leaves few rows to be counted.
-    bound = np.uint16(~np.uint16(best(~distances, wanted)))
-    rows = np.flatnonzero(distances <= bound).astype(np.int64, copy=False)
-    near = distances[rows]
-    border = np.searchsorted(np.cumsum(np.bincount(near)), wanted)
-    return rows[near <= border]
+    # To count bytes below a bound is so quick that eight bounds take less time than one selection.
+    low, high = 0, int(np.iinfo(distances.dtype).max)
+    while low < high:
+        middle = (low + high) // 2
+        if np.count_nonzero(distances <= distances.dtype.type(middle)) >= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return np.flatnonzero(distances <= distances.dtype.type(low)).astype(np.int64, copy=False)

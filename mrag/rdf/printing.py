@@ -69,6 +69,16 @@ def to_insert(query: pt.Construct, into: str, default: Sequence[str], named: Seq
     return f"INSERT {{ {inserted} }}{using} WHERE {_block(query.where)}"
 
 
+def to_pattern(pattern: pt.Pattern) -> str:
+    """Print a pattern as it stands in a group.
+
+    Example:
+        >>> to_pattern(pt.Filter(pt.Call("isIRI", (pt.var("s"),))))
+        'FILTER(isIRI(?s))'
+    """
+    return _pattern(pattern)
+
+
 def as_select(prologue: str, group: str) -> str:
     """Return the query for all solutions of an update's WHERE clause.
 

@@ -26,7 +26,7 @@ from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
 
 GROUP = "mrag.rankers"
 """The group of entry points by which packages add rankers."""
-NEEDS_MODEL = frozenset({"clues", "cross-encoder", "llm", "onnx-cross-encoder"})
+NEEDS_MODEL = frozenset({"clues", "cross-encoder", "late", "llm", "onnx-cross-encoder"})
 """Rankers that run a model; which one, only the operator of a server says."""
 _ARGUED = frozenset({"cel", "mmr"})
 """Rankers whose arguments name no file and no model."""
@@ -261,6 +261,13 @@ def _onnx_cross_encoder(asked: RankerRequest) -> Ranker:
     return CrossEncoderRanker(asked.first, asked.kg, OnnxCrossEncoder(asked.argument), asked.index)
 
 
+def _late(asked: RankerRequest) -> Ranker:
+    from mrag.retrieval.late_interaction import LateInteraction
+    from mrag.retrieval.reranking import CrossEncoderRanker
+
+    return CrossEncoderRanker(asked.first, asked.kg, LateInteraction(), asked.index)
+
+
 def _by_concept(asked: RankerRequest) -> Ranker:
     from mrag.cel.learners.registry import learner
     from mrag.cel.rerank import ClassExpressionReranker
@@ -299,6 +306,7 @@ _OWN = (
     RankerInfo("clues", "phrases that a language model writes, see `mrag clues`", False, _clues),
     RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
     RankerInfo("mmr", "variety: what is like a hit before it comes later; mmr:BALANCE", True, _mmr),
+    RankerInfo("late", "words in their context, by vectors of minilm", True, _late),
     RankerInfo(
         "cross-encoder", "a model that reads question and text; cross-encoder:NAME", True, _cross_encoder
     ),

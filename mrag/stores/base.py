@@ -146,6 +146,17 @@ class SelectResult:
         return [row[at] for row in self.rows]
 
 
+@dataclass(frozen=True)
+class SelectStream:
+    """The rows of a SELECT query as they come, to be read once; what is not whole raises when that shows."""
+
+    variables: tuple[str, ...]
+    rows: Iterator[Row]
+
+    def __iter__(self) -> Iterator[Row]:
+        return self.rows
+
+
 @runtime_checkable
 class TripleStore(Protocol):
     """An RDF dataset that answers SPARQL, embedded or remote.
@@ -160,6 +171,9 @@ class TripleStore(Protocol):
 
     def select(self, query: str, dataset: Dataset) -> SelectResult:
         """Answer a SELECT query over the graphs of `dataset`."""
+
+    def stream(self, query: str, dataset: Dataset) -> SelectStream:
+        """Answer a SELECT query with rows that are not held, for answers of any length."""
 
     def ask(self, query: str, dataset: Dataset) -> bool:
         """Answer an ASK query."""
@@ -259,6 +273,12 @@ class BaseStore:
 
     def __exit__(self: TripleStore, *exc: object) -> None:
         self.close()
+
+    @traced
+    def select(self: TripleStore, query: str, dataset: Dataset) -> SelectResult:
+        """Answer a SELECT query over the graphs of `dataset`."""
+        found = self.stream(query, dataset)
+        return SelectResult(found.variables, list(found))
 
     def prefixes(self) -> Mapping[str, str]:
         """Return the prefixes that the store keeps itself: none."""

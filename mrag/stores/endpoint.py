@@ -17,7 +17,16 @@ from mrag import errors
 from mrag.rdf.guard import query_form
 from mrag.rdf.terms import Triple
 from mrag.redaction import redact, redact_url
-from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, Row, SelectResult, traced
+from mrag.stores.base import (
+    BaseStore,
+    Capabilities,
+    Dataset,
+    Limits,
+    Row,
+    SelectResult,
+    SelectStream,
+    traced,
+)
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.wire.access import Access, is_address
 from mrag.stores.wire.http import Http
@@ -64,11 +73,17 @@ class SparqlEndpoint(BaseStore):
         self.http = Http(self.url, access or Access(), digest=self.digest, places=places)
         self._closed = False
 
-    @traced
-    def select(self, query: str, dataset: Dataset) -> SelectResult:
-        """Answer a SELECT query over the graphs of `dataset`."""
-        names, rows = self._rows(query, dataset, None)
-        return SelectResult(names, list(rows))
+    def stream(self, query: str, dataset: Dataset) -> SelectStream:
+        """Answer a SELECT query over the graphs of `dataset` with rows that are not held."""
+        response = self._query(query, dataset, JSON_RESULTS, None)
+        with self._whole(query):
+            result = JsonResult(self.http.chunks(response, query))
+
+        def rows() -> Iterator[Row]:
+            with self._whole(query):
+                yield from result
+
+        return SelectStream(result.variables, rows())
 
     @traced
     def ask(self, query: str, dataset: Dataset) -> bool:
@@ -132,19 +147,6 @@ class SparqlEndpoint(BaseStore):
                 query=query,
                 hint="Narrow it (fewer free variables, a LIMIT), or allow more seconds.",
             )
-
-    def _rows(
-        self, query: str, dataset: Dataset, seconds: float | None
-    ) -> tuple[tuple[str, ...], Iterator[Row]]:
-        response = self._query(query, dataset, JSON_RESULTS, seconds)
-        with self._whole(query):
-            result = JsonResult(self.http.chunks(response, query))
-
-        def rows() -> Iterator[Row]:
-            with self._whole(query):
-                yield from result
-
-        return result.variables, rows()
 
     def _boolean(self, query: str, dataset: Dataset, seconds: float | None) -> bool:
         response = self._query(query, dataset, JSON_RESULTS, seconds)

@@ -28,7 +28,16 @@ from mrag.rdf.terms import Triple, from_ox
 from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
-from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, StoreLayers, traced
+from mrag.stores.base import (
+    BaseStore,
+    Capabilities,
+    Dataset,
+    Limits,
+    SelectResult,
+    SelectStream,
+    StoreLayers,
+    traced,
+)
 from mrag.stores.embedded import Landing, empty, load_sources, open_error, write_error
 from mrag.stores.process.snapshot import snapshot_prefix
 from mrag.stores.process.workers import WorkerPool
@@ -97,13 +106,12 @@ class OxigraphStore(BaseStore):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    @traced
-    def select(self, query: str, dataset: Dataset) -> SelectResult:
-        """Answer a SELECT query over the graphs of `dataset`."""
+    def stream(self, query: str, dataset: Dataset) -> SelectStream:
+        """Answer a SELECT query over the graphs of `dataset` with rows that are not held."""
         solutions = cast(ox.QuerySolutions, self._query(query, dataset))
         names = tuple(v.value for v in solutions.variables)
-        rows = [tuple(None if (t := row[n]) is None else from_ox(t) for n in names) for row in solutions]
-        return SelectResult(names, rows)
+        rows = (tuple(None if (t := row[n]) is None else from_ox(t) for n in names) for row in solutions)
+        return SelectStream(names, rows)
 
     @traced
     def ask(self, query: str, dataset: Dataset) -> bool:
@@ -113,7 +121,7 @@ class OxigraphStore(BaseStore):
     def construct(self, query: str, dataset: Dataset) -> Iterator[Triple]:
         """Answer a CONSTRUCT or DESCRIBE query, triple by triple."""
         for t in cast(ox.QueryTriples, self._query(query, dataset)):
-            yield _triple(t.subject, t.predicate, t.object)
+            yield Triple(cast(URIRef, from_ox(t.subject)), URIRef(t.predicate.value), from_ox(t.object))
 
     def edges(
         self, graph: str, *, s: str | None = None, p: str | None = None, o: str | None = None
@@ -339,11 +347,3 @@ def _names(folder: Path) -> frozenset[str]:
     """Return the names of the files in a folder that others may use; none of one that is private."""
     there = () if not folder.is_dir() or is_private(folder) else folder.iterdir()
     return frozenset(file.name for file in there)
-
-
-def _triple(
-    s: ox.NamedNode | ox.BlankNode | ox.Triple,
-    p: ox.NamedNode,
-    o: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple,
-) -> Triple:
-    return Triple(cast(URIRef, from_ox(s)), URIRef(p.value), from_ox(o))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import TypeVar
 
 import requests
@@ -20,7 +21,7 @@ from mrag.rdf.pieces import pieces, unsized
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.slicing import paged, short_keys, sliced
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult
+from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult, SelectStream
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
 from mrag.stores.wire.access import Access
@@ -88,22 +89,27 @@ class VirtuosoStore(SparqlStore):
             ),
         )
 
-    def select(self, query: str, dataset: Dataset) -> SelectResult:
+    def stream(self, query: str, dataset: Dataset) -> SelectStream:
         """Answer a SELECT query; what is longer than the server's answers is asked for in pages."""
+        ask = super().stream
         try:
-            return super().select(query, dataset)
+            return ask(query, dataset)
         except _CutAnswer as error:
-            first = super().select(sliced(query, 1), dataset)
+            first = ask(sliced(query, 1), dataset)
+            list(first)
             if paged(query, first.variables, 1, 0) is None:
                 raise
-            rows: list[Row] = []
             # An answer of as many rows as the server gives at most counts as cut.
             size = error.rows - 1
-            while True:
-                text = str(paged(query, first.variables, size, len(rows)))
-                rows += (page := super().select(text, dataset)).rows
+
+        def pages() -> Iterator[Row]:
+            for start in count(0, size):
+                page = list(ask(str(paged(query, first.variables, size, start)), dataset))
+                yield from page
                 if len(page) < size:
-                    return SelectResult(first.variables, rows)
+                    return
+
+        return SelectStream(first.variables, pages())
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""

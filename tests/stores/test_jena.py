@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,31 @@ def test_a_server_without_administration_says_so(base: str) -> None:
         store.create("mem")
     assert "configuration" in str(raised.value.hint)
     store.close()
+
+
+def test_a_long_answer_is_not_held(empty: str) -> None:
+    """Rows come while the server is still at it; those of a query for texts are sorted on disk."""
+    text = "a text of some length, such as things have " * 8
+    with mrag.connect(empty) as kg:
+        kg.store.insert(
+            b"".join(
+                f'<urn:t{at}> <http://www.w3.org/2000/01/rdf-schema#label> "{text}{at}"@en .\n'.encode()
+                for at in range(20_000)
+            ),
+            "urn:texts",
+        )
+        query, seen = "SELECT ?s ?o { ?s ?p ?o }", Dataset(("urn:texts",))
+        held, whole = peak(lambda: len(kg.store.select(query, seen)))
+        stream, rows = peak(lambda: sum(1 for _ in kg.store.stream(query, seen)))
+    assert whole == rows == 20_000
+    assert held > 15 << 20 and stream < held / 8, (held, stream)
+
+
+def peak(work: Callable[[], int]) -> tuple[int, int]:
+    """The largest memory that Python took for something, in bytes, and what came of it."""
+    tracemalloc.start()
+    try:
+        found = work()
+        return tracemalloc.get_traced_memory()[1], found
+    finally:
+        tracemalloc.stop()

@@ -46,6 +46,22 @@ def numbered(count: int) -> bytes:
     return b"".join(b'<urn:s%d> <urn:p> "%d" .\n' % (i, i % 7) for i in range(count))
 
 
+def test_pages_of_a_long_answer_are_asked_for_as_they_are_read(
+    kg: mrag.KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kg.store.insert(numbered(3 * LIMIT), "urn:g")
+    asked: list[str] = []
+    ask = SparqlStore.stream
+    monkeypatch.setattr(SparqlStore, "stream", lambda *given: asked.append(given[1]) or ask(*given))
+    stream = kg.store.stream("SELECT ?s ?o { ?s <urn:p> ?o }", G)
+    before = len(asked)
+    first = [next(iter(stream)) for _ in range(LIMIT - 1)]
+    assert len(asked) == before + 1
+    rows = [(str(s), str(o)) for s, o in (*first, *stream)]
+    assert sorted(rows) == sorted((f"urn:s{i}", str(i % 7)) for i in range(3 * LIMIT))
+    assert len(asked) == before + 4
+
+
 @pytest.mark.parametrize("count", [LIMIT - 1, LIMIT, LIMIT + 1, 2 * (LIMIT - 1), 3 * LIMIT])
 @pytest.mark.parametrize("order", ["", "ORDER BY ?o ?s", "ORDER BY DESC(?s) STR(?o)"])
 def test_a_long_answer_comes_in_pages(kg: mrag.KnowledgeGraph, count: int, order: str) -> None:

@@ -8,10 +8,11 @@ that sums are exact in whatever order.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,18 +30,26 @@ _FREQUENT: Final = 8
 _SMALL = 100_000
 """Rows up to which scoring all of them is as quick as choosing."""
 _KEPT_DFS: Final = 100_000
+_KEPT_PLACES: Final = 10_000
 _TAILS, _TAIL = 64, 1024
 """How many rankings by frequent terms alone are kept, and how long they are."""
 _SLACK: Final = 1 + 2.0**-20
 """What rounding may add to an impact."""
 
 
+_Place: TypeAlias = tuple[int, npt.NDArray[np.int32], npt.NDArray[np.int32]]
+
+
 @dataclass(frozen=True)
 class _Term:
-    rows: npt.NDArray[np.int64]
-    impacts: npt.NDArray[np.float64]
+    rows: npt.NDArray[np.int32]
+    impacts: npt.NDArray[np.float32]
     whole: npt.NDArray[np.float32] | None = None
     """The impacts of all rows, for a term that many have; the two others are empty then."""
+
+    def times(self, count: int) -> npt.NDArray[np.float64]:
+        """Return the impacts, each so many times: exact only in more bits than they are kept in."""
+        return np.multiply(self.impacts, count, dtype=np.float64)
 
     @property
     def nbytes(self) -> int:
@@ -59,7 +68,10 @@ class Impacts:
     def __init__(self, rows: Rows, postings: Sequence[Postings], params: Bm25Params) -> None:
         self.rows, self.postings, self.params = rows, postings, params
         self.tails: dict[tuple[tuple[str, int], ...], Ranking] = {}
+        self._rooms: list[npt.NDArray[np.float64]] = []
         self._dfs: dict[str, int] = {}
+        self._tops: dict[str, float] = {}
+        self._found: dict[str, list[_Place]] = {}
         self._cache: dict[str, _Term] = {}
         self._cached = 0
 
@@ -82,6 +94,16 @@ class Impacts:
         if self.params.idf == "plain":
             return math.log(self.rows.count / df)
         return math.log(1 + (self.rows.count - df + 0.5) / (df + 0.5))
+
+    def top(self, name: str) -> float:
+        """Return the largest impact of a term that some rows have."""
+        if (known := self._tops.get(name)) is None:
+            idf = self.idf(name)
+            parts = [self._impacts(idf, rows + base, counts) for base, rows, counts in self._places(name)]
+            if len(self._tops) >= _KEPT_DFS:
+                self._tops = {}
+            self._tops[name] = known = max((float(part.max()) for part in parts if len(part)), default=0.0)
+        return known
 
     def norm(self, lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
         """Return how much documents of some lengths are held back."""
@@ -114,15 +136,15 @@ class Impacts:
             for base, rows, counts in self._places(name):
                 whole[base:][rows] = self._impacts(idf, rows + base, counts)
             whole[~self.rows.live] = 0
-            term = _Term(np.empty(0, np.int64), np.empty(0), whole)
+            term = _Term(np.empty(0, np.int32), np.empty(0, np.float32), whole)
         else:
-            parts = [(rows.astype(np.int64) + base, counts) for base, rows, counts in self._places(name)]
-            row = np.concatenate([np.empty(0, np.int64), *(rows for rows, _ in parts)])
+            parts = [(rows + np.int32(base), counts) for base, rows, counts in self._places(name)]
+            row = np.concatenate([np.empty(0, np.int32), *(rows for rows, _ in parts)])
             count = np.concatenate([np.empty(0, np.int32), *(counts for _, counts in parts)])
             if not self.rows.whole:
                 live = self.rows.live[row]
                 row, count = row[live], count[live]
-            term = _Term(row, self._impacts(idf, row, count))
+            term = _Term(row, self._impacts(idf, row, count).astype(np.float32))
         # Emptied rather than trimmed: a term comes back for the price of one pass over its postings.
         if self._cached + term.nbytes > _CACHED_BYTES:
             self._cache, self._cached = {}, 0
@@ -139,7 +161,7 @@ class Impacts:
                 whole.append((term.whole, times))
             else:
                 rows.append(term.rows)
-                impacts.append(term.impacts * times if times > 1 else term.impacts)
+                impacts.append(term.times(times))
         row = np.concatenate(rows)
         sums = np.zeros(self.rows.total)
         if len(row):
@@ -148,14 +170,32 @@ class Impacts:
             sums += np.multiply(column, times, dtype=np.float64) if times > 1 else column
         return sums
 
-    def _places(self, name: str) -> list[tuple[int, npt.NDArray[np.int32], npt.NDArray[np.int32]]]:
+    @contextmanager
+    def room(self) -> Iterator[npt.NDArray[np.float64]]:
+        """Give an array with a number for each row, all 0, which is to be left so.
+
+        To make one for each search, or to sort rows instead, takes longer.
+        """
+        try:
+            room = self._rooms.pop()
+        except IndexError:
+            room = np.zeros(self.rows.total)
+        yield room
+        self._rooms.append(room)
+
+    def _places(self, name: str) -> list[_Place]:
         """Return for each segment that has a term its first row, and the term's rows and counts there."""
+        if (known := self._found.get(name)) is not None:
+            return known
         found = []
         for postings, base in zip(self.postings, self.rows.bases, strict=False):
             at = postings.terms.find(name)
             if at is not None:
                 here = slice(int(postings.starts[at]), int(postings.starts[at + 1]))
                 found.append((base, postings.rows[here], postings.counts[here]))
+        if len(self._found) >= _KEPT_PLACES:
+            self._found = {}
+        self._found[name] = found
         return found
 
     def _impacts(
@@ -218,17 +258,16 @@ def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | Non
             break
         rare[name] = query[name]
     rest = {name: query[name] for name in names[len(rare) :]}
-    bound = sum(times * impacts.idf(name) for name, times in rest.items()) * _SLACK
+    bound = left = sum(times * impacts.top(name) for name, times in rest.items()) * _SLACK
     every, sums = _summed(impacts, rare)
     rows = every
     if mask is not None:
         rows, sums = rows[mask[rows]], sums[mask[rows]]
-    if len(rows) > k:
-        # Slightly less, for the binary32 numbers of scores round.
-        near = sums + bound >= best(sums, k) / _SLACK
-        rows, sums = rows[near], sums[near]
+    rows, sums = _promising(rows, sums, k, left)
     for name, times in rest.items():
         sums = sums + impacts.at(name, rows)[1] * times
+        left -= times * impacts.top(name)
+        rows, sums = _promising(rows, sums, k, left)
     scores = sums.astype(np.float32)
     enough = len(rows) >= k and np.partition(scores, len(scores) - k)[len(scores) - k] > np.float32(bound)
     if rest and not enough:
@@ -243,18 +282,39 @@ def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | Non
     return impacts.rows.order(rows[scores > 0], scores[scores > 0], k)
 
 
+def _promising(
+    rows: npt.NDArray[np.int64], sums: npt.NDArray[np.float64], k: int, left: float
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the rows that may be among the best k if none gains more than is left, in ascending order."""
+    if len(rows) > k:
+        # Slightly less, for the binary32 numbers of scores round.
+        near = np.flatnonzero(sums + left * _SLACK >= best(sums, k) / _SLACK)
+        rows, sums = rows[near], sums[near]
+    # Runs of ascending rows, which this kind of sorting joins.
+    order = np.argsort(rows, kind="stable")
+    return rows[order], sums[order]
+
+
 def _summed(
     impacts: Impacts, terms: Mapping[str, int]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the rows that have one of some rare terms, ascending, and their scores by these."""
-    found = [(impacts.term(name), times) for name, times in terms.items()]
+    """Return the rows that have one of some rare terms, each once, and their scores by these."""
+    # Of what weighs nothing a row could not be told from one that has not been met.
+    found = [(impacts.term(name), times) for name, times in terms.items() if impacts.idf(name) > 0]
     if len(found) == 1:
         [(term, times)] = found
-        return term.rows, term.impacts * times
-    rows = np.concatenate([np.empty(0, np.int64), *(term.rows for term, _ in found)])
-    parts = np.concatenate([np.empty(0), *(term.impacts * times for term, times in found)])
-    every, place = np.unique(rows, return_inverse=True)
-    return every, np.bincount(place, parts, len(every)).astype(np.float64, copy=False)
+        return term.rows.astype(np.int64), term.times(times)
+    with impacts.room() as room:
+        fresh = [np.empty(0, np.int64)]
+        for term, times in found:
+            here = term.rows.astype(np.int64)
+            before = room[here]
+            fresh.append(here[before == 0])
+            room[here] = before + term.times(times)
+        rows = np.concatenate(fresh)
+        sums = room[rows]
+        room[rows] = 0
+    return rows, sums
 
 
 def _others(
@@ -270,8 +330,5 @@ def _others(
             impacts.tails = {}
         impacts.tails[key] = tail
     rows, scores = tail
-    at = np.searchsorted(known, rows)
-    new = np.ones(len(rows), np.bool_)
-    inside = at < len(known)
-    new[inside] = known[at[inside]] != rows[inside]
+    new = ~np.isin(rows, known)
     return rows[new], scores[new], len(rows) < _TAIL

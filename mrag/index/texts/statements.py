@@ -19,7 +19,7 @@ from mrag.graph.naming import LabelText
 from mrag.index.texts.definition import LINKED, TEXTS, Definition
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
-from mrag.stores.base import Limits, SelectResult
+from mrag.stores.base import Limits, SelectResult, SelectStream
 
 __all__ = ["BLANK", "OTHERS", "EntityStatement", "are_edges", "statements"]
 
@@ -95,16 +95,18 @@ def _queried(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityState
         if name == LINKED and not labels:
             # There is nothing to find, and Virtuoso estimates that looking for it takes minutes.
             continue
-        yield from _texts(kg.select(query.bind(**values)), name, place)
+        yield from _texts(kg.store.stream(query.bind(**values), kg.dataset()), name, place)
     if not (definition.fallback and TEXTS in definition.queries and profile.triples):
         return
-    for (thing,) in kg.select(queries.get("planning/unnamed").bind(property=labels)):
+    for (thing,) in kg.store.stream(queries.get("planning/unnamed").bind(property=labels), kg.dataset()):
         yield EntityStatement(str(thing), thing=True)
-    for thing, linked in kg.select(queries.get("index/unnamed-links").bind(property=labels)):
+    for thing, linked in kg.store.stream(
+        queries.get("index/unnamed-links").bind(property=labels), kg.dataset()
+    ):
         yield EntityStatement(str(thing), links=(str(linked),))
 
 
-def _texts(result: SelectResult, query: str, place: int) -> Iterator[EntityStatement]:
+def _texts(result: SelectResult | SelectStream, query: str, place: int) -> Iterator[EntityStatement]:
     if result.variables != ("documentID", "documentText"):
         raise ConfigError(
             "An index query returns ?documentID ?documentText.",

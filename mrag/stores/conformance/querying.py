@@ -46,6 +46,18 @@ class QueryTests(StoreSuite):
             assert found[f"urn:t{i}"] == ("text", text, "")
             assert found[f"urn:l{i}"] == ("text", text, "de")
 
+    def test_rows_that_come_one_by_one_are_those_that_come_at_once(self, store: TripleStore) -> None:
+        """An answer that is not held is the same, and other requests can be made while it comes."""
+        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(i % 7)) for i in range(500))), G)
+        query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o } ORDER BY ?s"
+        whole = store.select(query, Dataset((G,)))
+        stream = store.stream(query, Dataset((G,)))
+        assert stream.variables == whole.variables == ("s", "o")
+        first = next(iter(stream))
+        assert store.ask("ASK { ?s <urn:p> ?o }", Dataset((G,)))
+        assert [first, *stream] == list(whole) and len(whole) == 500
+        assert list(stream) == [], "it can be read once"
+
     def test_text_as_a_parameter_is_only_text(self, store: TripleStore) -> None:
         """A value bound by the catalogue finds exactly what is equal to it."""
         store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)

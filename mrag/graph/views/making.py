@@ -8,29 +8,24 @@ graph, and one transaction then puts that graph in sight. What others add to a v
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from io import BytesIO
-from itertools import islice
+from pathlib import Path
+from shutil import rmtree
 
 from rdflib import Literal
 
-from mrag.errors import ConfigError, EndpointError, TermError
+from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, read_record
+from mrag.graph.views.filling import PartsJob, fill
+from mrag.graph.views.parts import Progress
+from mrag.jobs.base import Runner
 from mrag.loaders._records import schema_lines
-from mrag.loaders.rdf import Source
 from mrag.rdf import queries
-from mrag.storage.scratch import Scratch
 from mrag.stores.base import Dataset
-from mrag.stores.oxigraph import OxigraphStore
-
-_BATCH = 20_000
-"""Triples sent to a server at a time."""
-_LARGE = 100_000
-"""Triples of a source from which on views are worked out in a process of their own."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,15 @@ VIEWS: Mapping[str, View] = {
 """The views that come with the package, by name; the largest first."""
 
 
-def make_view(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
+def make_view(
+    kg: KnowledgeGraph,
+    view: View | str,
+    into: str,
+    *,
+    runner: Runner | None = None,
+    journal: Path | None = None,
+    on_progress: Progress | None = None,
+) -> KnowledgeGraph:
     """Make a view of a knowledge graph, or make it anew, in one step.
 
     Until the last transaction, and after a crash, a view made before is as it was. Nothing is inferred in
@@ -98,6 +101,10 @@ def make_view(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph
         kg: The source; its asserted triples are read.
         view: A view, or the name of one of `VIEWS`.
         into: Name of the knowledge graph to make, in the same store.
+        runner: What answers the query in parts; in one go if left out. The triples are the same.
+        journal: A folder for the parts that are done, from which a job that was broken off goes on; it is
+            removed at the end.
+        on_progress: Called with the parts done, and the parts in all.
 
     Returns:
         The view. It shares the store of `kg`, so closing one closes both.
@@ -106,6 +113,8 @@ def make_view(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph
         ConfigError: If there is no such view, if `into` is the source or holds triples that no view
             made, or if the server reasons over all of its graphs at once.
         EndpointError: If a server does not give its triples whole.
+        BlockingIOError: If another process works with that journal.
+        StoreError: If a part has lost its worker too often.
 
     Example:
         >>> import mrag
@@ -135,7 +144,10 @@ def make_view(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph
     try:
         revision, source = before.revision + 1, _state(view, kg)
         graph = target.new_graph()
-        _fill(kg, view, graph)
+        parts = None if runner is None else PartsJob(runner, source, journal, on_progress)
+        if schema := "".join(schema_lines(view.ontology)):
+            kg.store.insert(schema.encode(), graph)
+        fill(kg, queries.get(view.query).text, graph, parts)
         # What others added comes first, for that is where additions go; it stays where it is.
         added = tuple(g for g in before.asserted if g not in old) or (f"{target.iri}:asserted:0",)
         target.remove_doubles([(other, graph, graph) for other in added if kg.store.count(other)])
@@ -158,6 +170,8 @@ def make_view(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph
     except BaseException:
         target.end()
         raise
+    if journal is not None:
+        rmtree(journal, ignore_errors=True)
     return target
 
 
@@ -168,6 +182,9 @@ def make_views(
     *,
     also: Sequence[Callable[[], object]] = (),
     threads: int = 3,
+    runner: Runner | None = None,
+    journals: Path | None = None,
+    on_progress: Progress | None = None,
 ) -> dict[str, KnowledgeGraph]:
     """Make several views at a time, those that are up to date left as they are.
 
@@ -177,6 +194,9 @@ def make_views(
         after: Called with each view that was made anew and its knowledge graph, in the thread that made it.
         also: Other work for the same threads, such as to reason over the source.
         threads: How many at a time; of a large graph the queries run in processes of their own.
+        runner: What answers their queries in parts, one view after the other; see `make_view`.
+        journals: Folder of their journals.
+        on_progress: Called with the parts of a view that are done, and its parts in all.
 
     Returns:
         The views by the names of their knowledge graphs.
@@ -188,12 +208,13 @@ def make_views(
     def one(name: str, into: str) -> KnowledgeGraph:
         if not stale(kg, name, into):
             return _opened(kg, into)
-        made = make_view(kg, name, into)
+        journal = None if journals is None else journals / find(name).short
+        made = make_view(kg, name, into, runner=runner, journal=journal, on_progress=on_progress)
         if after is not None:
             after(find(name), made)
         return made
 
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads if runner is None else 1) as pool:
         running = {into: pool.submit(one, name, into) for name, into in names.items()}
         others = [pool.submit(work) for work in also]
         try:
@@ -267,46 +288,6 @@ def _opened(kg: KnowledgeGraph, into: str) -> KnowledgeGraph:
     except TermError:
         graphs = ()  # no name, as opening says
     return KnowledgeGraph(kg.store, into, prefixes=kg.prefixes, languages=kg.languages, graphs=graphs)
-
-
-def _fill(kg: KnowledgeGraph, view: View, graph: str) -> None:
-    """Put the ontology and the triples of a view into a graph that is not in sight yet."""
-    text = queries.get(view.query).text
-    if schema := "".join(schema_lines(view.ontology)):
-        kg.store.insert(schema.encode(), graph)
-    if isinstance(kg.store, OxigraphStore):
-        # The engine lets one thread of a process work at a time, so a long query goes to another process.
-        apart = kg.store.path is not None and kg.record.triples > _LARGE
-        answer = kg.store.workers.serialise if apart else kg.store.serialise
-        kg.store.insert(answer(text, kg.dataset("asserted")), graph)
-        return
-    for batch in _elsewhere(kg, text):
-        kg.store.insert(batch, graph)
-
-
-def _elsewhere(kg: KnowledgeGraph, text: str) -> Iterator[bytes]:
-    """Answer a query over a copy of a server's triples, and yield N-Triples in pieces.
-
-    Servers cut long answers without saying so, end long queries, and may group rows in another order.
-    """
-    copy = Dataset(("urn:mrag:copy",))
-    with Scratch("view") as folder, OxigraphStore(folder / "store") as local:
-        for number, graph in enumerate(kg.dataset("asserted").default):
-            path = folder / f"{number}.nt"
-            with path.open("wb") as out:
-                kg.store.dump(graph, out)
-            local.bulk_load([Source.of(path)], copy.default[0])
-            path.unlink()
-        expected = kg.count()
-        if (had := local.count(copy.default[0])) != expected:
-            raise EndpointError(
-                f"The server gave {had:,} of {expected:,} triples, so the view would lack some.",
-                endpoint=kg.store.url,
-                hint="Let it answer at greater length; for Virtuoso raise ResultSetMaxRows in virtuoso.ini.",
-            )
-        lines = BytesIO(local.serialise(text, copy))
-        while batch := list(islice(lines, _BATCH)):
-            yield b"".join(batch)
 
 
 def _state(view: View, kg: KnowledgeGraph) -> str:
