@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mrag.index.document_index import DocumentIndex
     from mrag.index.documents import Definition
     from mrag.index.embedding.embedders import Embedder, LangChainEmbedder, embedder
-    from mrag.index.fusion import calibrated_scores, reciprocal_rank_fusion, weighted_scores
+    from mrag.index.fusion import reciprocal_rank_fusion, weighted_scores
     from mrag.index.image_index import ImageIndex
     from mrag.index.opened import SimilarityIndex
     from mrag.index.segments.changes import SyncReport
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Abilities", "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder",
     "ImageIndex", "IndexBackend", "LangChainEmbedder", "Mode", "SimilarityIndex", "SimilarityIndexes",
-    "StoredIndex", "SyncReport", "VectorStoreBackend", "calibrated_scores", "copy_to", "embedder",
-    "reciprocal_rank_fusion", "weighted_scores",
+    "StoredIndex", "SyncReport", "VectorStoreBackend", "copy_to", "embedder", "reciprocal_rank_fusion",
+    "weighted_scores",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

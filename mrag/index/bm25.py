@@ -115,19 +115,6 @@ class Bm25Index:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         return best_rows(self._impacts, query, k, mask)
 
-    def most(self, text: str) -> float:
-        """Return what no document's score for a query exceeds: the weights of its words, added up.
-
-        Words that no document has count for nothing.
-
-        Example:
-            >>> index = Bm25Index.of([("ex:1", "a red leather shoe"), ("ex:2", "a blue coat")])
-            >>> index.most("red shoes") > index.search("red shoes", 1)[1][0] > 0 == index.most("green")
-            True
-        """
-        terms = self.counted(text) if self.rows.count else {}
-        return math.fsum(n * self._impacts.idf(term) for term, n in terms.items() if self._impacts.df(term))
-
     def score_of(self, text: str, document: str) -> float:
         """Return the score for a query of a document that is not there, by the statistics of those that are.
 

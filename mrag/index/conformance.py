@@ -29,10 +29,10 @@ from mrag.index.backends.base import IndexBackend, StoredIndex, documents_of
 from mrag.index.backends.engines.index import EngineIndex
 from mrag.index.backends.engines.rows import EngineRow, IndexChange
 from mrag.index.backends.trials import DOCUMENTS, QUERIES, Trigrams
-from mrag.index.bm25 import Bm25Index, Bm25Params
+from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex
 from mrag.index.freshness import freshen
-from mrag.index.fusion import calibrated_scores, weighted_scores
+from mrag.index.fusion import weighted_scores
 from mrag.index.searches import INSTANCE
 from mrag.index.segments.matches import Match
 from mrag.index.similarity import SimilarityIndexes
@@ -110,12 +110,11 @@ class IndexConformance:
     @pytest.mark.parametrize("text", QUERIES)
     def test_scores_of_both_are_fused(self, built: StoredIndex, text: str) -> None:
         words, near = (built.search(text, 100, mode=mode) for mode in ("bm25", "dense"))
-        both = [[(m.doc_id, m.score) for m in part] for part in (words, near)]
-        expected = dict(weighted_scores(both, weights=(0.75, 0.25)))
-        if isinstance(built, DocumentIndex):
-            # Only here it is known how much each word weighs.
-            most = Bm25Index.of(DOCUMENTS).most(text)
-            expected = dict(calibrated_scores(*both, most=most, meaning=0.25))
+        expected = dict(
+            weighted_scores(
+                [[(m.doc_id, m.score) for m in part] for part in (words, near)], weights=(0.75, 0.25)
+            )
+        )
         found = built.search(text, 5, weight=0.25)
         assert [m.score for m in found] == pytest.approx(
             sorted(expected.values(), reverse=True)[:5], abs=1e-4

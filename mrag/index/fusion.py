@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 
-__all__ = ["RRF_K", "calibrated_scores", "candidates", "reciprocal_rank_fusion", "weighted_scores"]
+__all__ = ["RRF_K", "candidates", "reciprocal_rank_fusion", "weighted_scores"]
 
 T = TypeVar("T", bound=Hashable)
 
@@ -73,40 +73,6 @@ def reciprocal_rank_fusion(
         for rank, item in enumerate(dict.fromkeys(ranking), 1):
             parts.setdefault(item, []).append(share / (k + rank))
     return _summed(parts)
-
-
-def calibrated_scores(
-    words: Sequence[tuple[T, float]],
-    nearest: Sequence[tuple[T, float]],
-    *,
-    most: float,
-    meaning: float = 0.5,
-) -> list[tuple[T, float]]:
-    """Fuse BM25 with cosines: the share of what a query asks for that a document has, and how near it is.
-
-    BM25 is divided by the sum of the weights of the query's words, which no document can exceed. So a
-    document that has all words counts for as much whether it is the only one or one of a hundred, and where
-    none has more than a few the vectors decide. Scaling each ranking by the mean and the deviation of its own
-    scores, as `weighted_scores` does, knows neither.
-
-    Args:
-        words: Items with their BM25 scores, best first. What is not there has none of the words.
-        nearest: Items with their cosines, best first. What is not there is as near as the last one.
-        most: What no BM25 score for the query exceeds.
-        meaning: The share of the vectors, from 0 to 1.
-
-    Returns:
-        Every item with its score, best first, ties in the order of the items' text.
-
-    Example:
-        >>> fused = calibrated_scores([("a", 9.0), ("b", 3.0)], [("b", 0.7), ("c", 0.6)], most=20.0)
-        >>> [(item, round(score, 4)) for item, score in fused]
-        [('a', 0.525), ('b', 0.425), ('c', 0.3)]
-    """
-    found = {item: (1 - meaning) * score / most for item, score in words} if most > 0 else {}
-    near, last = dict(nearest), nearest[-1][1] if nearest else 0.0
-    scores = {item: found.get(item, 0.0) + meaning * near.get(item, last) for item in {**found, **near}}
-    return sorted(scores.items(), key=lambda entry: (-entry[1], str(entry[0])))
 
 
 def weighted_scores(

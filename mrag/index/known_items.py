@@ -9,9 +9,6 @@ finds most.
 If they do not, how long the texts are decides: a vector holds a short text whole and blurs a long one, and in
 a short text few words can be found. So vectors count for more than half where texts are short. Such questions
 cannot show that, because their words are always those of the texts.
-
-Some models put all texts near to one another, so that cosines differ by little. How near questions are to
-texts that do not answer them shows that, and the share of the vectors grows accordingly.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from mrag.index.embedding.local_models import unit
-from mrag.index.fusion import calibrated_scores, candidates
+from mrag.index.fusion import candidates, weighted_scores
 from mrag.index.segments.model import IndexModel
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
@@ -35,7 +32,7 @@ __all__ = ["EVEN", "FusionWeight", "learnt", "usual"]
 
 EVEN: Final = 0.5
 """The share of vectors unless something else is shown to be better."""
-_SHORT: Final = (16, 0.6)
+_SHORT: Final = (16, 0.7)
 """Texts of so many words or fewer, and the share of vectors there."""
 _LONG: Final = 64
 """Words from which on a text is long: then the shares are even."""
@@ -48,8 +45,6 @@ _SCANNED = 2000
 """Documents that are looked through for questions."""
 _WORDS = 2
 """Words that a question has at least."""
-_ROOM: Final = 0.7
-"""How far from 1 the cosines of what has nothing to do with one another are with usual models."""
 _FAR = 2.0
 """How many times better words must find than vectors, for these to count for less than half."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])|\n+")
@@ -68,8 +63,6 @@ class FusionWeight:
         documents: How many documents the index had then.
         changed: How many came, went or changed since.
         length: How many words a text has, in the median; 0 if nothing was learnt.
-        near: The cosine of a question and a text that does not answer it, in the median; 0 if nothing was
-            learnt, None if an earlier version learnt it.
     """
 
     dense: float = EVEN
@@ -80,12 +73,11 @@ class FusionWeight:
     documents: int = 0
     changed: int = 0
     length: float = 0
-    near: float | None = None
 
     @property
     def due(self) -> bool:
         """Whether nothing was tried yet, or more than a tenth of the documents has changed since."""
-        return not self.documents or self.near is None or self.changed * 10 > self.documents
+        return not self.documents or self.changed * 10 > self.documents
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any] | None) -> FusionWeight:
@@ -100,9 +92,7 @@ class FusionWeight:
         shares = f"words {1 - self.dense:.0%}, meaning {self.dense:.0%}"
         if not self.questions:
             return f"{shares} (too few texts to learn from)"
-        if self.dense > usual(self.length):
-            shares += f", because its cosines differ by little ({self.near:.2f} for unlike texts)"
-        elif self.dense > EVEN:
+        if self.dense > EVEN:
             shares += f", because the texts are short ({self.length:g} words in the median)"
         elif self.dense < EVEN:
             shares += ", because the model finds far less than words"
@@ -124,28 +114,20 @@ def learnt(state: DocumentState, model: IndexModel) -> FusionWeight:
     """
     asked = _questions(state)
     if len(asked) < _LEAST:
-        return FusionWeight(documents=state.rows.count, near=0.0)
-    rests = unit(model.embedded(state, [rest for _, _, rest in asked]))
-    queries = np.array([model.query_vector(state, text) for _, text, _ in asked])
+        return FusionWeight(documents=state.rows.count)
+    rests = model.embedded(state, [rest for _, _, rest in asked])
     length = statistics.median(len(state.bm25.words(text)) for _, text in _texts(state))
-    cosines = queries.astype(np.float64) @ rests.astype(np.float64).T
-    others = cosines[~np.eye(len(asked), dtype=np.bool_)]
-    near = round(float(np.median(others)), 4)
-    fitting = _widened(usual(length), near)
+    fitting = usual(length)
     shares = (0.0, *_SHARES, fitting, 1.0)
     found = np.array(
-        [
-            _ranks(state, shares, *one, query, float(own))
-            for one, query, own in zip(asked, queries, cosines.diagonal(), strict=True)
-        ]
+        [_ranks(state, model, shares, *one, rest) for one, rest in zip(asked, rests, strict=True)]
     )
     means = found.mean(axis=0)
     # Of such questions words find more than of people's, so vectors lose their share only by far.
     fair = means[-1] * _FAR >= means[0]
     at = len(shares) - 2 if fair else 1 + int(np.argmax(means[1:-2]))
     fused, words, vectors = (round(float(means[i]), 4) for i in (at, 0, -1))
-    count = state.rows.count
-    return FusionWeight(shares[at], len(asked), fused, words, vectors, count, 0, float(length), near)
+    return FusionWeight(shares[at], len(asked), fused, words, vectors, state.rows.count, length=float(length))
 
 
 def usual(length: float) -> float:
@@ -153,7 +135,7 @@ def usual(length: float) -> float:
 
     Example:
         >>> [usual(words) for words in (4, 32, 200)]
-        [0.6, 0.55, 0.5]
+        [0.7, 0.6, 0.5]
     """
     short, most = _SHORT
     if length <= short:
@@ -161,17 +143,6 @@ def usual(length: float) -> float:
     # From short to long it falls with the logarithm.
     way = math.log(length / short) / math.log(_LONG / short)
     return round(max(EVEN, most - way * (most - EVEN)), 2)
-
-
-def _widened(share: float, near: float) -> float:
-    """Return the share of vectors whose cosines have less room, where unlike texts are so near.
-
-    Example:
-        >>> _widened(0.5, 0.1), _widened(0.5, 0.8)
-        (0.5, 0.78)
-    """
-    odds = share / (1 - share) * max(1.0, _ROOM / max(1 - near, 0.01))
-    return round(odds / (1 + odds), 2)
 
 
 def _texts(state: DocumentState) -> Iterator[tuple[int, str]]:
@@ -208,20 +179,22 @@ def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
 
 def _ranks(
     state: DocumentState,
+    model: IndexModel,
     shares: tuple[float, ...],
     row: int,
     text: str,
     rest: str,
-    query: np.ndarray[Any, np.dtype[np.float32]],
-    own: float,
+    vector: np.ndarray[Any, np.dtype[np.float32]],
 ) -> list[float]:
     """Return the reciprocal rank of what is left of a document, for each share of the vectors."""
-    depth, most = candidates(1), state.bm25.most(text)
+    query = model.query_vector(state, text)
+    depth = candidates(1)
+    own = float((query.astype(np.float64) * unit(vector)).sum())
     words = _with(state.bm25.search(text, depth + 1), row, state.bm25.score_of(text, rest), depth)
     nearest = _with(state.dense.search(query, depth + 1), row, own, depth)
     ranks = []
     for share in shares:
-        fused = dict(calibrated_scores(words, nearest, most=most, meaning=share))
+        fused = dict(weighted_scores((words, nearest), weights=(1 - share, share)))
         score = fused.get(row, 0.0)
         ranks.append(1 / (1 + sum(other > score for other in fused.values())) if score else 0.0)
     return ranks

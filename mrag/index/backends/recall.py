@@ -16,8 +16,7 @@ from mrag.index.backends.local import LocalBackend
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding.embedders import Embedder
-from mrag.index.fusion import candidates, weighted_scores
-from mrag.index.segments.matches import Match, Mode
+from mrag.index.segments.matches import Mode
 from mrag.index.segments.pending import Progress
 
 __all__ = ["RecallReport", "compare"]
@@ -116,20 +115,10 @@ def _compared(
         hits = []
         for searched, spent in zip((index, exact, local), times, strict=True):
             started = time.perf_counter()
-            engine = mode == "hybrid" and searched is exact and not isinstance(index, DocumentIndex)
-            found = _as_engines(exact, text, k) if engine else searched.search(text, k, mode=mode)
-            hits.append([match.doc_id for match in found])
+            hits.append([match.doc_id for match in searched.search(text, k, mode=mode)])
             spent.append(1000 * (time.perf_counter() - started))
         ours, theirs, _ = hits
         shares.append(len({*ours} & {*theirs}) / len(theirs) if theirs else 1.0)
         same.append(ours == theirs)
     told = (median(times[0]), median(times[2]))
     return RecallReport(mode, len(texts), k, fmean(shares), fmean(same), *told)
-
-
-def _as_engines(exact: DocumentIndex, text: str, k: int) -> list[Match]:
-    """Fuse exact rankings as engines fuse theirs, which know no weights of words."""
-    words, near = (exact.search(text, candidates(k), mode=mode) for mode in ("bm25", "dense"))
-    found = {match.doc_id: match for match in (*words, *near)}
-    both = [[(match.doc_id, match.score) for match in part] for part in (words, near)]
-    return [found[doc_id] for doc_id, _ in weighted_scores(both)[:k]]

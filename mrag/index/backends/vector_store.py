@@ -171,7 +171,7 @@ class VectorStoreIndex(StoredIndex):
 
     def learnt_weight(self) -> FusionWeight:
         """Return the even shares."""
-        return FusionWeight(documents=len(self), near=0.0)
+        return FusionWeight(documents=len(self))
 
     def search(
         self,

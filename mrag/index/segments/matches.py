@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError
-from mrag.index.fusion import calibrated_scores, candidates
+from mrag.index.fusion import candidates, weighted_scores
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
 
@@ -25,9 +25,9 @@ class Match:
 
     Args:
         doc_id: Its ID.
-        score: Higher is better. Of `hybrid`, the weighted mean of both scores, that of BM25 divided by the
-            most it can be (`mrag.index.fusion.calibrated_scores`; in an engine, `weighted_scores`); of
-            `bm25`, the BM25 score; of `dense`, the cosine.
+        score: Higher is better. Of `hybrid`, the weighted mean of both scores, scaled so that 0.5
+            is the mean of the candidates (`mrag.index.fusion.weighted_scores`); of `bm25`, the BM25
+            score; of `dense`, the cosine.
         bm25_rank: Its rank among the candidates of BM25, from 1; None if it is not among them.
         dense_rank: The same by vectors.
         bm25_score: Its BM25 score; None as above.
@@ -96,8 +96,8 @@ def search(
             [(names[row], score) for row, score in zip(*(part.tolist() for part in found), strict=True)]
             for found in (words, nearest)
         ]
-        share = 0.0 if vector is None else weight
-        fused = calibrated_scores(*rankings, most=state.bm25.most(text), meaning=share)[:k]
+        shares = (1.0, 0.0) if vector is None else (1 - weight, weight)
+        fused = weighted_scores(rankings, weights=shares)[:k]
         rows = np.array([at[name] for name, _ in fused], np.int64)
         scores = np.array([score for _, score in fused])
     by_words, by_meaning = _ranked(words), _ranked(nearest)

@@ -172,7 +172,7 @@ class EngineIndex(StoredIndex):
     def learnt_weight(self) -> FusionWeight:
         """Return the shares as they are: to learn them takes the rankings of many made-up questions."""
         kept = FusionWeight.from_json(self._manifest.extra.get("fusion"))
-        return replace(kept, documents=len(self), changed=0, near=kept.near or 0.0)
+        return replace(kept, documents=len(self), changed=0)
 
     def search(
         self,
