@@ -20,6 +20,7 @@ __all__ = ["DenseIndex", "DenseParams", "sign_codes"]
 Vectors = npt.NDArray[np.float32]
 Stored = Vectors | Lazy
 Codes = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 _LEAST_BITS: Final = 512
 _CHUNK: Final = 4096
@@ -227,13 +228,15 @@ class DenseIndex:
         code = sign_codes(query[np.newaxis])[:, 0]
         # Half of the bits choose the rows of which all are compared: reading them is what takes the time.
         first = max(1, len(code) // 2)
-        total = self.rows.total
-        distances = np.empty(total, np.uint8) if first <= _IN_BYTES else np.empty(total, np.uint16)
+        short = first <= _IN_BYTES
+        distances: Counts = (
+            np.empty(self.rows.total, np.uint8) if short else np.empty(self.rows.total, np.uint16)
+        )
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
             _differing_bits(codes[:first], code[:first], distances[start:end])
         if allowed is not None:
-            distances[~allowed] = np.iinfo(distances.dtype).max
-        rows = _least(distances, max(wanted * _WIDER, total // _WIDEST))
+            distances[~allowed] = 255 if short else 65_535
+        rows = _least(distances, max(wanted * _WIDER, self.rows.total // _WIDEST))
         rows = rows if allowed is None else rows[allowed[rows]]
         near = distances[rows].astype(np.uint16)
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
@@ -253,9 +256,7 @@ class DenseIndex:
         return scores
 
 
-def _differing_bits(
-    codes: Codes, code: npt.NDArray[np.uint64], into: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
-) -> None:
+def _differing_bits(codes: Codes, code: npt.NDArray[np.uint64], into: Counts) -> None:
     """Count the bits in which rows differ from a code, so many rows at a time that they stay in the cache.
 
     Where 256 bits are counted in bytes, more than 191 of the first 192 count as 191.

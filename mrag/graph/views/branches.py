@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rdflib import BNode
+from rdflib import BNode, URIRef
 from rdflib.term import Variable
 
 from mrag.rdf import patterns as pt
@@ -19,7 +19,7 @@ from mrag.rdf import tree
 from mrag.rdf.lexer import AGGREGATES, Tokens
 from mrag.rdf.printing import to_pattern, to_sparql
 from mrag.rdf.query_parser import parse_query
-from mrag.rdf.terms import to_ox
+from mrag.rdf.terms import RDF, to_ox
 
 _UNREPEATABLE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
 _OTHER = "mrag_other"
@@ -38,6 +38,12 @@ class Anchor:
     name: str
     pattern: tree.TripleNode
     places: tuple[int, ...]
+
+    @property
+    def specific(self) -> bool:
+        """Whether the pattern names a property, or a class, so that it matches little beside the branch."""
+        typed = str(self.pattern.p) == RDF + "type"
+        return isinstance(self.pattern.p, URIRef) and not (typed and isinstance(self.pattern.o, Variable))
 
     def counted(self) -> str:
         """Return the query for how many values there are that are IRIs."""
@@ -58,7 +64,7 @@ class Anchor:
 
 
 @dataclass(frozen=True)
-class Branch:
+class ViewBranch:
     """A group of a CONSTRUCT query that can be answered by itself.
 
     Attributes:
@@ -97,7 +103,7 @@ class Branch:
         return self.head + self.tokens.printed(self.first, self.last, instead)
 
 
-def branches(text: str) -> list[Branch]:
+def branches(text: str) -> list[ViewBranch]:
     """Return the branches of a CONSTRUCT query, of which each solution of the query belongs to one.
 
     Args:
@@ -122,7 +128,7 @@ def branches(text: str) -> list[Branch]:
     why = _whole(query)
     if why:
         end = len(tokens.tokens) - 1
-        return [Branch(tokens, declared, 0, end, why=why)]
+        return [ViewBranch(tokens, declared, 0, end, why=why)]
     before = tokens.printed(0, where.first - 1 if _says_where(tokens, where) else where.first)
     template = tokens.printed(where.first, where.last + 1) if short else ""
     head = f"{declared}{before}{' ' if template else ''}{template} WHERE "
@@ -132,7 +138,7 @@ def branches(text: str) -> list[Branch]:
     for group in groups:
         anchors = tuple(_anchors(tokens, group))
         why = "" if anchors else "no triple pattern binds the same variable in each solution"
-        found.append(Branch(tokens, head, group.first, group.last + 1, anchors, why))
+        found.append(ViewBranch(tokens, head, group.first, group.last + 1, anchors, why))
     return found
 
 

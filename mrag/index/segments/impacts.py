@@ -154,7 +154,7 @@ class Impacts:
 
     def sums(self, terms: Mapping[str, int]) -> npt.NDArray[np.float64]:
         """Return the scores of all rows for terms, each so many times."""
-        rows: list[npt.NDArray[np.integer]] = [np.empty(0, np.int64)]
+        rows: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
         impacts, whole = [np.empty(0)], []
         for name, times in terms.items():
             term = self.term(name)
