@@ -1,12 +1,12 @@
 """How well the plain reader reads paraphrases that nothing has taught it.
 
-    python benchmarks/completion_paraphrases.py            # all five sets
+    python benchmarks/completion_paraphrases.py            # all sets
     python benchmarks/completion_paraphrases.py films      # one
 
 Each set is a small graph of its own and texts that state what the graph lacks, in wordings from general
-knowledge. The reader was tuned on `films`, `companies` and `books`; `places`, `music` and `science` were
-written without looking at what the reader makes of them, and only measured. No text states a fact that the
-graph knows, so that no wording can be learnt.
+knowledge. The reader was tuned on `films`, `companies`, `books` and `ships`; `places`, `music`, `science` and
+`clubs` were written without looking at what the reader makes of them, and only measured. No text states a
+fact that the graph knows, so that no wording can be learnt.
 "beside others" is the same with a second relation between each pair that a text speaks of, known to the
 graph: writers who also direct. Precision counts every triple that is read and that no text states.
 """
@@ -453,6 +453,188 @@ SCIENCE = Domain(
     ),
 )  # fmt: skip
 
+SHIPS = Domain(
+    {
+        "ship": _titles(
+            "Morning Star, Aurora Belle, Kestrel, Lady Franklin, Southern Pride, Tern of Oban, "
+            "Halcyon, Grey  Gannet, Polar Bear II, Bright Hope, Medusa, Ocean Wanderer, Saint "
+            "Brendan, Thistle, Black Prince,  Wild Rose, Commodore Perry, Snow Goose, Evening Tide, "
+            "Hesperus, Pole Star, Merry Widow, Cormorant,  Argosy, Baltic Trader, Redoubtable"
+        ),
+        "port": _titles("Stavanger, Hull, Cork, Lorient, Gdynia, Ostend, Aberdeen, Bremerhaven"),
+        "company": _titles("Nordline, Harrow & Sons, Blue Anchor, Kattegat Shipping, Reederei Ost, Seaways"),
+        "shipyard": _titles("Dunmore Yard, Vulkan Docks, Harland Slip, Karlskrona Works, Greenock Basin"),
+    },
+    (
+        Relation("captain", "ship", "person", (
+            "{o} was captain of {s}.",
+            "{s} sailed under {o}.",
+            "{o} commanded {s} for six years.",
+            "The captain of {s} was {o}.",
+            "{s} was under the command of {o}.",
+            "Captain {o} took {s} round Cape Horn.",
+            "{s} was captained by {o}.",
+            "{o} was master of {s}.",
+            "At the helm of {s} stood {o}.",
+            "In spring, {o} took command of {s}.",
+            "{o} skippered {s} from the first day on.",
+            "The skipper of {s} is {o}.",
+            "{s}, whose captain was {o}, reached Lisbon in May.",
+        )),
+        Relation("year of launch", "ship", "year", (
+            "{s} was launched in {o}.",
+            "{s} left the slipway in {o}.",
+            "The launch of {s} took place in {o}.",
+            "{s} first touched water in {o}.",
+            "{s}, launched in {o}, is still afloat.",
+            "In {o}, {s} was launched before a large crowd.",
+            "The year of launch of {s} is {o}.",
+            "{s} slid down the ways in {o}.",
+            "{s} has been afloat since her launch in {o}.",
+            "{o} saw the launch of {s}.",
+            "They launched {s} in {o}.",
+            "Launched: {s}, {o}.",
+            "The ship {s} dates from {o}, when it was launched.",
+        )),
+        Relation("owner", "ship", "company", (
+            "{s} belongs to {o}.",
+            "{o} owns {s}.",
+            "{s} is owned by {o}.",
+            "The owner of {s} is {o}.",
+            "{s} is the property of {o}.",
+            "{o} bought {s} last year.",
+            "{o} is the owner of {s}.",
+            "{s} passed into the hands of {o}.",
+            "{s} was sold to {o}.",
+            "{o} acquired {s} at an auction.",
+            "{s} is part of the fleet of {o}.",
+            "{s}, owned by {o}, carries timber.",
+            "The owners of {s} are {o}.",
+        )),
+        Relation("home port", "ship", "port", (
+            "The home port of {s} is {o}.",
+            "{s} is based in {o}.",
+            "{s} sails out of {o}.",
+            "{o} is the home port of {s}.",
+            "{s} has its home in {o}.",
+            "{s} is registered at {o}.",
+            "{s} returns to {o} after each voyage, which is her home port.",
+            "{s} is at home in {o}.",
+            "{s} has {o} as its home port.",
+            "{o} is where {s} is based.",
+            "{s} operates from {o}.",
+            "{s} calls {o} home.",
+            "Home port of {s}: {o}.",
+        )),
+        Relation("built by", "ship", "shipyard", (
+            "{s} was built by {o}.",
+            "{o} built {s}.",
+            "{s} was constructed at {o}.",
+            "{s} is a product of {o}.",
+            "The builder of {s} was {o}.",
+            "{s} was laid down at {o}.",
+            "{s} came from {o}.",
+            "{o} was the builder of {s}.",
+            "{s} was built at {o} within a year.",
+            "The shipyard that built {s} was {o}.",
+            "The hull of {s} was made by {o}.",
+            "{s} was the last ship that {o} built.",
+            "{o} delivered {s} in autumn.",
+        )),
+    ),
+)  # fmt: skip
+
+CLUBS = Domain(
+    {
+        "stadium": _titles(
+            "Linden Park, Northgate Arena, Victory Ground, Harbour Field, Elm Lane, The Cauldron, "
+            "Silverdome,  Meadow Road, Kings Oval, Riverside Bowl, Castle Green, Sunset Terraces, "
+            "Millmoor, The Foundry,  Eagle Nest, Station Road, Maple Court, Highfield, Lakeside, The "
+            "Quarry, Union Square, Priory Lane,  Westend Stadium, Orchard Ground"
+        ),
+        "city": _titles("Brenna, Tolmin, Kestro, Avigny, Marlow Bay, Estrava, Pollen, Vardal"),
+        "firm": _titles("Lightyear Foods, Ober Bank, Calder Motors, Nimbus Air, Pine Telecom, Rhein Steel"),
+        "event": _titles("Baltic Cup, Winter Games, Harvest Marathon, Youth Trophy, Grand Regatta"),
+    },
+    (
+        Relation("architect", "stadium", "person", (
+            "{o} was the architect of {s}.",
+            "{s} was designed by {o}.",
+            "The architect of {s} is {o}.",
+            "{o} drew up the plans for {s}.",
+            "{s} is the work of the architect {o}.",
+            "The design of {s} goes back to {o}.",
+            "{o} designed {s} on a napkin.",
+            "{s} was planned by {o}.",
+            "{s}, a design by {o}, won a prize.",
+            "{o}, the architect of {s}, lives abroad.",
+            "It was {o} who designed {s}.",
+            "{s} came from the drawing board of {o}.",
+            "The town asked {o} to design {s}.",
+        )),
+        Relation("opening year", "stadium", "year", (
+            "{s} opened in {o}.",
+            "{s} was opened in {o}.",
+            "The opening of {s} was in {o}.",
+            "{s} opened its gates in {o}.",
+            "{s} was inaugurated in {o}.",
+            "In {o} {s} opened with a friendly match.",
+            "The inauguration of {s} took place in {o}.",
+            "{s} has been open since {o}.",
+            "{s} welcomed its first crowd in {o}.",
+            "{s}, which opened in {o}, has a new roof.",
+            "The first match in {s} was played in {o}.",
+            "{s} was completed and opened in {o}.",
+            "The gates of {s} opened for the first time in {o}.",
+        )),
+        Relation("city", "stadium", "city", (
+            "{s} is in the city of {o}.",
+            "{s} is located in {o}.",
+            "{s} stands in {o}.",
+            "{s} lies in the east of {o}.",
+            "The city of {s} is {o}.",
+            "{s} is situated in {o}.",
+            "{o} is the city where {s} stands.",
+            "{s} can be found in {o}.",
+            "{o} is home to {s}.",
+            "{s} was built in the centre of the city of {o}.",
+            "You find {s} in {o}.",
+            "{s} is a stadium in {o}.",
+            "In {o} stands {s}.",
+        )),
+        Relation("sponsor", "stadium", "firm", (
+            "{s} is sponsored by {o}.",
+            "The sponsor of {s} is {o}.",
+            "{o} sponsors {s}.",
+            "{o} is the sponsor of {s}.",
+            "{s} has {o} as its sponsor.",
+            "{s} is funded by {o}.",
+            "{o} finances {s}.",
+            "{s} is supported by {o}.",
+            "{o} gives money to {s}.",
+            "{s} carries the logo of its sponsor {o}.",
+            "{o} has been sponsoring {s} for years.",
+            "{s} receives funding from {o}.",
+            "{o} backs {s}.",
+        )),
+        Relation("hosted event", "stadium", "event", (
+            "{s} hosted the {o}.",
+            "The {o} was held at {s}.",
+            "The {o} took place at {s}.",
+            "{s} was the venue of the {o}.",
+            "{s} was host to the {o}.",
+            "The {o} was hosted by {s}.",
+            "The {o} came to {s} last year.",
+            "{s} staged the {o}.",
+            "They held the {o} at {s}.",
+            "The organisers of the {o} chose {s}.",
+            "{s} hosts the {o} every year.",
+            "The {o} is hosted at {s}.",
+            "The venue for the {o} was {s}.",
+        )),
+    ),
+)  # fmt: skip
+
 DOMAINS: dict[str, Domain] = {
     "films": FILMS,
     "companies": COMPANIES,
@@ -460,6 +642,8 @@ DOMAINS: dict[str, Domain] = {
     "places": PLACES,
     "music": MUSIC,
     "science": SCIENCE,
+    "ships": SHIPS,
+    "clubs": CLUBS,
 }
 
 DENIALS = (

@@ -1,4 +1,4 @@
-"""Questions over nine made graphs of domains that no other graph of the benchmarks has.
+"""Questions over eleven made graphs of domains that no other graph of the benchmarks has.
 
     python benchmarks/made_graphs.py                 # all
     python benchmarks/made_graphs.py --only isles    # the one that nothing was built for
@@ -13,22 +13,28 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from made_auction import auction
+from made_cycling import cycling
 from made_isles import isles
 from made_lands import germany
+from made_league import league
 from made_marina import marina
 from made_papers import papers
 from made_things import Asked, Thing, day, most, names, turtle
 from made_trades import films, shop
+from made_wards import wards
 from structured_questions import line_of, loaded
 
 from mrag.evaluation import GoldQuestion, evaluate_questions
 from mrag.evaluation.answers.asking import Prediction, outcome
+from mrag.evaluation.answers.report import Outcome
+from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.results import CERTAIN
 
 # -- an animal clinic: what was built was checked on it ------------------------------------------------
@@ -448,6 +454,9 @@ GRAPHS = {
     "isles": isles,
     "marina": marina,
     "auction": auction,
+    "wards": wards,
+    "league": league,
+    "cycling": cycling,
 }
 
 
@@ -459,6 +468,21 @@ def gold(name: str, number: int, question: str, found: Any) -> GoldQuestion:
     return GoldQuestion.of({**said, "answers": cells} if cells else {**said, "answerable": False})
 
 
+def told(
+    kg: KnowledgeGraph, questions: Sequence[GoldQuestion], *, wrong: bool
+) -> list[tuple[GoldQuestion, Outcome, Prediction]]:
+    """Return what is told of questions, and print what was wrong or refused if that is wanted."""
+    predictions = [Prediction.from_json(p) for p in evaluate_questions(kg, questions, how="plan").predictions]
+    every = [(q, outcome(q, p), p) for q, p in zip(questions, predictions, strict=True)]
+    for question, found, prediction in every if wrong else ():
+        if question.answerable != found.score.exact or (
+            not question.answerable and prediction.answers is not None
+        ):
+            told_ = prediction.answers or prediction.guess
+            print(f"- {question.text}\n    {told_} {prediction.why} {prediction.confidence}")
+    return every
+
+
 def measure(name: str, *, wrong: bool) -> str:
     """Return a graph's line of the table, and print what was wrong or refused if that is wanted."""
     graph, asked = GRAPHS[name]()
@@ -467,18 +491,9 @@ def measure(name: str, *, wrong: bool) -> str:
         path = Path(folder) / f"{name}.ttl"
         path.write_text(graph, encoding="utf-8")
         with loaded(path) as kg:
-            predictions = [
-                Prediction.from_json(p) for p in evaluate_questions(kg, questions, how="plan").predictions
-            ]
-    told = [(q, outcome(q, p), p) for q, p in zip(questions, predictions, strict=True)]
-    for question, found, prediction in told if wrong else ():
-        if question.answerable != found.score.exact or (
-            not question.answerable and prediction.answers is not None
-        ):
-            told_ = prediction.answers or prediction.guess
-            print(f"- {question.text}\n    {told_} {prediction.why} {prediction.confidence}")
-    certain = [o for q, o, p in told if q.answerable and (p.confidence or 0.0) >= CERTAIN]
-    return line_of(name, [o for _, o, _ in told], [q.answerable for q, _, _ in told], certain)
+            found = told(kg, questions, wrong=wrong)
+    certain = [o for q, o, p in found if q.answerable and (p.confidence or 0.0) >= CERTAIN]
+    return line_of(name, [o for _, o, _ in found], [q.answerable for q, _, _ in found], certain)
 
 
 def main() -> None:

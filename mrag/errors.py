@@ -18,6 +18,7 @@ MragError
 │   ├── StaleIndex           the graph has changed since the index was built
 │   └── IndexMismatch        the index was built with another model
 ├── LearningProblemError     examples that no learner can use
+├── RankerError              a ranker of another package does not keep its promises
 └── ModelError               a language or embedding model cannot be had or misbehaves
 ```
 
@@ -46,6 +47,7 @@ __all__ = [
     "MragError",
     "QueryRefused",
     "QueryTimeout",
+    "RankerError",
     "ReasoningError",
     "StaleIndex",
     "StoreError",
@@ -177,6 +179,10 @@ class IndexMismatch(IndexError_):
 
 class LearningProblemError(MragError, ValueError):
     """Positive and negative examples are empty, overlap, or are not in the graph."""
+
+
+class RankerError(MragError):
+    """A ranker of another package fails, or gives what are no hits."""
 
 
 class ModelError(MragError):

@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +24,12 @@ from mrag.rdf.terms import Triple
 
 
 def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user does, with a cache of its own."""
+    """Run the command as a user does, with a cache of its own that has the demo graph in it."""
+    _lay_out_the_demo(cwd, env)
+    return _run(*args, cwd=cwd, **env)
+
+
+def _run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
     code: int | str | None = 0
     with pytest.MonkeyPatch.context() as patch:
@@ -42,6 +51,7 @@ def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 def process(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command as `run` does, in a process of its own."""
+    _lay_out_the_demo(cwd, env)
     return subprocess.run(
         [sys.executable, "-m", "mrag", *args],
         cwd=cwd,
@@ -52,6 +62,24 @@ def process(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[st
         check=False,
         timeout=120,
     )
+
+
+def _lay_out_the_demo(cwd: Path, env: dict[str, str]) -> None:
+    """Copy the demo graph, which takes a second to make, into the cache of a folder that has none yet."""
+    settings = {**environment(cwd), **env}
+    place = Path(settings["XDG_CACHE_HOME"])
+    if settings["MRAG_EMBEDDER"] == "wordllama" and place.parent.is_dir() and not place.exists():
+        shutil.copytree(_demo(), place)
+
+
+@cache
+def _demo() -> Path:
+    """Return a cache with the demo graph, made by its first question and kept while this process runs."""
+    folder = Path(tempfile.mkdtemp(prefix="mrag-tests-demo-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    made = _run("ask", "How many triple stores are there?", "--model", "none", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    return folder / ".cache"
 
 
 def environment(cwd: Path, **env: str) -> dict[str, str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import ssl
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,6 +25,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # How long an example takes says more of the machine, and of who else is at work on it, than of our code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# Each client of HTTP reads the certificates of all authorities, though none is asked for on loopback.
+ssl.create_default_context = cache(ssl.create_default_context)
 # What is collected stays: looking for garbage among it takes every worker a quarter of its start.
 gc.disable()
 

@@ -100,10 +100,11 @@ def test_the_wheel_carries_a_bill_of_its_materials(wheel: Path) -> None:
 
 
 def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "env", with_pip=True)
+    venv.create(tmp_path / "env")
     python = tmp_path / "env" / "bin" / "python"
     # Only what the embedded store and the catalogue need: the rest is tested by the README's command.
-    install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-compile"]
+    install.append("--disable-pip-version-check")
     subprocess.run([*install, "--no-deps", str(wheel)], check=True, capture_output=True)
     subprocess.run([*install, "pyoxigraph", "rdflib"], check=True, capture_output=True)
     code = (
@@ -152,7 +153,9 @@ def test_sparql_stands_in_files_alone() -> None:
     for path in sorted((ROOT / "mrag").glob("**/*.py")):
         if path.name in allowed or path.parent.name in ("conformance", "neural"):
             continue
-        tree = ast.parse(path.read_text())
+        if not verbs.search(text := path.read_text()):
+            continue
+        tree = ast.parse(text)
         prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose)
         found += [

@@ -75,6 +75,17 @@ def test_texts_are_not_read_for_what_the_graph_has_or_what_is_computed(
         towns.ask("Where does Bob Stone live in?", model="none", texts=articles)
 
 
+def test_what_is_read_instead_of_computed_is_said_not_to_answer() -> None:
+    with mrag.demo(model="none") as kg:
+        asked = "Who develops the newest graph database?"
+        given = kg.ask(asked, model="none")
+        assert given.way == "read" and given.text.startswith("The context does not answer this directly.")
+        *_, whole = stream(kg, asked, model="none")
+        assert isinstance(whole, Answer) and whole.text == given.text
+        chosen = kg.ask(asked, model="none", how="read")
+        assert chosen.way == "read" and not chosen.text.startswith("The context does not answer")
+
+
 def test_the_way_can_be_forced(towns: KnowledgeGraph, articles: Path) -> None:
     forced = towns.ask("Where was Ada Hill born?", model="none", texts=articles, how="complete")
     assert forced.way == "complete" and forced.text.startswith("Lund")

@@ -162,7 +162,7 @@ def search(
             entity = _expanded(graph, like)
             code = centred(index.code(entity), entity)
         elif edge or node:
-            code = ranker.linker.link(_given(graph, edge or [], node or []))
+            code = ranker.named(_given(graph, edge or [], node or []))
         else:
             code = ranker.code(mrag.Question(question))
         if not code:

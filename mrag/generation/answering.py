@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 
 def answer(
-    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
+    question: str,
+    context: Context,
+    model: BaseChatModel | None = None,
+    *,
+    notice: str | None = None,
+    computing: Sequence[str] = (),
 ) -> Answer:
     """Answer a question from a context, and cite what each sentence rests on.
 
@@ -37,6 +42,8 @@ def answer(
         context: The only facts that may be used.
         model: A chat model; without one the best facts are verbalised.
         notice: What to tell the reader; without a model, by default, that there was none.
+        computing: Words of the question that ask to compute, where nothing was computed: without a model,
+            facts that have none of them are said not to answer directly.
 
     Returns:
         The answer. With an empty context no model is asked, and the answer says that nothing was found.
@@ -57,7 +64,7 @@ def answer(
     """
     kept = recorded(context)
     if model is None or not kept.lines:
-        return _plain(question, kept, model, notice)
+        return _plain(question, kept, model, notice, computing)
     text = invoke(model, messages(question, kept.text()))
     return cite(question, text, kept, model=model_name(model), notice=notice)
 
@@ -75,7 +82,12 @@ async def aanswer(
 
 
 def stream_answer(
-    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
+    question: str,
+    context: Context,
+    model: BaseChatModel | None = None,
+    *,
+    notice: str | None = None,
+    computing: Sequence[str] = (),
 ) -> Iterator[str | Answer]:
     """Answer as `answer` does, giving the text as it is written and the whole answer at the end.
 
@@ -87,7 +99,7 @@ def stream_answer(
     """
     kept = recorded(context)
     if model is None or not kept.lines:
-        whole = _plain(question, kept, model, notice)
+        whole = _plain(question, kept, model, notice, computing)
         yield from (sentence.before + str(sentence) for sentence in whole.sentences)
         yield whole
         return
@@ -189,10 +201,16 @@ def names_of(context: Context) -> list[str]:
     return [label for line in context.lines for label in (line.labels[0], line.labels[2]) if "." in label]
 
 
-def _plain(question: str, context: Context, model: BaseChatModel | None, notice: str | None) -> Answer:
+def _plain(
+    question: str,
+    context: Context,
+    model: BaseChatModel | None,
+    notice: str | None,
+    computing: Sequence[str] = (),
+) -> Answer:
     sentences = [
         Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
-        for before, told in plain_sentences(question, context)
+        for before, told in plain_sentences(question, context, computing=computing)
     ]
     if model is not None:
         return Answer.of(question, sentences, context, model_name(model), notice)

@@ -17,7 +17,7 @@ from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
 from mrag.generation.wording.phrases import PHRASES, Phrases, filled
 from mrag.rdf.terms import Term
 from mrag.text.names import split_identifier
-from mrag.text.tokens import language_of
+from mrag.text.tokens import language_of, stem
 
 _MAX_NAMES = 20
 _LIST = 5
@@ -25,7 +25,12 @@ _LIST = 5
 
 
 def plain_sentences(
-    question: str, context: Context, *, max_entities: int = 6, max_facts: int = 4
+    question: str,
+    context: Context,
+    *,
+    max_entities: int = 6,
+    max_facts: int = 4,
+    computing: Sequence[str] = (),
 ) -> list[tuple[str, VerbalisedSentence]]:
     """Answer a question by the facts of a context.
 
@@ -34,6 +39,7 @@ def plain_sentences(
         context: The facts.
         max_entities: Most things told in full; further ones are only named.
         max_facts: Most predicates told of each.
+        computing: Words of the question that ask to compute: facts that have none of them do not answer it.
 
     Returns:
         Sentences with the lines they rest on, each behind what stands before it in the text: nothing, a
@@ -50,6 +56,9 @@ def plain_sentences(
     given, context, question = context, _quiet(context), untrusted.without_ids(question)
     selector = FactSelector(question, context)
     chosen = selector.select(max_entities, max_facts)
+    if computing and chosen.groups and not _have_one_of(computing, chosen):
+        left = tuple(word for word in chosen.missing if word.lower() not in computing)
+        chosen = replace(chosen, partial=True, missing=left)
     wanted = frozenset(w.stem for w in selector.asked.needs if not w.terms)
     parts: list[tuple[str, VerbalisedSentence]] = [
         ("" if i == 0 else " ", VerbalisedSentence(text, ()))
@@ -71,6 +80,13 @@ def plain_sentences(
         parts.append(("\n- ", _also(chosen.more, phrases)))
     parts.extend((" ", VerbalisedSentence(said, ())) for said in _cut_lists(chosen, context, phrases))
     return _checked(question, given, parts)
+
+
+def _have_one_of(words: Sequence[str], chosen: Selection) -> bool:
+    """Return whether a chosen fact has one of some words, in its relation or in a name."""
+    stems = {stem(word) for word in words}
+    lines = (line for group in chosen.groups for line in group.lines)
+    return any(not stems.isdisjoint(map(stem, split_identifier(" ".join(x.labels)).split())) for x in lines)
 
 
 def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[str]:

@@ -120,7 +120,12 @@ class GenerativeRanker:
         every = len(self.index.documents(shown))
         if every > len(clue.documents):
             return f"in {every} documents, and tells this one from all others that it could be"
-        return "in this document alone" if every == 1 else f"in {every} documents that read the same"
+        # As text it may stand in others, cut into other tokens.
+        return (
+            "token by token in this document alone"
+            if every == 1
+            else f"in {every} documents that read the same"
+        )
 
     def _words(self, question: Question) -> tuple[str, Path | None, str]:
         """Return the words, the picture if the model can see it, and what to say of it."""

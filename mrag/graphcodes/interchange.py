@@ -149,6 +149,10 @@ def from_folder(
         raise ConfigError("There are no files .gc or .json in this folder.", file=str(folder))
     names: set[str] = set()
     for path in files:
+        if not _whole(path.stem):
+            raise ConfigError(
+                "The name of this file is not in the file system's encoding.", file=_ascii(str(path))
+            )
         if path.stem in names:
             raise ConfigError(f"Another file of the folder is called {path.stem!r} too.", file=str(path))
         names.add(path.stem)
@@ -206,6 +210,14 @@ def _read(
         raise ConfigError(f"This is not a graph code: {error}.") from error
 
 
+def _node(word: str, about: Mapping[str, Any]) -> Node:
+    label, types = about["label"], about["types"]
+    texts = [label, *types] if isinstance(types, list) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise ConfigError(f"The label of {word!r} is a text, and its types are a list of texts.")
+    return Node(word, label, frozenset(types))
+
+
 class _Reader:
     """Reads one code and those of its parts."""
 
@@ -237,11 +249,7 @@ class _Reader:
                         if (words[i], relation, words[j]) not in extra:
                             edges.append(Edge(words[i], relation, words[j]))
         about = self.beside.get("nodes", {})
-        nodes = [
-            Node(word, about[word]["label"], frozenset(about[word]["types"])) if word in about else Node(word)
-            for word in words
-            if word
-        ]
+        nodes = [_node(word, about[word]) if word in about else Node(word) for word in words if word]
         parts = [
             _read(part, self.given, self.on_mend, self.depth + 1)
             for part in self.data.get("collectionElements") or ()
@@ -292,5 +300,5 @@ class _Reader:
 
     def _mend(self, wrong: str, said: str) -> None:
         if self.on_mend is None:
-            raise ConfigError(wrong, hint="Give on_mend to have it mended.")
+            raise ConfigError(wrong, hint="Have it mended: on_mend in Python, --mend on the command line.")
         self.on_mend(said)

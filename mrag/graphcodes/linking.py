@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, term
 from mrag.graphcodes.explanation.verbalise import readable
+from mrag.text.names import name_parts
 from mrag.text.tokens import keys
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graphcodes.index.code_index import GraphCodeIndex
+
+
+_BEING: Final = frozenset(keys("is are was were be been being"))
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,9 @@ class Linker:
         if kg is not None:
             names = sorted({r for cell in index.registry.cells() for r in cell if is_iri(r)})
             for iri, label in sorted(kg.labels(names).items()):
-                relations.setdefault(_stem(label or readable(iri)), iri)
+                relations.setdefault(_stem(label or iri), iri)
+            for iri in names:
+                relations.setdefault(_stem(iri), iri)
         return cls(nodes, relations)
 
     def link(self, code: GraphCode) -> GraphCode:
@@ -76,5 +82,7 @@ class Linker:
 
 
 def _stem(relation: str) -> str:
-    # Extractors write the lemma of a verb after v: or pv:, graphs a form of it: "develops".
-    return " ".join(keys(readable(relation)))
+    # Extractors write the lemma of a verb after v: or pv:, graphs a form of it: "develops", "developedBy".
+    words = readable(relation)
+    found = keys(words if " " in words else " ".join(name_parts(words)))
+    return " ".join(found[1:] if len(found) > 1 and found[0] in _BEING else found)

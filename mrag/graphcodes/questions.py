@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.code import Edge, GraphCode, Node
+from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.ontology import Ontology
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.candidates import Candidate, Named, NameMention
+from mrag.planning.lexical.words import is_empty
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.tokens import tokens
@@ -69,20 +70,63 @@ class QuestionCodes:
 
     def read(self, question: str) -> GraphCode:
         """Return the code of a question; an empty one if it names nothing of the graph."""
-        lexicon = lexicon_of(self.kg, None)
-        chosen = _longest(lexicon.match(tokens(question), question))
+        lexicon, words = lexicon_of(self.kg, None), tokens(question)
+        chosen = _longest(lexicon.match(words, question))
         ends: list[_End] = []
+        spans: list[NameMention] = []
         for mention in chosen:
             best = self._best(mention)
             if best.kind == "entity" or (best.kind == "class" and best.score >= _SURE):
                 classes = best.classes if best.kind == "entity" else self._family(best.term)
                 ends.append(_End(best.term, best.name, classes, mention.start))
+                spans.append(mention)
         properties = [m for m in chosen if m.candidates[0].kind == "property"]
         # `award of Munich`: a class that is called as a property is one, where there is no other.
         properties = properties or [m for m in chosen if _also_property(m)]
         near = self._near(ends)
         edges = [self._edge(mention, ends[:_MOST], near) for mention in properties]
+        if not any(edges) and len(ends) == 2:
+            between = words[spans[0].end : spans[1].start]
+            said = " ".join(token.raw for token in between if not is_empty(token.key))
+            edges.append(_unknown(ends, said, near))
         return GraphCode.of([Node(end.id, end.label) for end in ends], [edge for edge in edges if edge])
+
+    def linked(self, code: GraphCode) -> GraphCode:
+        """Return a code whose terms and relations are those of the graph that are called so.
+
+        Example:
+            >>> import mrag
+            >>> kg = mrag.demo(model="none")
+            >>> asked = GraphCode.of([], [("rdf4j", "made by", "eclipse foundation")])
+            >>> [node.id.rpartition("#")[2] for node in QuestionCodes(kg).linked(asked).nodes]
+            ['EclipseFoundation', 'RDF4J']
+            >>> kg.close()
+        """
+        nodes = {n.id: self._called(n.id, ("entity", "class")) for n in code.nodes if not is_iri(n.id)}
+        relations = {e.relation: self._called(e.relation, ("property",)) for e in code.edges}
+        ends = [Node(nodes.get(n.id) or n.id, n.label, n.types) for n in code.nodes]
+        edges = [
+            Edge(
+                nodes.get(e.source) or e.source,
+                relations[e.relation] or e.relation,
+                nodes.get(e.target) or e.target,
+                e.weight,
+            )
+            for e in code.edges
+        ]
+        return GraphCode.of(ends, edges, code.parts)
+
+    def _called(self, name: str, kinds: tuple[Named, ...]) -> str:
+        """Return what is surely called so, empty if nothing is."""
+        if is_iri(name):
+            return ""
+        words = tokens(name)
+        for mention in lexicon_of(self.kg, None).match(words, name):
+            whole = (mention.start, mention.end) == (0, len(words))
+            fitting = tuple(c for c in mention.candidates if c.kind in kinds and not c.inverse)
+            if whole and fitting and fitting[0].score >= _SURE:
+                return self._best(replace(mention, candidates=fitting)).term
+        return ""
 
     def _best(self, mention: NameMention) -> Candidate:
         """Return the best candidate; of equals of one kind what is searched, or the class of most things."""
@@ -129,6 +173,26 @@ class QuestionCodes:
                 found.append((0.05 * far - fit - candidate.score, one.id, candidate.term, two.id))
         found = [row for row in found if row[1] != row[3]]
         return Edge(*min(found)[1:]) if found else None
+
+
+def _unknown(ends: Sequence[_End], words: str, near: Sequence[GraphCode]) -> Edge | None:
+    """Return the edge between a class and a thing that words say which name no property of the graph.
+
+    It leads where such a thing is really connected, so that codes which connect them count for more.
+    """
+    kinds, things = [end for end in ends if end.kind], [end for end in ends if not end.kind]
+    if not words or len(kinds) != 1:
+        return None
+    kind, thing = kinds[0], things[0]
+
+    def fits(code: GraphCode, node_id: str) -> bool:
+        return any(cls in kind.classes for cls in code.by_id[node_id].types)
+
+    to = sum(e.target == thing.id and fits(code, e.source) for code in near for e in code.edges)
+    back = sum(e.source == thing.id and fits(code, e.target) for code in near for e in code.edges)
+    if to or back:
+        return Edge(kind.id, words, thing.id) if to >= back else Edge(thing.id, words, kind.id)
+    return None
 
 
 def _also_property(mention: NameMention) -> bool:

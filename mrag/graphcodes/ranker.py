@@ -94,6 +94,13 @@ class GraphCodeRanker:
             self.extractor = TextExtractor()
         return self.linker.link(self.extractor.extract(question.text))
 
+    def named(self, code: GraphCode) -> GraphCode:
+        """Return a code whose terms are what they name: labels of the index, else names of the graph."""
+        linked = self.linker.link(code)
+        if self.kg is None or not self.link:
+            return linked
+        return QuestionCodes(self.kg, self.index, self.how.ontology).linked(linked)
+
     @cached_property
     def _known(self) -> frozenset[str]:
         return frozenset(node.id for node, _ in self.index.nodes())

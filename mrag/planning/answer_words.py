@@ -8,6 +8,7 @@ from rdflib import Literal, URIRef
 
 from mrag.generation.computed import AnswerCell
 from mrag.generation.result import Citation, Sentence
+from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unknown
@@ -79,6 +80,8 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
         name: Returns the name of a term.
     """
     first = f"{'No' if plan.yes_or_no else 'None'}: {looked_for(plan, name)}."
+    if nothing.compared is not None:
+        return f"No: {_compared(*nothing.compared, name)}.", ""
     if nothing.nearest is not None:
         near = _nearest(nothing.nearest, name)
         only = plan.yes_or_no and bool(plan.having) and len(nothing.nearest.plan.columns) == 1
@@ -95,6 +98,20 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
     if nothing.part is None or several < 3:
         return first, ""
     return first, f"Without “{part_to_words(plan, nothing.part, name)}” something is found."
+
+
+def _compared(plan: Plan, found: PlanResult, name: Name) -> str:
+    """Return what two values are: "the height of Rhone is 5, and that of Rhine is 7"."""
+    called, subjects = list[str](), list[str]()
+    for column in plan.columns:
+        own = tuple(p for p in plan.where.patterns if p.object == column.value)
+        called.append(to_words(Plan(Block(own) if own else plan.where, (column,)), name))
+        subjects += [name(p.subject) for p in own if isinstance(p.subject, URIRef)]
+    again = called[1]
+    if len(subjects) == 2 and called[0].removesuffix(subjects[0]) == again.removesuffix(subjects[1]):
+        again = f"that of {subjects[1]}"
+    first, second = (name(term) for term in found.rows[0] if term is not None)
+    return f"{called[0]} is {first}, and {again} is {second}"
 
 
 def _nearest(nearest: Nearest, name: Name) -> str:
@@ -117,7 +134,9 @@ def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
         return f"{row[0].label} {noun if row[0].label == '1' else plural(noun)}"
     if len(row) == 1 and not isinstance(value, Unknown):
         noun = reading.shown[0].replace("_", " ").rstrip("0123456789 ")
-        return f"The {noun} is {row[0].label}."
+        if reading.plan.order and reading.plan.limit is not None and not aggregates(value):
+            return row[0].label  # what is first by something else needs no name
+        return f"The {noun} is {row[0].label}{'%' if noun == 'percentage' else ''}."
     return _row(row)
 
 

@@ -19,7 +19,6 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
-from mrag.planning.building.checks import alike_named
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty.weighing import weighed
@@ -38,8 +37,10 @@ from mrag.planning.results import (
     CERTAIN,
     LIKELY,
     OFFERED_SECONDS,
+    SURE,
     namer,
     next_rows,
+    of_none,
     others_of,
     rows_of,
     run_readings,
@@ -53,9 +54,6 @@ from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-SURE = 0.6
-"""Probability from which on a reading is taken without being asked for."""
 
 UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
 
@@ -155,7 +153,7 @@ def _computed(
         # It will not be given unasked, so it may not hold up what is given instead.
         soon = min(ends, time.monotonic() + OFFERED_SECONDS)
     found, first = run_readings(kg, readings, reading, soon)
-    if _of_none(readings, first) and isinstance(first, PlanResult):
+    if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
     kept = weighed(kg, found)
@@ -176,9 +174,9 @@ def _computed(
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), _soon(ends))
-    if nothing is not None and not nothing.described:
-        # Whether it is the oldest cannot be told where no age is known.
-        said = looked_for(taken.plan.where.plans[0], namer(kg))
+    if nothing is not None and nothing.undecided is not None:
+        # Whether it is the oldest, or older than another, cannot be told where no age is known.
+        said = looked_for(nothing.undecided, namer(kg))
         return Attempt(None, False, untrusted.one_line(said))
     given = _answer(kg, question, taken, result, others, ends, nothing)
     if taken.ignored:
@@ -188,14 +186,6 @@ def _computed(
         return Attempt(given, False, f"the reading is not certain enough ({taken.probability:.2f})")
     why = taken.note or "every word was read, and the graph can compute it"
     return Attempt(given, True, why)
-
-
-def _of_none(readings: Sequence[Reading], first: PlanResult | str) -> bool:
-    """Return whether the likeliest reading asks for what is related to several names, and nothing is."""
-    if not readings or isinstance(first, str) or readings[0].ignored or readings[0].plan.yes_or_no:
-        return False
-    none = not first.rows or (len(first.rows) == 1 and all(str(cell) == "0" for cell in first.rows[0]))
-    return none and readings[0].probability >= SURE and bool(alike_named(readings[0].plan))
 
 
 def _unread(kg: KnowledgeGraph, question: str) -> str:
@@ -305,6 +295,8 @@ def _denied(
     context, support = Context((), ()), list[tuple[Citation, ...]]()
     if nothing.nearest is not None:
         context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
+    elif nothing.compared is not None:
+        context, support = _proved(kg, nothing.compared[0], nothing.compared[1].rows, ends)
     elif nothing.instead and isinstance(nothing.part, Pattern):
         told = Block((replace(nothing.part, object=nothing.instead[0]),))
         context, support = _proved(kg, Plan(told), [()], ends)

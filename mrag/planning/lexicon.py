@@ -22,7 +22,7 @@ from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, is_everyday, p
 from mrag.planning.lexical.words import is_empty, is_role, is_title, root
 from mrag.planning.profile.following import remembered
 from mrag.planning.profile.keeping import keep, kept, schema_array
-from mrag.planning.profile.reusing import names_as_before, remember_names
+from mrag.planning.profile.reusing import names_followed, remember_names
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
@@ -288,13 +288,16 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
     revision, schema = kg.revision, schema_of(kg)
     if (arrays := kept(kg)) is not None:
         things = NamedThings.of(arrays)
-    elif (before := names_as_before(kg, schema)) is not None:
-        things = before
-    else:
-        things = named_things(kg, schema)
-        known = remembered(kg)
-        if known is not None and known.revision == revision:
-            keep(kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision)
+        remember_names(kg, schema, things, revision)
+        return things
+    followed = names_followed(kg, schema)
+    things = named_things(kg, schema) if followed is None else followed.things
+    if followed is not None and not followed.is_far:
+        remember_names(kg, schema, things, revision, followed.kept)
+        return things
+    known = remembered(kg)
+    if known is not None and known.revision == revision:
+        keep(kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision)
     remember_names(kg, schema, things, revision)
     return things
 

@@ -11,8 +11,9 @@ from rdflib import RDF, Literal, URIRef
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.roles import PlanRoles, plain
-from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.algebra.scopes import aggregates, sides
 from mrag.planning.plan import (
+    Aggregate,
     Block,
     Column,
     Comparison,
@@ -22,6 +23,7 @@ from mrag.planning.plan import (
     Pattern,
     Plan,
     Unknown,
+    parts,
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.schema import Schema
@@ -67,13 +69,17 @@ class Nothing:
         nearest: What comes nearest to it, where it bounds a number or a date.
         instead: What a thing has in place of the value that was asked for, or the things that a description
             fits in place of the one that was asked about.
-        described: Whether anything at all fits such a description.
+        undecided: What nothing in the graph is known of, so that it can be answered neither yes nor no: the
+            description that a thing should fit, or that things have the values to be compared.
+        compared: The plan of the two values that were compared, and what it found, where they compare
+            otherwise than was asked.
     """
 
     part: Loosened | None = None
     nearest: Nearest | None = None
     instead: tuple[URIRef | Literal, ...] = ()
-    described: bool = True
+    undecided: Plan | None = None
+    compared: tuple[Plan, PlanResult] | None = None
 
 
 def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Nothing:
@@ -103,13 +109,19 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         if found is None:
             return Nothing()
         terms = tuple(t for (t,) in found.rows if isinstance(t, URIRef))
-        return Nothing(same, None, terms if len(terms) <= _TOLD else (), bool(terms))
+        return Nothing(
+            same, None, terms if len(terms) <= _TOLD else (), None if terms else plan.where.plans[0]
+        )
+    if (undecided := _undecided(kg, plan, schema, ends)) is not None:
+        return Nothing(undecided=undecided)
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
         asked = replace(loose, order=(), limit=None if loose.grouped else 1, offset=0, ties=False)
         found = _run(kg, asked, schema, ends, settled=False)
         if found is None:
             break
         if found.holds:
+            if isinstance(part, Comparison) and (values := _compared(kg, loose, part, schema, ends)):
+                return Nothing(part, compared=values)
             if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
                 return Nothing(part, None, _instead(kg, loose, schema, ends))
             return Nothing(part, _nearest(kg, loose, part, schema, ends))
@@ -125,6 +137,28 @@ def _identity(plan: Plan) -> Comparison | None:
     if isinstance(same, Comparison) and isinstance(same.left, Unknown) and isinstance(same.right, URIRef):
         return same if same.relation == "=" else None
     return None
+
+
+def _undecided(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Plan | None:
+    """Return what no value to be compared is known of: "Is Ada older than Ben?", whose age nothing tells."""
+    where = plan.where
+    compared = [c for c in where.conditions if isinstance(c, Comparison)]
+    if not plan.yes_or_no or not compared:
+        return None
+    values = {u for c in compared for s in sides(c) for u in parts(s) if isinstance(u, Unknown)}
+    rest = replace(where, conditions=tuple(c for c in where.conditions if c not in compared))
+    bare = replace(rest, patterns=tuple(p for p in where.patterns if p.object not in values))
+    known = _run(kg, Plan(rest), schema, ends)
+    if known is None or known.holds or len(bare.patterns) == len(rest.patterns):
+        return None
+    if not bare.empty and not ((found := _run(kg, Plan(bare), schema, ends)) and found.holds):
+        return None  # there is nothing whose value could be known
+    for pattern in where.patterns:
+        if isinstance(pattern.subject, URIRef) and pattern.object in values:
+            found = _run(kg, Plan(Block((pattern,))), schema, ends)
+            if found is not None and not found.holds:
+                return Plan(Block((pattern,)))
+    return Plan(rest)
 
 
 def has_bounds(plan: Plan) -> bool:
@@ -175,6 +209,23 @@ def _nearest(kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, en
     plan = Plan(loose.where, columns, (), having, (Order(_VALUE, greatest),), 1)
     result = _run(kg, plan, schema, ends)
     return Nearest(plan, value, greatest, result) if result is not None and result.rows else None
+
+
+def _compared(
+    kg: KnowledgeGraph, loose: Plan, part: Comparison, schema: Schema, ends: float
+) -> tuple[Plan, PlanResult] | None:
+    """Return the two values of named things, or the two numbers, that a question for yes or no compares."""
+    both = (part.left, part.right)
+    bound = [PlanRoles(loose).binding(v) for side in both if isinstance(v := plain(side), Unknown)]
+    named = [p for p in bound if p is not None and isinstance(p.subject, URIRef)]
+    counts = [side for side in both if isinstance(side, Aggregate) and not side.where.empty]
+    if not loose.yes_or_no or max(len(named), len(counts)) != len(both):
+        return None
+    columns = tuple(Column(plain(side), f"side_{n}") for n, side in enumerate(both))
+    plan = Plan(loose.where, columns)
+    found = _run(kg, plan, schema, ends)
+    # None of several values compares as was asked.
+    return (plan, found) if found is not None and len(found.rows) == 1 and None not in found.rows[0] else None
 
 
 def _instead(kg: KnowledgeGraph, loose: Plan, schema: Schema, ends: float) -> tuple[URIRef | Literal, ...]:

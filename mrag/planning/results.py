@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from rdflib import Literal, URIRef
 
@@ -13,14 +14,20 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.computed import AnswerCell, OtherReading
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.building.checks import united
+from mrag.planning.algebra.joins import work_of
+from mrag.planning.algebra.roles import plain
+from mrag.planning.building.checks import alike_named, united
 from mrag.planning.building.scoring import Reading
+from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits
 from mrag.text.grammar import as_noun
+
+SURE = 0.6
+"""Probability from which on a reading is taken without being asked for."""
 
 CERTAIN = 0.9
 """Certainty below which an answer says that its reading is not certain."""
@@ -32,13 +39,17 @@ LIKELY = 0.8
 _OFFERED = 0.8
 """How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
 OFFERED_SECONDS = 0.4
-"""How long the readings that are only offered may take together."""
+"""How long the readings that are only offered may take together, however busy the machine is."""
+_OFFERED_WORK = 40_000
+"""How many triples the readings that are only offered may go through together: some tens of milliseconds."""
 _TOO_LONG = "computing it takes longer than the time that is given"
 _TRIED = 5
 _NEXT = 2
 """Rows that are told behind those that were asked for."""
 _EITHER = 0.5
 """How much of a guess it is that "and" means "or"."""
+_SMALL = Decimal("0.0001")
+"""Least number that is shown with four digits."""
 _FURTHER = 0.3
 """How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
 
@@ -52,7 +63,7 @@ def run_readings(
     """
     found: list[tuple[Reading, PlanResult]] = []
     first: PlanResult | str = "nothing in this graph fits the question"
-    schema = schema_of(kg)
+    schema, work = schema_of(kg), 0
     for reading in readings[:_TRIED]:
         least = _OFFERED if len(found) >= wanted else LIKELY
         left = ends - time.monotonic()
@@ -63,6 +74,9 @@ def run_readings(
         # Whichever reading is wanted, the same ones are left out: their numbers must stay what was offered.
         if found and reading.features["joins"] > found[0][0].features["joins"] + _FURTHER:
             continue
+        if len(found) >= wanted and (work := work + work_of(reading.plan, schema)) > _OFFERED_WORK:
+            # What is only offered must not hold up what was asked for.
+            break
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
         except QueryTimeout:
@@ -82,6 +96,14 @@ def run_readings(
             if len(found) == wanted:
                 ends = min(ends, time.monotonic() + OFFERED_SECONDS)
     return found, first
+
+
+def of_none(readings: Sequence[Reading], first: PlanResult | str) -> bool:
+    """Return whether the likeliest reading asks for what is related to several names, and nothing is."""
+    if not readings or isinstance(first, str) or readings[0].ignored or readings[0].plan.yes_or_no:
+        return False
+    none = not first.rows or (len(first.rows) == 1 and all(str(cell) == "0" for cell in first.rows[0]))
+    return none and readings[0].probability >= SURE and bool(alike_named(readings[0].plan))
 
 
 def with_either(readings: Sequence[Reading], question: str) -> list[Reading]:
@@ -144,7 +166,10 @@ def rows_of(display: Display, reading: Reading, result: PlanResult) -> list[tupl
         return [(AnswerCell(Literal(result.holds), "yes" if result.holds else "no"),)]
     at = [result.columns.index(name) for name in reading.shown]
     display.prepare(sorted({str(row[i]) for row in result.rows for i in at if isinstance(row[i], URIRef)}))
-    return list(dict.fromkeys(tuple(cell_of(display, row[i]) for i in at) for row in result.rows))
+    computed = {i for i in at if not isinstance(plain(reading.plan.columns[i].value), Unknown)}
+    return list(
+        dict.fromkeys(tuple(cell_of(display, row[i], i in computed) for i in at) for row in result.rows)
+    )
 
 
 def brief(rows: Sequence[tuple[AnswerCell, ...]]) -> str:
@@ -153,11 +178,15 @@ def brief(rows: Sequence[tuple[AnswerCell, ...]]) -> str:
     return "; ".join(", ".join(cell.label for cell in row) for row in rows[:3]) + more
 
 
-def cell_of(display: Display, term: Term | None) -> AnswerCell:
-    """Return a cell as it is shown."""
+def cell_of(display: Display, term: Term | None, computed: bool = False) -> AnswerCell:
+    """Return a cell as it is shown: a number that was computed with four decimals, or four digits below 1."""
     if term is None:
         return AnswerCell(None, "")
     shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
+    if computed and str(getattr(term, "datatype", "")) == XSD + "decimal":
+        number = Decimal(shown)
+        shown = f"{number:.4f}" if abs(number) >= 1 else f"{number:.4g}" if abs(number) >= _SMALL else shown
+        shown = shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown.lower() else shown
     return AnswerCell(term, untrusted.one_line(shown))
 
 

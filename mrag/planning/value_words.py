@@ -146,7 +146,9 @@ class ValueWords:
         left, right = condition.left, self.value(condition.right)
         if condition.relation == "!=" and left == self._roles.subject:
             return f"other than {right}"
-        return f"{self.value(left)} {RELATIONS[condition.relation]} {right}"
+        times = self._is_time(left) and self._is_time(condition.right)
+        said = (_OF_TIME if times else RELATIONS).get(condition.relation, RELATIONS[condition.relation])
+        return f"{self.value(left)} {said} {right}"
 
     def value(self, value: pl.Expression) -> str:
         """Return a value in words."""
@@ -279,3 +281,28 @@ def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]
         else:
             left.append(key)
     return found, left
+
+
+def of_each_group(plan: pl.Plan) -> tuple[pl.Plan, str]:
+    """Return the plan that a plan takes the extreme of each group of, and words for that; else the plan.
+
+    Args:
+        plan: The plan.
+    """
+    told, extreme = plan.where.plans if len(plan.where.plans) == 2 else (plan, plan)
+    folds = [c.value for c in extreme.columns if isinstance(c.value, pl.Aggregate)]
+    if extreme.where != pl.Block(plans=(told,)) or len(folds) != 1 or folds[0].value is None:
+        return plan, ""
+    number = next((u.name for u in pl.parts(folds[0].value) if isinstance(u, pl.Unknown)), "")
+    value = next((c.value for c in told.columns if c.name == number), None)
+    counted = value.of if isinstance(value, pl.Aggregate) and value.function == "count" else ()
+    parts = [u for u in pl.parts(value) if isinstance(u, pl.Unknown)] if value is not None else []
+    called = next((u.name for u in (*counted, *parts)), number)
+    said = re.sub(r"(_|\b)\d+$", "", called).replace("_", " ").strip()
+    group = extreme.columns[0].name.replace("_", " ")
+    if isinstance(value, pl.Aggregate) and value.function == "count":
+        said = plural(said)
+        most = "most" if folds[0].function == "maximum" else "fewest"
+    else:
+        most = "greatest" if folds[0].function == "maximum" else "least"
+    return told, f", but of each {group} only that with the {most} {said}"

@@ -10,7 +10,7 @@ from rdflib import RDF, URIRef
 from mrag.planning import plan as pl
 from mrag.planning.algebra.roles import plain
 from mrag.planning.algebra.scopes import aggregates, sides
-from mrag.planning.value_words import Name, ValueWords, by_group
+from mrag.planning.value_words import Name, ValueWords, by_group, of_each_group
 from mrag.rdf.terms import Term
 from mrag.text.grammar import article, join
 
@@ -44,7 +44,8 @@ def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:
         >>> to_words(Plan(rated), name)
         'whether there is a restaurant whose city is New York and whose rating is more than 4'
     """
-    return _Words(plan, name).plan()
+    told, behind = of_each_group(plan)
+    return _Words(told, name).plan() + behind
 
 
 def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, name: Name) -> str:
@@ -86,8 +87,6 @@ class _Words(ValueWords):
     def _nested(self, plan: pl.Plan) -> str:
         return _Words(plan, self._name).single()
 
-    # -- plans -----------------------------------------------------------------------------------
-
     def plan(self) -> str:
         plan = self._plan
         # What is only shown or grouped by need not be said of the thing as well.
@@ -98,15 +97,14 @@ class _Words(ValueWords):
             if p.subject == self._roles.subject and p.object in shown and self._roles.is_free(p.object)
         }
         self._said |= {p for p in plan.where.patterns if p.object in shown and isinstance(p.subject, URIRef)}
+        self._said |= self._roles.compared() if plan.yes_or_no else set()
         main = self._roles.subject
         if main is not None and self._roles.type(main) is None and main in shown and not plan.grouped:
             self._said |= {p for p in (self._roles.binding(main),) if p is not None}
         self._tell_members()
         if plan.yes_or_no:
-            if plan.having:
-                return f"whether {self._having()}"
             one = f"there is {article(self._kind(main))} " if main is not None else ""
-            return f"whether {one}{self._where('')}".rstrip()
+            return f"whether {self._having() if plan.having else one + self._where('')}".rstrip()
         folded = [c.value for c in plan.columns if aggregates(c.value)]
         listed = [c.value for c in plan.columns if not aggregates(c.value)]
         if folded:

@@ -11,15 +11,16 @@ if TYPE_CHECKING:
     from mrag.retrieval.conversation import Conversation
     from mrag.retrieval.cross_encoding import OnnxCrossEncoder
     from mrag.retrieval.explanation import TripleProofs, explain
+    from mrag.retrieval.late_interaction import LateInteraction
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
     from mrag.retrieval.registry import RankerInfo, RankerRequest, known_rankers, ranker
     from mrag.retrieval.reranking import CrossEncoderRanker, ListwiseRanker, MmrRanker
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
 
 __all__ = [
-    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "ListwiseRanker", "MmrRanker",
-    "OnnxCrossEncoder", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval", "SimilarityRanker",
-    "TripleProofs",
+    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "LateInteraction", "ListwiseRanker",
+    "MmrRanker", "OnnxCrossEncoder", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval",
+    "SimilarityRanker", "TripleProofs",
     "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "known_rankers", "ranker", "retrieve",
     "search", "stream", "to_content_blocks", "verify",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
-from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed
+from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, uncomputed
 from mrag.stores.base import Dataset
 from mrag.tracing import spanned
 
@@ -120,7 +120,9 @@ def ask(
     from mrag.generation.models.resolve import resolve
 
     found, old = _read(kg, question, why, options)
-    return _noted(kg, replace(answer(found.question.text, found.context, resolve(model)), why=why), old)
+    computing = uncomputed(found.question.text, options)
+    read = answer(found.question.text, found.context, resolve(model), computing=computing)
+    return _noted(kg, replace(read, why=why), old)
 
 
 def stream(
@@ -136,7 +138,8 @@ def stream(
     from mrag.generation.models.resolve import resolve
 
     found, old = _read(kg, question, why, options)
-    for part in stream_answer(found.question.text, found.context, resolve(options.get("model"))):
+    model, computing = resolve(options.get("model")), uncomputed(found.question.text, options)
+    for part in stream_answer(found.question.text, found.context, model, computing=computing):
         yield _noted(kg, replace(part, why=why), old) if isinstance(part, Answer) else part
 
 

@@ -17,15 +17,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import cast
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, MragError, RankerError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import Mode
 from mrag.index.similarity import home
+from mrag.retrieval.guarding import GuardedRanker
 from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
 
 GROUP = "mrag.rankers"
 """The group of entry points by which packages add rankers."""
-NEEDS_MODEL = frozenset({"clues", "cross-encoder", "llm", "onnx-cross-encoder"})
+NEEDS_MODEL = frozenset({"clues", "cross-encoder", "late", "llm", "onnx-cross-encoder"})
 """Rankers that run a model; which one, only the operator of a server says."""
 _ARGUED = frozenset({"cel", "mmr"})
 """Rankers whose arguments name no file and no model."""
@@ -185,18 +186,25 @@ class _Loaded:
     entry: metadata.EntryPoint
 
     def __call__(self, asked: RankerRequest) -> Ranker:
+        name, package = self.entry.name, self.entry.dist and self.entry.dist.name
         try:
             maker = self.entry.load()
-        except (ImportError, AttributeError) as error:
-            package = self.entry.dist and self.entry.dist.name
+        except Exception as error:  # importing another package may do anything
             raise ConfigError(
-                f"The package {package} names a ranker {self.entry.name!r} that cannot be loaded: {error}.",
+                f"The package {package} names a ranker {name!r} that cannot be loaded: {error}.",
                 hint="Install it anew, or remove it.",
             ) from error
-        made = maker(asked)
+        hint = f"It comes from the package {package}: tell its authors, or rank without it."
+        try:
+            made = maker(asked)
+        except MragError:
+            raise
+        except Exception as error:
+            told = f"The ranker {name} cannot be made: {type(error).__name__}: {error}."
+            raise RankerError(told, hint=hint) from error
         if not isinstance(made, Ranker):
-            raise ConfigError(f"{self.entry.value} does not make a ranker: it has no method rank.")
-        return made
+            raise RankerError(f"{self.entry.value} does not make a ranker: it has no method rank.", hint=hint)
+        return GuardedRanker(name, made, asked.kg, hint)
 
 
 def _similar(mode: Mode) -> Maker:
@@ -253,6 +261,13 @@ def _onnx_cross_encoder(asked: RankerRequest) -> Ranker:
     return CrossEncoderRanker(asked.first, asked.kg, OnnxCrossEncoder(asked.argument), asked.index)
 
 
+def _late(asked: RankerRequest) -> Ranker:
+    from mrag.retrieval.late_interaction import LateInteraction
+    from mrag.retrieval.reranking import CrossEncoderRanker
+
+    return CrossEncoderRanker(asked.first, asked.kg, LateInteraction(), asked.index)
+
+
 def _by_concept(asked: RankerRequest) -> Ranker:
     from mrag.cel.learners.registry import learner
     from mrag.cel.rerank import ClassExpressionReranker
@@ -291,6 +306,7 @@ _OWN = (
     RankerInfo("clues", "phrases that a language model writes, see `mrag clues`", False, _clues),
     RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
     RankerInfo("mmr", "variety: what is like a hit before it comes later; mmr:BALANCE", True, _mmr),
+    RankerInfo("late", "words in their context, by vectors of minilm", True, _late),
     RankerInfo(
         "cross-encoder", "a model that reads question and text; cross-encoder:NAME", True, _cross_encoder
     ),

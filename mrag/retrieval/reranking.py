@@ -133,10 +133,9 @@ class CrossEncoderRanker:
         if len(scores) != len(read):
             raise ModelError(f"The cross-encoder gave {len(scores)} scores for {len(read)} texts.")
         order = sorted(range(len(read)), key=lambda at: (-scores[at], read[at].iri))
+        said = getattr(self.model, "name", "cross-encoder")
         found = [
-            replace(
-                read[at], score=scores[at], reasons=(*read[at].reasons, f"cross-encoder {scores[at]:.2f}")
-            )
+            replace(read[at], score=scores[at], reasons=(*read[at].reasons, f"{said} {scores[at]:.2f}"))
             for at in order
         ]
         # Scores fall along a ranking, and those behind were not read.

@@ -16,7 +16,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, abstained, compute
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.neural.choosing import Planner
-from mrag.planning.reading.cues import CueKind, cues
+from mrag.planning.reading.cues import CueKind, computing_words, cues
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.registry import check_ranker
 from mrag.tracing import span
@@ -173,10 +173,18 @@ def computed(
     return abstained(text, attempt.why), attempt.why
 
 
+def uncomputed(text: str, options: AskOptions) -> tuple[str, ...]:
+    """Return the words of a question that ask to compute, if it was to be computed and is read instead."""
+    return computing_words(_words(text)) if options.get("how", "auto") == "auto" else ()
+
+
 def _computes(text: str) -> bool:
     """Return whether a question asks to compute, by its words."""
-    words = re.findall(r"[\w'’-]+", text.lower())
-    return any(cue.kind in _COMPUTING for cue in cues(words))
+    return any(cue.kind in _COMPUTING for cue in cues(_words(text)))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w'’-]+", text.lower())
 
 
 def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> str:

@@ -7,19 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import DataConversionWarning, NotFittedError, SkipTestWarning
-from sklearn.metrics import f1_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import estimator_checks, get_tags
 
 import mrag
 from mrag.cel import ConceptClassifier, instances_among, to_dl
 from mrag.errors import ConfigError, LearningProblemError
 
 EX = "https://w3id.org/mrag/demo/products#"
+
+# scikit-learn takes seconds to import, so the worker that runs these tests does so, not every one.
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +33,8 @@ def data(kg: mrag.KnowledgeGraph) -> tuple[list[str], list[str]]:
 
 
 def test_what_is_learnt_is_predicted(kg: mrag.KnowledgeGraph, data: tuple[list[str], list[str]]) -> None:
+    from sklearn.metrics import f1_score
+
     X, y = data
     model = ConceptClassifier(kg, seconds=3).fit(X, y)
     assert list(model.classes_) == ["other", "store"] and "TripleStore" in to_dl(model.expression_)
@@ -48,6 +45,10 @@ def test_what_is_learnt_is_predicted(kg: mrag.KnowledgeGraph, data: tuple[list[s
 
 
 def test_model_selection_works(kg: mrag.KnowledgeGraph, data: tuple[list[str], list[str]]) -> None:
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
     X, y = np.array(data[0]), np.array(data[1]) == "store"
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     model = ConceptClassifier(kg, seconds=2)
@@ -61,6 +62,10 @@ def test_model_selection_works(kg: mrag.KnowledgeGraph, data: tuple[list[str], l
 
 
 def test_it_is_an_estimator(kg: mrag.KnowledgeGraph) -> None:
+    from sklearn.base import clone
+    from sklearn.exceptions import NotFittedError, SkipTestWarning
+    from sklearn.utils import estimator_checks, get_tags
+
     model = ConceptClassifier(kg, "celoe", seconds=1, settings={"max_length": 3})
     # Those that scikit-learn itself runs on what is no matrix of numbers.
     with pytest.warns(SkipTestWarning):
@@ -91,6 +96,9 @@ def test_it_is_an_estimator(kg: mrag.KnowledgeGraph) -> None:
 def test_what_the_other_checks_ask_of_numbers_holds_for_iris(
     kg: mrag.KnowledgeGraph, data: tuple[list[str], list[str]]
 ) -> None:
+    from sklearn.base import clone
+    from sklearn.exceptions import DataConversionWarning
+
     X, y = np.array(data[0]), np.array(data[1])
     model = ConceptClassifier(kg, "celoe", seconds=2)
     before, given = model.get_params(), (X.copy(), y.copy())

@@ -25,13 +25,13 @@ def test_missing_answers_are_found_written_back_and_then_in_the_graph(
         monkeypatch.delitem(sys.modules, name, raising=False)
     import completion_incomplete as benchmark
 
-    found = benchmark.run(DATA, sample=30, seed=5)
-    assert found.questions == 30 and found.before == 0, "no question can be answered in full before"
+    found = benchmark.run(DATA, sample=15, seed=5)
+    assert found.questions == 15 and found.before == 0, "no question can be answered in full before"
     assert found.precision >= 0.9, found.wrong
     assert found.recall >= 0.7
     assert found.after >= 0.65 * found.questions
     # Denials, hearsay, orders, sequels and wrong kinds: hardly anything that is not asked for came in.
-    assert len(found.wrong) <= 3, found.wrong
+    assert len(found.wrong) <= 1, found.wrong
 
 
 def test_the_texts_are_the_same_for_a_seed_and_not_the_readers_words(monkeypatch: pytest.MonkeyPatch) -> None:

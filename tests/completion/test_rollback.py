@@ -202,7 +202,7 @@ def followed(kg: KnowledgeGraph, runs: list[object], steps: list[tuple[str, int]
     assert contents(kg) == start
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(RUNS, min_size=1, max_size=4), steps_of(*DECISIONS, "toggle"))
 def test_random_runs_accepted_and_rolled_back_leave_the_graph_as_it_was(
     runs: list[object], steps: list[tuple[str, int]]
@@ -214,7 +214,7 @@ def test_random_runs_accepted_and_rolled_back_leave_the_graph_as_it_was(
 
 
 @settings(
-    max_examples=6,
+    max_examples=3,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -19,10 +18,10 @@ from tests.conftest import PRODUCTS, ROOT
 from tests.servers import graphdb_protocol
 from tests.vectors import remembered_vectors
 
-__all__ = ["remembered_vectors"]
+__all__ = ["kernel", "remembered_vectors"]
 from tests.commands import run
+from tests.docs.notebooks import executed, kernel
 
-# What runs notebooks takes two seconds to import, so the worker that runs them does so, not every one.
 if TYPE_CHECKING:
     from jupyter_client import AsyncKernelManager
 
@@ -78,19 +77,6 @@ PRINTED = {
         "6 questions measured",
     ),
 }
-
-
-FRESH = """
-%reset -f
-import os, sys
-os.chdir({folder!r})
-sys.path = [{root!r}, *(place for place in sys.path if place != {root!r})]
-import pytest
-from tests.vectors import remember
-remember(pytest.MonkeyPatch())
-%reset -f
-"""
-"""What the kernel of all notebooks runs before each; what is imported and embedded once stays."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -255,33 +241,13 @@ def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
-@pytest.fixture(scope="module")
-def kernel() -> Iterator[AsyncKernelManager]:
-    """A kernel in which the notebooks run one after the other."""
-    from jupyter_client import AsyncKernelManager
-    from jupyter_core.utils import run_sync
-
-    manager = AsyncKernelManager(kernel_name="python3")
-    run_sync(manager.start_kernel)()
-    yield manager
-    run_sync(manager.shutdown_kernel)(now=True)
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_a_notebook_runs_and_is_stored_without_outputs(
-    path: Path, tmp_path: Path, kernel: AsyncKernelManager
+    path: Path,
+    tmp_path: Path,
+    kernel: AsyncKernelManager,
 ) -> None:
-    import nbformat
-    from nbclient import NotebookClient
-
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            assert cell.outputs == [] and cell.execution_count is None
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(FRESH.format(root=str(ROOT), folder=str(tmp_path))))
-    client = NotebookClient(notebook, km=kernel, timeout=180)
-    client.execute()
-    client.kc.stop_channels()
-    printed = "".join(o.get("text", "") for c in notebook.cells for o in c.get("outputs", []))
+    cells = executed(path, tmp_path, kernel)
+    printed = "".join(o.get("text", "") for c in cells for o in c.outputs)
     for words in PRINTED[path.stem]:
         assert words in printed

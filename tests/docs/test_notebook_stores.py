@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.docs.notebooks import executed, kernel
 from tests.servers import oxigraph_server, virtuoso_server
+
+if TYPE_CHECKING:
+    from jupyter_client import AsyncKernelManager
+
+__all__ = ["kernel"]
 
 NOTEBOOK = ROOT / "notebooks" / "02_your_triple_store.ipynb"
 
@@ -21,29 +28,27 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def here(tmp_path_factory: pytest.TempPathFactory, kernel: AsyncKernelManager) -> list[str]:
     """What it prints on the embedded store."""
-    return outputs("oxigraph:", tmp_path_factory.mktemp("here"))
+    return outputs("oxigraph:", tmp_path_factory.mktemp("here"), kernel)
 
 
-def outputs(store: str, folder: Path) -> list[str]:
-    import nbformat  # takes two seconds, which is too long for every worker
-    from nbclient import NotebookClient
-
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MRAG_NOTEBOOK_STORE", store)
-        patch.setenv("MRAG_STORE_USER", "dba")
-        patch.setenv("MRAG_STORE_PASSWORD", "dba")
-        patch.setenv("XDG_DATA_HOME", str(folder))
-        NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(folder)}}).execute()
-    # The second cell of code shows the store itself.
-    cells = [c for c in notebook.cells if c.cell_type == "code"][2:]
-    # A kernel may send what one cell prints in any number of messages, so each cell's are joined.
-    return ["".join(o.get("text") or o["data"]["text/plain"] for o in c.outputs) for c in cells if c.outputs]
+def outputs(store: str, folder: Path, kernel: AsyncKernelManager) -> list[str]:
+    access = {"MRAG_STORE_USER": "dba", "MRAG_STORE_PASSWORD": "dba", "XDG_DATA_HOME": str(folder)}
+    cells = executed(NOTEBOOK, folder, kernel, MRAG_NOTEBOOK_STORE=store, **access)
+    # The second cell of code shows the store itself; a kernel may send what one cell prints in any number of
+    # messages, so each cell's are joined.
+    return [
+        "".join(o.get("text") or o["data"]["text/plain"] for o in c.outputs) for c in cells[2:] if c.outputs
+    ]
 
 
-def test_the_notebook_prints_the_same_on_every_store(here: list[str], url: str, tmp_path: Path) -> None:
-    there = outputs(url, tmp_path)
+def test_the_notebook_prints_the_same_on_every_store(
+    here: list[str],
+    url: str,
+    tmp_path: Path,
+    kernel: AsyncKernelManager,
+) -> None:
+    there = outputs(url, tmp_path, kernel)
     assert len(here) >= 5 and "2235 triples loaded" in here[0] and "Virtuoso" in "".join(here)
     assert there == here

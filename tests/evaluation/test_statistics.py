@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.stats
 
 from mrag.errors import ConfigError
 from mrag.evaluation.statistics import Resampling, compare, holm, interval
@@ -13,6 +12,8 @@ OTHERS = np.clip(VALUES + RANDOM.normal(0.03, 0.2, 180), 0, 1)
 
 
 def test_the_interval_is_that_of_scipy() -> None:
+    import scipy.stats  # takes a second, which is too long for every worker
+
     found = interval(VALUES.tolist())
     theirs = scipy.stats.bootstrap((VALUES,), np.mean, method="percentile", n_resamples=10_000, batch=500)
     assert found.mean == pytest.approx(VALUES.mean())
@@ -31,6 +32,8 @@ def test_the_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
 
 @pytest.mark.parametrize("n", [8, 180])
 def test_the_test_is_that_of_scipy(n: int) -> None:
+    import scipy.stats
+
     first, second = VALUES[:n], OTHERS[:n]
     found = compare(first.tolist(), second.tolist())
 

@@ -139,6 +139,20 @@ def test_a_question_without_words_is_about_what_was_found(products: Context) -> 
     assert text.startswith("- GraphDB is a triple store [t1].") and "\n- Ontotext is a company" in text
 
 
+def test_facts_that_were_to_be_computed_with_do_not_answer(products: Context) -> None:
+    asked = "Who develops the newest triple store?"
+    found = answer(asked, products, computing=("newest",)).text
+    assert found.startswith("The context does not answer this directly.\n- ") and "“newest”" not in found
+    assert answer(asked, products).text == found.split("directly.\n")[1]
+
+
+def test_a_relation_may_have_the_word_that_asks_to_compute() -> None:
+    peaks = context_of(("Norway", "highest point", "Galdhøpiggen"))
+    asked = "What is the highest point of Norway?"
+    assert answer(asked, peaks, computing=("highest",)).text == answer(asked, peaks).text
+    assert "directly" not in answer(asked, peaks).text
+
+
 def test_an_empty_context() -> None:
     given = answer("Who?", Context((), ()))
     assert given.text == PHRASES["en"].nothing_found

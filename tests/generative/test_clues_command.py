@@ -38,7 +38,10 @@ def test_build_search_and_status(gguf: Path, tmp_path: Path, monkeypatch: pytest
 
     found = run("clues", "search", "Who develops GraphDB?", "--store", store, "--model", model, "--json")
     hits = json.loads(found.stdout)["hits"]
-    assert hits[0]["label"] == "GraphDB" and "occurs in this document alone" in hits[0]["reasons"][0]
+    assert (
+        hits[0]["label"] == "GraphDB"
+        and "occurs token by token in this document alone" in hits[0]["reasons"][0]
+    )
     said = run(
         "clues", "search", "Ontotext", "--store", store, "--model", model, "--in", "ex:Vendor", "-k", 2
     )

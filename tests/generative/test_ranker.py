@@ -140,7 +140,7 @@ def test_reasons_say_in_how_many_documents_a_clue_occurs(concept: str | None) ->
                 where = hit.reasons[0].partition(") occurs ")[2]
                 every = sum(clues[hit.iri].text in f" {text}" for text in texts.values())
                 alone = every == 1
-                assert (where == "in this document alone") is alone, (hit, every)
+                assert (where == "token by token in this document alone") is alone, (hit, every)
                 assert alone or where.startswith(f"in {every} documents")
                 said.add(alone)
         assert said == {True, False}

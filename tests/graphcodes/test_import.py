@@ -1,6 +1,8 @@
 """Folders of `.gc` files: read by name, their diagonals kept, what is broken refused by name."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +44,14 @@ def test_numbers_on_the_diagonal_are_relations_of_a_node_to_itself():
         ('{"dictionary": []', "written in JSON"),
         ("[]", "dictionary and a matrix"),
         ('{"dictionary": ["A"], "matrix": [[2]]}', "lower case"),
+        (
+            '{"dictionary": ["a"], "matrix": [[2]], "mrag": {"nodes": {"a": {"label": 3, "types": []}}}}',
+            "label of 'a' is a text",
+        ),
+        (
+            '{"dictionary": ["a"], "matrix": [[2]], "mrag": {"nodes": {"a": {"label": "", "types": [1]}}}}',
+            "types are a list of texts",
+        ),
     ],
 )
 def test_what_is_broken_is_refused_by_name(tmp_path, written, message):
@@ -66,6 +76,12 @@ def test_a_folder_without_codes_and_names_that_are_not_unique(tmp_path):
         (tmp_path / name).write_text(json.dumps(DOG))
     with pytest.raises(ConfigError, match="'a' too"):
         list(from_folder(tmp_path))
+
+
+def test_a_file_whose_name_is_no_text_is_refused(tmp_path):
+    (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.gc"))).write_text(json.dumps(DOG))
+    with pytest.raises(ConfigError, match="name of this file"):
+        list(from_folder(tmp_path, on_mend=print))
 
 
 def test_defects_are_mended_and_reported(tmp_path):

@@ -49,7 +49,11 @@ def names(code):
 @pytest.mark.parametrize(
     ("text", "nodes", "edges"),
     [
-        ("Which database supports Eclipse RDF4J?", ["Database", "RDF4J"], []),
+        (
+            "Which database supports Eclipse RDF4J?",
+            ["Database", "RDF4J"],
+            [("Database", "supports", "RDF4J")],
+        ),
         ("Apache Jena Fuseki and GraphDB", ["Fuseki", "GraphDB"], []),
         (
             "Which graph database is developed by Ontotext?",
@@ -167,3 +171,20 @@ def test_meaning_orders_what_structure_ties():
     for aggregate in (CodeMeaning().aggregate, Lexicographic()):
         near = GraphCodeRanker(None, index, meaning=CodeMeaning("wordllama", aggregate))
         assert [h.iri for h in near.rank_code(q, 2)] == ["ex:b", "ex:a"]
+
+
+@pytest.mark.parametrize("relation", ["developed by", "developedBy", "is developed by", "Developed By"])
+def test_ends_and_relations_go_by_any_of_their_names(ranker, relation):
+    asked = GraphCode.of([], [("rdf4j", relation, "eclipse foundation")])
+    assert names(ranker.named(asked))[1] == [("RDF4J", "developedBy", "EclipseFoundation")]
+    assert local(hit.iri for hit in ranker.rank_code(ranker.named(asked), 2)) == [
+        "EclipseFoundation",
+        "RDF4J",
+    ]
+
+
+def test_what_is_connected_otherwise_comes_before_what_is_not(ranker):
+    first, second = ranker.rank(Question("Which product uses Lucene?"), 2)
+    assert all("Connected otherwise: product uses Lucene" in " ".join(hit.reasons) for hit in (first, second))
+    unread = ranker.code(Question("Which vendor dislikes Neo4j?"))
+    assert ranker.named(unread) == unread

@@ -49,7 +49,7 @@ ANSWERED = [
     ("What is the difference between the longest and the shortest van?", ["2.1"]),
     ("How many years lie between the building of Old Lady and New Moon?", ["26"]),
     ("Which van cost the most to repair?", ["Red Rover"]),
-    ("What did repairs cost on average?", ["216.666666667"]),
+    ("What did repairs cost on average?", ["216.6667"]),
     ("When was the Red Rover last repaired?", ["2022-02-03"]),
 ]  # fmt: skip
 

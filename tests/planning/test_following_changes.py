@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
+import mrag.planning.lexical.gathering
 import mrag.planning.lexicon
 import mrag.planning.profile.holding
 import mrag.planning.profile.reusing
@@ -23,6 +24,7 @@ from mrag.planning.profile.usage import usage_of
 from mrag.planning.profiling import schema_of
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.text.tokens import tokens
 
 SPACE = "http://example.org/library/"
 THINGS = [URIRef(f"{SPACE}{kind}{n}") for kind in ("book", "author", "shelf") for n in range(4)]
@@ -93,16 +95,22 @@ def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> No
         assert [name for name in ours if not np.array_equal(ours[name], theirs[name])] == []
 
 
-@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.parametrize("small", [300_000, 0], ids=["small", "large"])
+@settings(max_examples=50, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, min_size=1, max_size=3))
-def test_after_any_small_changes(several: list[list[tuple[bool, Triple]]]) -> None:
-    with KnowledgeGraph(OxigraphStore()) as kg:
+def test_after_any_small_changes(small: int, several: list[list[tuple[bool, Triple]]]) -> None:
+    with pytest.MonkeyPatch.context() as patch, KnowledgeGraph(OxigraphStore()) as kg:
+        patch.setattr(mrag.planning.lexical.gathering, "_SMALL", small)
         kg.insert(stated())
         assert_as_from_nothing(kg)
         for some in several:
             for come, triple in some:
                 change(kg, come, triple)
             assert_as_from_nothing(kg)
+
+
+def never(*_: object) -> object:
+    raise AssertionError("names are read")
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
@@ -134,12 +142,20 @@ def test_a_number_that_changes_has_its_things_properties_read_again_and_no_names
         assert schema_of(kg).properties[str(p("born"))].triples == 5
 
 
-def test_a_new_name_is_found(tmp_path: Path) -> None:
+def test_new_and_lost_names_and_values_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(stated())
         before = lexicon_of(kg, None).matcher.things
+        monkeypatch.setattr(mrag.planning.lexicon, "named_things", never)
         change(kg, True, Triple(THINGS[0], RDFS.label, Literal("Zanzibar")))
-        assert lexicon_of(kg, None).matcher.things is not before
+        change(kg, True, Triple(THINGS[1], p("genre"), Literal("poetry")))
+        change(kg, False, Triple(THINGS[0], p("genre"), Literal("travel")))
+        change(kg, False, Triple(THINGS[5], RDFS.label, Literal("Ann Writer1")))
+        lexicon = lexicon_of(kg, None)
+        assert lexicon.matcher.things is not before
+        asked = [mention.candidates[0].name for mention in lexicon.match(tokens("Zanzibar poetry travel"))]
+        assert asked == ["Zanzibar", "poetry"]
+        monkeypatch.undo()
         assert_as_from_nothing(kg)
 
 
@@ -151,9 +167,6 @@ def test_another_process_goes_on_from_what_was_kept(tmp_path: Path, monkeypatch:
     with KnowledgeGraph(open_store(place)[0]) as kg:
         change(kg, True, Triple(THINGS[4], p("born"), Literal("1950-02-04", datatype=XSD.date)))
         found = counted(monkeypatch)
-
-        def never(*_: object) -> object:
-            raise AssertionError("names are read")
 
         monkeypatch.setattr(mrag.planning.lexicon, "named_things", never)
         lexicon_of(kg, None)

@@ -91,6 +91,64 @@ def test_a_no_says_what_was_looked_for_and_what_there_is_instead(demo: Knowledge
     assert said(answered(demo, "Is there a triple store from Norway?")).startswith("No: there is no triple")
 
 
+def test_values_that_compare_otherwise_are_told(demo: KnowledgeGraph) -> None:
+    later = answered(demo, "Is SQLite older than MySQL?")
+    assert said(later) == "No: the year of first release of SQLite is 2000, and that of MySQL is 1995."
+    assert sorted(str(c.triple.o) for c in later.citations) == ["1995", "2000"]
+    assert later.computed is not None
+    assert later.computed.reading == (
+        "whether the year of first release of SQLite is before the year of first release of MySQL"
+    )
+
+
+def test_numbers_that_compare_otherwise_are_told(demo: KnowledgeGraph) -> None:
+    asked = "Are there {} triple stores than graph databases?"
+    fewer = answered(demo, asked.format("fewer"))
+    more = answered(demo, asked.format("more"))
+    told = "No: the number of triple stores is 11, and the number of graph databases is 17."
+    assert sorted((said(more), said(fewer))) == [told, "Yes."]
+    assert more.citations and fewer.citations
+    has = compute(demo, "Does Stardog Union have more products than Ontotext?", seconds=300).answer
+    assert has is not None and said(has).startswith(
+        "No: the number of products developed by Stardog Union is"
+    )
+    # A comparison that is not read is not left out.
+    unread = compute(demo, "Is it so that Ontotext has more products than Stardog Union?")
+    assert unread.answer is None
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        (
+            "Is GraphDB older than MySQL?",
+            "nothing in the graph says that GraphDB has a year of first release",
+        ),
+        (
+            "Was Neo4j released before 2000?",
+            "nothing in the graph says that Neo4j has a year of first release",
+        ),
+        (
+            "Was a graph database released before 2000?",
+            "there is no graph database with a year of first release",
+        ),
+    ],
+)
+def test_what_no_value_is_known_of_is_neither_yes_nor_no(
+    demo: KnowledgeGraph, question: str, why: str
+) -> None:
+    attempt = compute(demo, question, seconds=300)
+    assert (attempt.answer, attempt.why) == (None, why)
+
+
+def test_numbers_that_are_computed_are_shown_short(demo: KnowledgeGraph) -> None:
+    given_ = answered(demo, "What percentage of vendors are in Germany?")
+    assert said(given_) == "The percentage is 13.2075%."
+    assert given_.computed is not None
+    ((cell,),) = given_.computed.rows
+    assert str(cell.term) == "13.2075471698"
+
+
 def test_an_empty_list_is_an_answer_where_a_bound_excludes_all(demo: KnowledgeGraph) -> None:
     late = answered(demo, "Which databases were released after 2030?")
     assert late.computed is not None and late.computed.rows == () and late.citations

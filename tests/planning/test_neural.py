@@ -23,11 +23,11 @@ from mrag.generation.models.calls import told
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.card import SchemaCard, card_of
+from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of
 from mrag.planning.neural.grammar import gbnf
 from mrag.planning.neural.judge import judge
 from mrag.planning.neural.statement import read_statement
-from mrag.planning.neural.writer import card_for, messages, unread
+from mrag.planning.neural.writer import card_for, messages, unread, write
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.text.tokens import tokens
@@ -130,6 +130,48 @@ def test_statements_are_computed(company: KnowledgeGraph, statement: str, rows: 
     found = run(company, plan)
     shown = [[str(cell) for cell in row] for row in found.rows]
     assert [row[: len(rows[0])] for row in shown] == rows
+
+
+def test_two_names_at_once_are_of_two_things(company: KnowledgeGraph) -> None:
+    with mrag.connect("oxigraph:") as kg:
+        place = "http://example.org/clubs/"
+        kg.load([DATA / "clubs.ttl"])
+        made = card(kg, "Which members play both chess and golf?")
+        both = (
+            "SELECT member.name FROM member WHERE member.plays.name = 'chess' AND member.plays.name = 'golf'"
+        )
+        assert [str(row[0]) for row in run(kg, read_statement(made, both)[0]).rows] == [place + "ann"]
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "fits"),
+    [
+        (
+            "How many suppliers are in each city?",
+            "SELECT supplier.name, COUNT(*) FROM supplier GROUP BY supplier.name",
+            False,
+        ),
+        (
+            "How many suppliers are in each city?",
+            "SELECT supplier.city, COUNT(*) FROM supplier GROUP BY supplier.city",
+            True,
+        ),
+        ("How many suppliers are in Berlin?", "SELECT supplier.name FROM supplier", False),
+        ("Which suppliers are in Berlin?", "SELECT supplier.name FROM supplier", True),
+        ("What is the number of grams of hardware?", "SELECT hardware.weight_g FROM hardware", True),
+    ],
+)
+def test_what_cannot_be_the_answer_is_not_taken(
+    company: KnowledgeGraph, question: str, statement: str, fits: bool
+) -> None:
+    model = FakeListChatModel(responses=[statement])
+    assert (write(model, lexicon_of(company), question) is not None) == fits
+
+
+def test_dates_are_not_added(company: KnowledgeGraph) -> None:
+    day = CardColumn("day", "urn:day", "date")
+    rules = gbnf(SchemaCard((CardTable("film", "urn:Film", (day,)),)))
+    assert '("MIN(" | "MAX(") "film." date0x2' in rules and "SUM(" not in rules
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,10 @@ PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 """The same browser; without the windows that nobody sees, a page takes a fifth of the processor's time."""
 WIDE, NARROW = (1280, 900), (390, 844)
 SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+POLICIES = pytest.mark.parametrize(
+    ("size", "bare"), [(WIDE, False), (NARROW, True)], ids=["1280 as served", "390 without the policy"]
+)
+"""Sizes of the window, and whether the page goes without its policy, which alone would stop scripts."""
 
 
 @contextmanager

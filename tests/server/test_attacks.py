@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import httpx
@@ -115,8 +116,12 @@ WORK: dict[str, Callable[[str], Callable[[], None]]] = {
 }
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("work", WORK if TRIES >= 50 else ("reading a document", "writing"))
+@pytest.mark.parametrize(
+    "work,number",
+    list(product(WORK, (signal.SIGTERM, signal.SIGINT)))
+    if TRIES >= 50
+    else [("reading a document", signal.SIGTERM), ("writing", signal.SIGINT)],
+)
 def test_the_server_stops_in_time_whatever_it_does(work: str, number: signal.Signals, tmp_path: Path) -> None:
     store = f"oxigraph:{tmp_path / 's'}"
     with mrag.connect(store) as kg:

@@ -13,11 +13,11 @@ from mrag.evaluation.answers.asking import named_in, table_of_cells
 from mrag.evaluation.answers.comparison import score
 from mrag.evaluation.answers.gold import GoldQuestion
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import SURE, parser_of
+from mrag.planning.answering import parser_of
 from mrag.planning.certainty import model
 from mrag.planning.certainty.features import measured
 from mrag.planning.certainty.weighing import keep_certainty
-from mrag.planning.results import rows_of, run_readings
+from mrag.planning.results import SURE, rows_of, run_readings
 
 _SECONDS = 10.0
 _FOLDS = 5

@@ -16,6 +16,8 @@ from mrag.errors import ModelError
 from mrag.generative.models.resolve import LogProbabilities
 
 _INSTALL: Final = "pip install 'mrag[generative-training]'"
+# What models call their cache: the second is the older name, which later releases refuse.
+_CACHES: Final = ("cache", "past_key_values")
 
 
 class TransformersTokeniser:
@@ -178,7 +180,7 @@ class TransformersBeams:
 
     def __init__(self, model: TransformersModel, embeddings: Any) -> None:
         self._model = model
-        self._cache: Any = None
+        self._cache: dict[str, Any] = {}  # under the name that the model gives it
         self.log_probabilities = self._run(inputs_embeds=embeddings)
 
     def advance(self, parents: Sequence[int], tokens: Sequence[int]) -> LogProbabilities:
@@ -189,22 +191,26 @@ class TransformersBeams:
             return self.log_probabilities
         device = self._model.model.device
         with torch.inference_mode():
-            self._cache.reorder_cache(torch.tensor(list(parents), device=device))
+            for cache in self._cache.values():
+                cache.reorder_cache(torch.tensor(list(parents), device=device))
         ids = torch.tensor([[int(t)] for t in tokens], device=device)
         self.log_probabilities = self._run(input_ids=ids)
         return self.log_probabilities
 
     def close(self) -> None:
         """Free the memory of what was read; harmless when it has been done."""
-        self._cache = None
+        self._cache = {}
 
     def _run(self, **inputs: Any) -> LogProbabilities:
         torch = self._model._torch
         with torch.inference_mode():
-            output = self._model.model(
-                **inputs, past_key_values=self._cache, use_cache=True, logits_to_keep=1
-            )
-            self._cache = output.past_key_values
+            output = self._model.model(**inputs, **self._cache, use_cache=True, logits_to_keep=1)
+            name = next((name for name in _CACHES if output.get(name) is not None), None)
+            if name is None:
+                raise ModelError(
+                    f"{self._model.name} keeps no cache of what it read.", hint="Use another model."
+                )
+            self._cache = {name: output[name]}
             rows: LogProbabilities = torch.log_softmax(output.logits[:, -1].float(), -1).cpu().numpy()
         return rows
 

@@ -64,7 +64,7 @@ class Anchor:
 
 
 @dataclass(frozen=True)
-class Branch:
+class ViewBranch:
     """A group of a CONSTRUCT query that can be answered by itself.
 
     Attributes:
@@ -103,7 +103,7 @@ class Branch:
         return self.head + self.tokens.printed(self.first, self.last, instead)
 
 
-def branches(text: str) -> list[Branch]:
+def branches(text: str) -> list[ViewBranch]:
     """Return the branches of a CONSTRUCT query, of which each solution of the query belongs to one.
 
     Args:
@@ -128,7 +128,7 @@ def branches(text: str) -> list[Branch]:
     why = _whole(query)
     if why:
         end = len(tokens.tokens) - 1
-        return [Branch(tokens, declared, 0, end, why=why)]
+        return [ViewBranch(tokens, declared, 0, end, why=why)]
     before = tokens.printed(0, where.first - 1 if _says_where(tokens, where) else where.first)
     template = tokens.printed(where.first, where.last + 1) if short else ""
     head = f"{declared}{before}{' ' if template else ''}{template} WHERE "
@@ -138,7 +138,7 @@ def branches(text: str) -> list[Branch]:
     for group in groups:
         anchors = tuple(_anchors(tokens, group))
         why = "" if anchors else "no triple pattern binds the same variable in each solution"
-        found.append(Branch(tokens, head, group.first, group.last + 1, anchors, why))
+        found.append(ViewBranch(tokens, head, group.first, group.last + 1, anchors, why))
     return found
 
 

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import pyoxigraph as ox
 
-from mrag.graph.views.branches import Anchor, Branch, branches, has_blank_nodes
+from mrag.graph.views.branches import Anchor, ViewBranch, branches, has_blank_nodes
 from mrag.jobs.base import Runner
 from mrag.jobs.carrying import carried
 from mrag.rdf.namespaces import SKOLEM
@@ -264,7 +264,7 @@ def _parts(work: ViewWork, text: str) -> tuple[int, Iterator[tuple[int, str]]]:
     return total, ((number, query) for number, one in enumerate(made) for query in one())
 
 
-def _best(work: ViewWork, branch: Branch) -> tuple[Anchor | None, int]:
+def _best(work: ViewWork, branch: ViewBranch) -> tuple[Anchor | None, int]:
     """Return the anchor with most values, and how many; one of a specific pattern if there is one."""
     found: tuple[Anchor | None, int] = None, 0
     specific = [anchor for anchor in branch.anchors if anchor.specific]
@@ -276,7 +276,7 @@ def _best(work: ViewWork, branch: Branch) -> tuple[Anchor | None, int]:
     return found
 
 
-def _divided(work: ViewWork, branch: Branch, anchor: Anchor, size: int, others: bool) -> Iterator[str]:
+def _divided(work: ViewWork, branch: ViewBranch, anchor: Anchor, size: int, others: bool) -> Iterator[str]:
     rows = work.query(anchor.valued())
     while iris := [row[0].value for row in islice(rows, size)]:
         yield branch.over(anchor, iris)

@@ -102,11 +102,13 @@ class HiddenVerb:
     lemma: str
     tag: str
 
-    def stand_in(self, words: Sequence[ParsedWord]) -> str:
-        """Return a verb of the same form that no tagger mistakes, with or without an object."""
+    def stand_ins(self, words: Sequence[ParsedWord]) -> list[str]:
+        """Return verbs of the same form that a tagger hardly mistakes, with or without an object."""
         after = words[self.at + 1].tag if self.at + 1 < len(words) else ""
-        forms = ("holds", "hold", "held") if after[:2] in ("DT", "PR", "NN", "JJ", "CD") else _WALKS
-        return dict(zip(("VBZ", "VBP", "VBD"), forms, strict=True))[self.tag]
+        # What follows a hidden verb is an object, even where it was itself taken for a verb.
+        acted_on = after[:2] in ("DT", "PR", "NN", "JJ", "CD") or after == "VBZ"
+        at = ("VBZ", "VBP", "VBD").index(self.tag)
+        return [forms[at] for forms in (_HOLDS if acted_on else _WALKS)]
 
     def put(self, words: Sequence[ParsedWord], text: str) -> list[ParsedWord]:
         """Put the verb back where its stand-in was parsed."""
@@ -114,7 +116,8 @@ class HiddenVerb:
         return [mine if at == self.at else word for at, word in enumerate(words)]
 
 
-_WALKS: Final = ("walks", "walk", "walked")
+_HOLDS: Final = (("holds", "hold", "held"), ("has", "have", "had"))
+_WALKS: Final = (("walks", "walk", "walked"), ("goes", "go", "went"))
 
 
 def hidden_verb(
@@ -129,7 +132,9 @@ def hidden_verb(
     """
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
-        if not before.noun or word.tag[:2] not in ("NN", "JJ") or not word.text.isalpha():
+        if not (before.noun or _called(words, at - 1, forms)):
+            continue
+        if word.tag[:2] not in ("NN", "JJ") or not word.text.isalpha():
             continue
         if word.text in lexicon.BODY or word.text in lexicon.CLOTHES or word.text in lexicon.PARTS:
             continue
@@ -157,7 +162,9 @@ def _finite(words: Sequence[ParsedWord], at: int, forms: FormDictionary) -> tupl
     """Read `a dog bites`: one thing, and a form in -s."""
     word, before = words[at], words[at - 1]
     lemma = forms.third(word.text)
-    if word.tag != "NNS" or not lemma or before.tag not in ("NN", "NNP"):
+    if word.tag != "NNS" or not lemma or before.text == "dozen":
+        return None
+    if before.tag not in ("NN", "NNP") and not _called(words, at - 1, forms):
         return None
     start = at - 1
     while start >= 0 and words[start].tag in ("NN", "NNP", "JJ", "JJR", "JJS", "VBN"):
@@ -167,16 +174,31 @@ def _finite(words: Sequence[ParsedWord], at: int, forms: FormDictionary) -> tupl
     return (lemma, "VBZ") if one or after in ("DT", "PRP$", "PRP") else None
 
 
+def _called(words: Sequence[ParsedWord], at: int, forms: FormDictionary) -> bool:
+    """Return whether an article makes a thing of an adjective, before a plural and another article."""
+    word, after = words[at], words[at + 2].tag if at + 2 < len(words) else ""
+    opened = at > 0 and words[at - 1].text in ("a", "an") and after in ("DT", "PRP$")
+    return word.tag == "JJ" and opened and word.text in forms.nouns and word.text not in lexicon.COLOURS
+
+
 def _plain(
     words: Sequence[ParsedWord], at: int, forms: FormDictionary, likely: Callable[[int], bool]
 ) -> tuple[str, str] | None:
     """Read `cows stand`: several things, and a plain form at which the noun phrase ends."""
     word, before = words[at], words[at - 1]
-    several = before.tag == "NNS" or before.text in lexicon.ONE_OR_MANY
+    several = before.tag == "NNS" or before.text in lexicon.ONE_OR_MANY or _two(words, at - 1)
     if not several or word.tag not in ("NN", "JJ") or word.text not in forms.verbs:
         return None
     ends = at + 1 == len(words) or words[at + 1].tag in ("IN", "DT", "PRP$", ".", "RB", "TO", "RP")
     return (word.text, "VBP") if ends and likely(at) else None
+
+
+def _two(words: Sequence[ParsedWord], at: int) -> bool:
+    """Return whether a noun is the second of two, `a cat and a dog`, or measured: `pieces of luggage`."""
+    if at > 1 and words[at - 1].text == "of" and words[at - 2].tag == "NNS":
+        return True
+    joint = at - 2 if at > 1 and words[at - 1].tag in ("DT", "PRP$") else at - 1
+    return joint > 0 and words[joint].text == "and" and words[joint - 1].noun
 
 
 def _past(
@@ -222,7 +244,11 @@ def retagged(words: Sequence[ParsedWord], forms: FormDictionary) -> list[ParsedW
             bare = not any(w.head == at and w.dep != "punct" for w in mended)
             if head.noun and (word.tag == "VB" or bare):
                 word = replace(word, tag="NNS" if word.tag == "VBZ" else "NN", lemma=singular(word.text))
-        elif word.tag == "VBG" and word.text in lexicon.NOUNS_IN_ING and _last(mended, at):
+        elif word.tag == "VB" and word.dep == "acl" and thing and mended[at - 1].noun:
+            # `her best tennis serve`: an infinitive has its `to`.
+            if not any(w.head == at and w.dep != "punct" for w in mended):
+                word = replace(word, tag="NN", lemma=word.text, dep="appos")
+        elif word.tag == "VBG" and word.text in lexicon.NOUNS_IN_ING and _names(mended, at):
             word = replace(word, tag="NN", lemma=word.text)
         mended[at] = word
     return mended
@@ -237,5 +263,8 @@ def _as_thing(words: Sequence[ParsedWord], at: int) -> ParsedWord:
     return replace(word, tag="NN", lemma=word.text, dep=dep)
 
 
-def _last(words: Sequence[ParsedWord], at: int) -> bool:
-    return all(w.dep == "punct" for w in words[at + 1 :]) and at > 0 and words[at - 1].tag[:2] in ("NN", "JJ")
+def _names(words: Sequence[ParsedWord], at: int) -> bool:
+    """Return whether a word in -ing names a thing: an article goes before it, or it ends the sentence."""
+    before = words[at - 1].tag if at else ""
+    ends = all(w.dep == "punct" for w in words[at + 1 :]) and before[:2] in ("NN", "JJ", "VB", "CD")
+    return ends or (before in ("DT", "PRP$") and words[at].head != at + 1)

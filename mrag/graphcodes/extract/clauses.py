@@ -59,7 +59,8 @@ class _Clauses(Nouns):
             for subject in subjects:
                 if back is None:
                     break
-                self.relation(subject, f"{words} {lexicon.preposition(s[prep].text)}", "verb", back)
+                kind: Kind = "passive" if passive else "verb"
+                self.relation(subject, f"{words} {lexicon.preposition(s[prep].text)}", kind, back)
                 said = True
             for where, other in self.places(prep):
                 said |= self._placed_by(lemma, words, where, other, subjects, objects, passive)
@@ -105,15 +106,22 @@ class _Clauses(Nouns):
             for subject in subjects:
                 self.relation(subject, "wear", "verb", other)
             return lemma == "dress" and bool(subjects)
+        elif not passive and self._by_hand(where, other, objects):
+            for subject in subjects:
+                self.relation(subject, f"{words} {where}", "verb", other)
         elif objects and not passive:
             for subject in objects:
                 self.relation(subject, where, "preposition", other)
             return False
         else:
-            kind: Kind = "passive" if passive else "verb"
             for subject in subjects:
-                self.relation(subject, f"{words} {where}", kind, other)
+                self.relation(subject, f"{words} {where}", "passive" if passive else "verb", other)
         return bool(subjects)
+
+    def _by_hand(self, where: str, other: int, objects: list[int]) -> bool:
+        """Return whether a verb is done `with both hands`, which are not its object's."""
+        body = where == "with" and other >= 0 and self.s[other].text in lexicon.BODY
+        return body and bool(objects) and not any(self.s[o].text in lexicon.ANIMATE for o in objects)
 
     def _passive(self, at: int, lemma: str) -> bool:
         s, word = self.s, self.s[at]
@@ -145,6 +153,8 @@ class _Clauses(Nouns):
                 if not s.children(prep) and first is not None:
                     self.relation(subject, lexicon.preposition(s[prep].text), "preposition", first)
             for child in s.children(at, "acomp", "oprd"):
+                if s[child].text == "about":
+                    continue
                 placing = s[child].text in _PLACING and s.children(child, "prep")
                 for quality in [] if placing else [child, *self.further(child)]:
                     self.attribute(subject, self.quality(quality))

@@ -107,7 +107,8 @@ COMPOUNDS: Final = frozenset(
     ["hot dog", "french fry", "french toast", "high chair", "high heel", "hot tub", "hot plate", "hard hat",
      "hard drive", "soft drink", "sweet potato", "blue jay", "blue cheese", "green bean", "green house",
      "white board", "black board", "black bird", "grand piano", "high school",
-     "remote control", "big wheel", "first base", "second base", "third base", "home plate", "guinea pig",
+     "remote control", "remote controller", "light pole", "light post", "light fixture", "light switch",
+     "top hat", "big wheel", "first base", "second base", "third base", "home plate", "guinea pig",
      "wild card", "common room", "great dane", "german shepherd", "golden retriever", "yellow jacket"]
 )  # fmt: skip
 """Adjectives with nouns that together are a name, in the singular."""

@@ -9,7 +9,7 @@ from mrag.graphcodes.extract.things import EACH_OTHER, Things
 
 _BACK: Final = frozenset(("it", "them", "him", "her"))
 _COVERED: Final = frozenset("covered capped coated topped lined".split())
-_QUALIFIED: Final = frozenset("colored coloured shaped sized".split())
+_QUALIFIED: Final = frozenset("colored coloured shaped sized looking".split())
 
 
 class Nouns(Things):
@@ -114,7 +114,8 @@ class Nouns(Things):
             word = s[child]
             if child in spent:
                 continue
-            if word.dep in ("amod", "nummod") or (word.dep == "det" and word.text == "both"):
+            both = word.text == "both" and word.dep == "det" and word.tag != "CC"
+            if word.dep in ("amod", "nummod") or both:
                 if word.dep == "amod" and self._holding(child, at, spent):
                     continue
                 for modifier in [child, *(c for c in self.further(child) if c not in spent)]:

@@ -14,12 +14,13 @@ from mrag.text.plurals import singular
 _ON: Final = frozenset("on over in behind around to above near".split())
 _BEFORE_NOUNS: Final = frozenset(("DT", "JJ", "NN", "CD", "PR"))
 _HOLD: Final = lexicon.ANIMATE | lexicon.BODY
-_OPENS: Final = frozenset(("IN", "DT", "RP", "TO", "PRP$"))
+_OPENS: Final = frozenset(("IN", "DT", "RP", "TO", "PRP$", "RB"))
+_GOVERNED: Final = frozenset(("pobj", "dobj", "conj", "nsubj", "nsubjpass"))
 
 
 def phrased(words: Sequence[ParsedWord], forms: FormDictionary) -> list[ParsedWord]:
     """Return the words with the rules applied."""
-    mended = _acting(_last_heads(_compounds(list(words))), forms)
+    mended = _beside_nouns(_acting(_last_heads(_compounds(list(words))), forms))
     mended = _worn(_objects(_ended(_adverbs(mended))))
     return _described(_listed(mended))
 
@@ -44,6 +45,52 @@ def _last_heads(words: list[ParsedWord]) -> list[ParsedWord]:
                 if other.head == at - 1 and i not in (at, at - 1):
                     words[i] = replace(other, head=at)
     return words
+
+
+def _beside_nouns(words: list[ParsedWord]) -> list[ParsedWord]:
+    """Read nouns side by side as one name: `sitting in a bathroom sink`, `a bed and ceiling fan`."""
+    for at in range(1, len(words)):
+        word, before = words[at], words[at - 1]
+        if not before.noun or before.tag == "NNS" or before.text in lexicon.ANIMATE:
+            continue
+        if word.verb and before.dep in ("pobj", "dobj") and before.head != at and _last_alone(words, at):
+            # `on the railroad tracks`: a verb at the end has a subject.
+            plural = word.tag == "VBZ"
+            word = words[at] = replace(word, tag="NNS" if plural else "NN", lemma=word.lemma, dep="dobj")
+        if not word.noun:
+            continue
+        if before.head == at and before.dep == "nsubj":
+            words[at - 1] = replace(before, dep="compound")
+            for i, other in enumerate(words[: at - 1]):
+                if other.head == at - 1:
+                    words[i] = replace(other, head=at)
+            continue
+        if before.head == at or word.head == at - 1 or before.dep not in _GOVERNED:
+            continue
+        # `the couch man is sitting on`: the second acts, the first is its place.
+        both_act = word.dep == before.dep and word.head == before.head and word.text not in lexicon.ANIMATE
+        governed = word.dep in ("dobj", "conj", "appos") and before.dep in ("pobj", "dobj", "conj")
+        if (governed or ("nsubj" in word.dep and both_act)) and not _hangs_on(words, before.head, at):
+            words[at] = replace(word, dep=before.dep, head=before.head)
+            words[at - 1] = replace(before, dep="compound", head=at)
+            for i, other in enumerate(words):
+                if other.head == at - 1 and i != at:
+                    words[i] = replace(other, head=at)
+    return words
+
+
+def _last_alone(words: Sequence[ParsedWord], at: int) -> bool:
+    ends = all(w.dep == "punct" for w in words[at + 1 :])
+    return ends and words[at].dep != "ROOT" and not any(w.head == at and w.dep != "punct" for w in words[:at])
+
+
+def _hangs_on(words: Sequence[ParsedWord], at: int, top: int) -> bool:
+    """Return whether a word is another one, or below it."""
+    for _ in words:
+        if at == top:
+            return True
+        at = words[at].head
+    return at == top
 
 
 def _acting(words: list[ParsedWord], forms: FormDictionary) -> list[ParsedWord]:
@@ -112,12 +159,13 @@ def _objects(words: list[ParsedWord]) -> list[ParsedWord]:
             continue
         holder = word.head
         acting = [i for i, w in enumerate(words[:at]) if w.head == holder and w.dep == "acl" and i > holder]
+        acting += [i for i, w in enumerate(words[:at]) if w.head in acting and w.dep == "conj" and w.verb]
         if not acting or words[acting[-1]].tag != "VBG":
             continue
         verb = acting[-1]
         objects = [i for i, w in enumerate(words[:at]) if w.head == verb and w.dep == "dobj"]
         between = words[verb + 1 : at]
-        if word.dep == "appos" and not objects and all(w.tag[:2] in _BEFORE_NOUNS for w in between):
+        if word.dep in ("appos", "conj") and not objects and all(w.tag[:2] in _BEFORE_NOUNS for w in between):
             words[at] = replace(word, dep="dobj", head=verb)
         elif word.dep == "conj" and objects and words[holder].text in _HOLD and word.text not in _HOLD:
             words[at] = replace(word, head=objects[-1])
@@ -153,6 +201,10 @@ def _listed(words: list[ParsedWord]) -> list[ParsedWord]:
     """Read what commas and `and` put beside each other as a list, not as one thing called otherwise."""
     for at, word in enumerate(words):
         head = word.head
+        of = _listed_with(words, at) if word.noun and word.dep == "conj" else None
+        if of is not None and not _hangs_on(words, of, at):
+            words[at] = replace(word, head=of)
+            continue
         if not word.noun or head >= at or not words[head].noun:
             beside = word.dep == "nsubj" and word.noun and words[head].verb
             first = next(
@@ -172,6 +224,27 @@ def _listed(words: list[ParsedWord]) -> list[ParsedWord]:
             # `sweaters shirts and ties`: a comma was left out.
             words[at - 1] = replace(before, dep="conj")
     return words
+
+
+def _listed_with(words: Sequence[ParsedWord], at: int) -> int | None:
+    """Return the noun before `and` that a noun is listed with, where a parser lists it with something else.
+
+    `topped with rice and a dumpling` has no verb to go with the dumpling, `a man in a jacket and hat` wears
+    both, and in `a pizza covered in cheese and toppings` neither has an article.
+    """
+    joint = at - 1
+    while joint > 0 and words[joint].tag[:2] in _BEFORE_NOUNS:
+        joint -= 1
+    near, head = joint - 1, words[at].head
+    if near <= head or words[joint].dep != "cc" or not words[near].noun or words[near].dep not in _GOVERNED:
+        return None
+    worn = words[at].text in lexicon.CLOTHES and words[near].text in lexicon.CLOTHES
+    bare = not _opened(words, at) and not _opened(words, near) and _opened(words, head)
+    return near if words[head].verb or (words[head].noun and (worn or bare)) else None
+
+
+def _opened(words: Sequence[ParsedWord], at: int) -> bool:
+    return any(w.head == at and w.dep in ("det", "poss", "nummod") for w in words[:at])
 
 
 def _described(words: list[ParsedWord]) -> list[ParsedWord]:

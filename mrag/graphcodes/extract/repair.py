@@ -161,17 +161,31 @@ def _after_with(words: list[ParsedWord]) -> list[ParsedWord]:
     words = list(words)
     for at in range(2, len(words)):
         word, before = words[at], words[at - 1]
-        if word.tag not in ("VBN", "VBG", "VBD") or not before.noun or before.dep != "pobj":
+        if word.tag not in ("VBN", "VBG", "VBD") or not before.noun:
+            continue
+        if before.dep == "conj":
+            before = words[before.head]
+        if before.dep != "pobj":
             continue
         subjects = [i for i, w in enumerate(words) if w.head == at and w.dep in ("nsubj", "nsubjpass")]
         helped = any(w.head == at and w.dep in ("aux", "auxpass") for w in words)
         prep = before.head
         if helped or words[prep].text != "with":
             continue
-        if len(subjects) == 1 and words[prep].head == subjects[0] and word.dep == "ROOT":
+        if len(subjects) == 1 and word.dep == "ROOT" and _within(words, prep, subjects[0]):
             words[subjects[0]] = replace(words[subjects[0]], dep="ROOT", head=subjects[0])
             words[at] = replace(word, dep="acl", head=at - 1)
     return words
+
+
+def _within(words: list[ParsedWord], prep: int, noun: int) -> bool:
+    """Return whether a preposition hangs on a noun, or on one that is where the noun is."""
+    at = words[prep].head
+    for _ in words:
+        if at == noun or words[at].dep not in ("pobj", "prep"):
+            break
+        at = words[at].head
+    return at == noun
 
 
 def _heads(words: list[ParsedWord]) -> list[ParsedWord]:

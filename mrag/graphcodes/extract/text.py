@@ -117,11 +117,14 @@ class TextExtractor:
         hidden = hidden_verb(words, self._forms, lambda at: self._likely(parsed, places[at]))
         if hidden is None:
             return words
-        plain = [word.text for word in words]
-        plain[hidden.at] = hidden.stand_in(words)
-        whole, again = _with_articles(plain)
-        read = _words(self._parser(type(parsed)(parsed.vocab, words=whole)), again)
-        return hidden.put(read, words[hidden.at].text) if read[hidden.at].verb else words
+        for stand_in in hidden.stand_ins(words):
+            plain = [word.text for word in words]
+            plain[hidden.at] = stand_in
+            whole, again = _with_articles(plain)
+            read = _words(self._parser(type(parsed)(parsed.vocab, words=whole)), again)
+            if read[hidden.at].verb:
+                return hidden.put(read, words[hidden.at].text)
+        return words
 
     def _likely(self, parsed: Any, at: int) -> float:
         """Return the share of verbs among the tags that the tagger considers for a word."""

@@ -26,6 +26,8 @@ _LACKING: Final = frozenset("without minus sans".split())
 _KNOWN: Final = frozenset("the this that these those".split())
 _ONE: Final = frozenset("a an some".split())
 _ADVERBS: Final = frozenset("up out down away back over off".split())
+_PEOPLE: Final = frozenset("he she they".split())
+_REFLEXIVE: Final = frozenset("himself herself itself themselves".split())
 _STRANDED: Final = frozenset("on in off through under at down".split())
 
 
@@ -158,6 +160,9 @@ class Things:
                 return self.listed_before(self.doer(at, who.text) if s[word.head].noun else word.head)
             if who.text in _POINTERS and not who.noun:
                 return [m for a in s.children(at, "attr") for m in self.named(a)]
+            if who.text in _PEOPLE:
+                spoken_of = [m for m in self.found.things if m < own[0] and s[m].text in lexicon.ANIMATE]
+                return spoken_of if len(spoken_of) == 1 else self.named(own[0])
             if who.text == "it":
                 before = [m for m in self.found.things if m < own[0]][:1]
                 self.found.pointers |= set() if before else {own[0]}
@@ -187,16 +192,25 @@ class Things:
             relative: The relative pronoun, if the clause has one.
         """
         s, here = self.s, self.s[at].head
+        while s[at].tag == "VBG" and s[here].dep == "conj" and s[here].text not in lexicon.ANIMATE:
+            if not s[s[here].head].noun:
+                break
+            here = s[here].head
         if (relative != "who" and s[at].tag != "VBG") or s[here].text in lexicon.ANIMATE:
             return here
         if not relative and s[here].text in lexicon.BODY:
             return here
+        if s[at - 1].text in _REFLEXIVE and s[s[here].head].verb:
+            # Who takes a picture of himself eating, eats.
+            return next(iter(self.subjects(s[here].head)), here)
         if s[here].dep == "dobj" and s[here].text in lexicon.CLOTHES and s[s[here].head].verb:
             # Who wears red shoes and walks, not the shoes.
             return next((m for m in self.subjects(s[here].head) if s[m].text in lexicon.ANIMATE), here)
         above, prep = here, s[here].head
-        while s[above].dep == "pobj" and s[prep].dep == "prep" and s[prep].text != "of" and above < at:
+        while s[above].dep == "pobj" and s[prep].dep == "prep" and above < at:
             above = s[prep].head
+            if s[prep].text == "of" and (s[above].dep != "pobj" or s[above].lemma in lexicon.MEASURES):
+                break
             prep = s[above].head
             if s[above].text in lexicon.ANIMATE:
                 return above

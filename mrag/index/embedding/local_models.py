@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -143,18 +143,36 @@ class MiniLmEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one vector per text, shape (len(texts), 384)."""
+        vectors = np.empty((len(texts), self.dim), np.float32)
+        for rows, hidden in self._hidden(texts):
+            vectors[rows] = unit(hidden.mean(axis=1, dtype=np.float64))
+        return vectors
+
+    def embed_words(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of the tokens of each text in its context, shape (tokens, 384).
+
+        Example:
+            >>> [words.shape for words in MiniLmEmbedder(threads=1).embed_words(["a red hat", ""])]
+            [(3, 384), (0, 384)]
+        """
+        found: dict[int, Vectors] = {}
+        for rows, hidden in self._hidden(texts):
+            # The first and the last are the marks of the ends.
+            found.update(zip(rows, (unit(tokens[1:-1]) for tokens in hidden), strict=True))
+        return [found[row] for row in range(len(texts))]
+
+    def _hidden(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
+        """Yield the places of texts that have equally many tokens, with the vectors of their tokens."""
         # One text at a time: the tokenizer's own batches start threads, which a later fork trips over.
         ids = [self._tokenizer.encode(_clean(text)).ids for text in texts]
         by_length: dict[int, list[int]] = {}
         for i, tokens in enumerate(ids):
             by_length.setdefault(len(tokens), []).append(i)
-        vectors = np.empty((len(ids), self.dim), np.float32)
         for length, group in by_length.items():
             size = max(1, min(_MINILM_BATCH, _BATCH_TOKENS // length))
             for start in range(0, len(group), size):
                 some = group[start : start + size]
-                vectors[some] = self._run(np.array([ids[i] for i in some], np.int64))
-        return vectors
+                yield some, self._run(np.array([ids[i] for i in some], np.int64))
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query, shape (384,)."""
@@ -162,8 +180,7 @@ class MiniLmEmbedder:
 
     def _run(self, ids: npt.NDArray[np.int64]) -> Vectors:
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        hidden = self._session.run(["last_hidden_state"], feed)[0]
-        return unit(hidden.mean(axis=1, dtype=np.float64))
+        return cast(Vectors, self._session.run(["last_hidden_state"], feed)[0])
 
 
 @lru_cache(maxsize=1)

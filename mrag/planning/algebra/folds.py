@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyoxigraph as ox
 
@@ -11,6 +11,7 @@ from mrag.planning.algebra.blocks import BlockCompiler
 from mrag.planning.algebra.joins import is_told_once
 from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides, unknowns
 from mrag.planning.algebra.terms import Given
+from mrag.planning.algebra.thresholds import counted_first, least_of
 from mrag.planning.algebra.values import FoldedAs, folded_as
 from mrag.planning.plan import Aggregate, Block, Expression, Fold, Number, Plan, Unknown
 from mrag.rdf import patterns as sparql
@@ -109,7 +110,7 @@ class FoldCompiler:
         once = is_told_once(block, {*aggregate.of, *told}, self._blocks.schema)
         if aggregate.value is None and len(of) == 1:
             count = (sparql.Count(of[0], distinct=not once), results["count"])
-            return self._grouped((count,), self._solutions(block))
+            return self._grouped((count,), self._reaching(aggregate, block) or self._solutions(block))
         names, rows = [*self._keys, *of], self._solutions(block)
         certain, value = bound(block), self._fresh("folded")
         for unknown in aggregate.of:
@@ -131,9 +132,35 @@ class FoldCompiler:
     ) -> sparql.SubSelect:
         return sparql.SubSelect(sparql.Select((*self._keys, *folds), _group(rows), group_by=(*self._keys,)))
 
-    def _solutions(self, block: Block) -> list[sparql.Pattern]:
+    def _reaching(self, aggregate: Aggregate, block: Block) -> list[sparql.Pattern]:
+        """Return the solutions of the few groups that may have enough members; none where all are."""
+        least = least_of(self._plan.having, aggregate)
+        if self._blocks.joining != "all" or len(self._keys) != 1 or not least:
+            return []
+        ((variable, key),) = self._keys.items()
+        (of,) = aggregate.of
+        found = (
+            counted_first(block, key, of, least, self._blocks.schema) if isinstance(key, Unknown) else None
+        )
+        if found is None:
+            return []
+        pattern, end = found
+        member, number = self._fresh(end.name), self._fresh("number")
+        s, p, o = (self._blocks.node(t) for t in (pattern.subject, pattern.predicate, pattern.object))
+        triple = sparql.TriplePattern(
+            member if pattern.subject == end else s, p, member if pattern.object == end else o
+        )
+        counted = sparql.Select(
+            (variable, (sparql.Count(member), number)), _group([triple]), group_by=(variable,)
+        )
+        enough = sparql.Filter(sparql.Compare(number, ">=", ox.Literal(least)))
+        few = sparql.Select((variable,), _group([sparql.SubSelect(counted), enough]))
+        # What so few groups have is looked up.
+        return [sparql.SubSelect(few), *self._solutions(block, replace(self._blocks, joining="few"))]
+
+    def _solutions(self, block: Block, blocks: BlockCompiler | None = None) -> list[sparql.Pattern]:
         """Return the solutions of a block, with the keys of their groups."""
-        values, found, certain = self._blocks.values, self._blocks.block(block), bound(block)
+        values, found, certain = self._blocks.values, (blocks or self._blocks).block(block), bound(block)
         for variable, key in self._keys.items():
             given = values.raw(key)
             if given.value != variable:

@@ -14,11 +14,11 @@ from typing import Literal as OneOf
 from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.algebra.knowledge import without_implied
-from mrag.planning.algebra.scopes import one_of, sides, unknowns
-from mrag.planning.plan import Block, Comparison, Condition, Pattern, Unknown
+from mrag.planning.algebra.scopes import aggregates, merged, one_of, sides, unknowns
+from mrag.planning.plan import Block, Comparison, Condition, Pattern, Plan, Unknown
 from mrag.planning.schema import PropertyInfo, Schema
 
-_MANY: Final = 5_000
+MANY: Final = 5_000
 """Solutions from which on it is worth thinking."""
 _LOOKUP: Final = 10
 """How many triples are gone through in the time in which one is looked up."""
@@ -70,6 +70,28 @@ def solutions_of(block: Block, schema: Schema) -> int:
     return min(fixed) if fixed else max((size_of(p, schema) for p in block.patterns), default=0)
 
 
+def work_of(plan: Plan, schema: Schema) -> int:
+    """Return about how many triples are gone through to compute a plan.
+
+    Args:
+        plan: The plan.
+        schema: What is known of the graph.
+    """
+    folded = {a.where for c in plan.columns for a in aggregates(c.value)}
+    folded |= {a.where for h in plan.having for s in sides(h) for a in aggregates(s)}
+    return sum(_work_of(merged(plan.where, where), schema) for where in folded or {Block()})
+
+
+def _work_of(block: Block, schema: Schema) -> int:
+    patterns = without_implied(block.patterns, schema)
+    if any(map(is_given, patterns)):
+        own = solutions_of(block, schema) * len(patterns)
+    else:
+        own = sum(size_of(p, schema) for p in patterns)
+    inner = (*block.without, *block.optional, *(b for branches in block.either for b in branches))
+    return own + sum(_work_of(b, schema) for b in inner) + sum(work_of(p, schema) for p in block.plans)
+
+
 def is_given(pattern: Pattern) -> bool:
     """Return whether a pattern names the thing or the value that it is about; a class says little."""
     named = isinstance(pattern.object, URIRef | Literal) and pattern.predicate != RDF.type
@@ -92,7 +114,7 @@ def in_order(
     left = sorted(patterns, key=lambda p: sizes[p] * _kept(p, set(), conditions, schema))
     first = left.pop(0)
     known, rows = _unknowns(first), sizes[first] * _kept(first, set(), conditions, schema)
-    few = rows < _MANY
+    few = rows < MANY
     found: list[tuple[Pattern, Way]] = [(first, "any")]
     while left:
         joined = [p for p in left if _unknowns(p) & known]
@@ -101,14 +123,14 @@ def in_order(
         way: Way = "any"
         if joined and not few and sizes[pattern] + rows < rows * _LOOKUP:
             way = "whole"
-        elif joined and _names_class(pattern) and sizes[pattern] > max(rows, _MANY):
+        elif joined and _names_class(pattern) and sizes[pattern] > max(rows, MANY):
             way = "looked up"
         found.append((pattern, way))
         rows *= _fan(pattern, known, schema) * _kept(pattern, known, conditions, schema)
         known |= _unknowns(pattern)
     if any(way == "whole" for _, way in found):
         # What is not a sub-select would be looked up in the others.
-        found = [(p, "whole" if sizes[p] >= _MANY else way) for p, way in found]
+        found = [(p, "whole" if sizes[p] >= MANY else way) for p, way in found]
     return found
 
 
@@ -127,6 +149,18 @@ def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -
     if schema is None or not schema.exact or block.either or block.optional or block.plans:
         return False
     patterns = without_implied(block.patterns, schema)
+    known = determined(patterns, by, schema)
+    return not any(p.narrower or not _unknowns(p) <= known for p in patterns)
+
+
+def determined(patterns: Sequence[Pattern], by: Collection[Unknown], schema: Schema) -> set[Unknown]:
+    """Return the unknowns that have one value at most where some others are given, and those others.
+
+    Args:
+        patterns: Patterns that hold together.
+        by: The unknowns that are given.
+        schema: What is known of the graph.
+    """
     known, size = set(by), -1
     while size != len(known):
         size = len(known)
@@ -135,7 +169,7 @@ def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -
             told = pattern.subject in known or not isinstance(pattern.subject, Unknown)
             if told and info is not None and info.functional and isinstance(pattern.object, Unknown):
                 known.add(pattern.object)
-    return not any(p.narrower or not _unknowns(p) <= known for p in patterns)
+    return known
 
 
 def _kept(pattern: Pattern, known: set[Unknown], conditions: Sequence[Condition], schema: Schema) -> float:

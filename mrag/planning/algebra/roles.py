@@ -21,7 +21,8 @@ class PlanRoles:
 
     def __init__(self, plan: pl.Plan) -> None:
         self._plan = plan
-        self._blocks = [plan.where, *(a.where for c in plan.columns for a in aggregates(c.value))]
+        values = [*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h))]
+        self._blocks = [plan.where, *(a.where for v in values for a in aggregates(v))]
         self._patterns = [p for b in self._blocks for p in b.patterns]
         self.subject = self._main()
 
@@ -77,6 +78,13 @@ class PlanRoles:
     def is_shown(self, unknown: pl.Unknown) -> bool:
         """Return whether a column shows an unknown."""
         return any(unknown in pl.parts(c.value) for c in self._plan.columns)
+
+    def compared(self) -> set[pl.Pattern]:
+        """Return what named things have, where a comparison of their values says that they have it."""
+        where = self._plan.where
+        ends = {u for c in where.conditions for s in sides(c) for u in pl.parts(s)}
+        found = {p for p in where.patterns if isinstance(p.subject, URIRef) and p.object in ends}
+        return found if len(found) > 1 else set()
 
     def only(self, condition: pl.Condition, unknown: pl.Unknown) -> bool:
         """Return whether a condition bounds the value of an unknown by something fixed."""

@@ -71,6 +71,18 @@ def _tells(verb: str, event: PlanNode, graph: QueryGraph, schema: Schema, likene
     return any(likeness(root(verb), name.lower()) >= _LIKE for name in called)
 
 
+def told_of(verb: str, cls: str, schema: Schema, likeness: Likeness) -> float:
+    """Return how well a verb says that something of a class happened: 1 if one of its names has the verb."""
+    own = [i for i in schema.properties.values() if cls in i.domains]
+    names = [*_names(cls, schema), *(n for i in own for n in i.names)]
+    said = root(verb)
+    if any(root(word.lower()) == said or is_doer(word.lower(), verb) for n in names for word in words_in(n)):
+        return 1.0
+    if any(root(word) == said for i in own for word in words_in(i.comment)):
+        return 0.8
+    return max((likeness(said, name.lower()) for name in _names(cls, schema)[:1]), default=0.0)
+
+
 def _names(term: str, schema: Schema) -> Sequence[str]:
     info = schema.properties.get(term) or schema.classes.get(term)
     return info.names if info is not None else ()

@@ -45,6 +45,20 @@ def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
     ]
 
 
+def without_each_other(mentions: Sequence[NameMention]) -> list[NameMention]:
+    """Return mentions without the classes that another word names: a "bid" is no bidder beside "bidders"."""
+    named = {c.term: m for m in mentions for c in m.candidates if c.kind == "class" and c.way == "exact"}
+    found = []
+    for m in mentions:
+        own = any(c.kind == "class" and c.way == "exact" for c in m.candidates)
+        kept = tuple(
+            c for c in m.candidates
+            if not (own and c.kind == "class" and c.way != "exact" and c.term in named and named[c.term] != m)
+        )  # fmt: skip
+        found.append(replace(m, candidates=kept))
+    return found
+
+
 def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     """Return a mention without classes whose head noun is not said: "European" is no European product."""
     if mention.end - mention.start > 1 and question.low[mention.end - 1] in ("named", "called"):
@@ -79,6 +93,15 @@ def leads_to(other: Candidate, first: Candidate, schema: Schema) -> bool:
     return first.term in info.ranges and other.name.lower() == first.name.lower()
 
 
+def leading_to_names(plan: Plan) -> list[str]:
+    """Return the properties that lead from things that are asked for to what is named."""
+    found = (
+        str(p.predicate) for p in plan.where.patterns
+        if isinstance(p.subject, Unknown) and isinstance(p.object, URIRef) and p.predicate != RDF.type
+    )  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
 def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:
     """Return the triples that relate one thing in one way to several that are named: "films by A and B"."""
     found: dict[tuple[object, ...], list[Pattern]] = {}
@@ -103,7 +126,9 @@ def united(plan: Plan, question: str) -> Plan | None:
 def asked_kinds(way: Segmentation) -> set[str]:
     """Return the kinds of words that no other way of cutting a question may lose."""
     cues = {(i.cue.kind, i.start) for i in way.items if i.cue is not None}
-    return {kind for kind, at in cues if kind == "not" or (kind in ("who", "when", "count") and not at)}
+    return {
+        kind for kind, at in cues if kind in ("not", "text") or (kind in ("who", "when", "count") and not at)
+    }
 
 
 def groups(way: Segmentation) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from mrag.planning.asked.frequency import PlanFrequency
+from mrag.planning.asked.told import PlanTold
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
@@ -47,7 +47,7 @@ _DOING = frozenset("who has have had also ever first".split())
 
 
 @dataclass
-class PlanColumns(PlanFrequency):
+class PlanColumns(PlanTold):
     """What a plan shows and how it is ordered."""
 
     def _columns(self) -> tuple[list[Column], list[str], list[Order]]:
@@ -73,6 +73,7 @@ class PlanColumns(PlanFrequency):
                 columns.append(same)
             if same.name not in shown:
                 shown.append(same.name)
+        shown = self._told_otherwise(columns, shown)
         if not columns and not frame.yes_or_no:
             node = self._focus()
             columns.append(Column(node.place, self._name(node.place, None, names)))
@@ -177,6 +178,8 @@ class PlanColumns(PlanFrequency):
             return outputs
         top = self.frame.superlative
         visit = len(nouns) == 1 and nouns[0].kind == "class"
+        if visit and (verb := self._time_verb(outputs[0])) is not None:
+            return [verb]
         if visit and (top is None or top.adjective not in _ENDS_OF_TIME):
             # "When was it serviced" asks for the dates of services, if these have any.
             infos = self.schema.properties.values()
@@ -184,7 +187,7 @@ class PlanColumns(PlanFrequency):
         if not visit and any(f.kind != "property" or self.info(f).kind != "entity" for f in nouns):
             return outputs
         at = min((o.start for o in outputs if isinstance(o, Noun)), default=len(self.question.low) - 1)
-        _, info = self._time(None, at)
+        _, info = self._time(None, at, [c for f in nouns if f.kind == "property" for c in self._domains(f)])
         score = 0.9 if outputs else 0.8
         found = Candidate("property", info.iri, score, info.names[0], "meaning")
         time = Noun(at, at + 1, (found,), "output", implied=True)
@@ -192,34 +195,17 @@ class PlanColumns(PlanFrequency):
         self.matches = [m for m in self.matches if m not in [f.score for f in nouns]] + [score]
         return [time]
 
-    def _repeats(self, output: Output, expression: Expression, columns: Sequence[Column]) -> bool:
-        """Return whether an output is the name of a thing that is shown already."""
-        if not isinstance(output, Noun) or not isinstance(expression, Unknown):
-            return False
-        owner = next((p.subject for p in self.graph.patterns if p.object == expression), None)
-        found = self.noun(output)
-        return (
-            found.kind == "property"
-            and self.info(found).kind == "text"
-            and self._plainly_a_name(self.info(found))
-            and any(c.value == owner for c in columns)
-        )
-
-    def _plainly_a_name(self, info: PropertyInfo) -> bool:
-        """Return whether a property is called "name", "title" or "label", perhaps behind its class."""
-        words = info.names[0].lower().split()
-        classes = {
-            w
-            for c in info.domains
-            if c in self.schema.classes
-            for w in self.schema.classes[c].names[0].lower().split()
-        }
-        return len(words) < 4 and [w for w in words if w not in classes] in (["name"], ["title"], ["label"])
-
-    def _shows_things(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
-        """Return whether what is shown are things or groups, rather than properties of things."""
-        places = {n.place for n in self.graph.nodes}
-        return len(shown) == 1 and any(c.name == shown[0] and c.value in places for c in columns)
+    def _time_verb(self, thing: Output) -> Noun | None:
+        """Return the verb that says of which time a question asks: "when was the oldest book published"."""
+        behind = [
+            n for n in self.frame.nouns if isinstance(thing, Noun) and n.start == thing.end and not n.role
+        ]
+        for noun in behind:
+            found = self.noun(noun, "date")
+            if found.kind == "property" and self._timely(self.info(found)):
+                noun.role = "output"
+                return noun
+        return None
 
     def _hidden(
         self, expression: Expression, columns: list[Column], names: set[str], output: Output

@@ -7,9 +7,9 @@ from typing import cast
 
 from rdflib import RDF, Literal, URIRef
 
+from mrag.planning.asked.happenings import PlanHappenings
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.literals import number_literal
-from mrag.planning.building.times import PlanTimes
 from mrag.planning.derived.property import spelt
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (
@@ -25,6 +25,7 @@ from mrag.planning.plan import (
     Unknown,
 )
 from mrag.planning.reading.frame import (
+    TIMES,
     Compared,
     FrameMeasure,
     Noun,
@@ -38,7 +39,7 @@ from mrag.text.names import name_parts
 
 
 @dataclass
-class PlanConditions(PlanTimes):
+class PlanConditions(PlanHappenings):
     """What must hold and what must not: verbs, comparisons, times, text and what is missing."""
 
     def _verbs(self) -> None:
@@ -120,6 +121,15 @@ class PlanConditions(PlanTimes):
     def _compare(self, compared: Compared) -> None:
         if isinstance(compared.value, Period):
             self._in_period(compared, compared.value)
+            return
+        if compared.unit == TIMES:
+            self.having.append(
+                Comparison(self._happenings(compared), compared.relation, self._right(compared, None))
+            )
+            if isinstance(compared.upper, float):
+                self.having.append(
+                    Comparison(self._happenings(compared), "<=", number_literal(compared.upper))
+                )
             return
         noun = self._compared_noun(compared)
         if isinstance(compared.value, NameMention):
@@ -295,6 +305,9 @@ class PlanConditions(PlanTimes):
         if named is not None and named.end == compared.at and self.noun(named, "number").kind == "class":
             self.guesses += 3  # "customer 5" is sooner called so than said to have five of something
         count = self._measure(FrameMeasure("count", noun))
+        kind = self.schema.classes.get(self.noun(noun).term)
+        if kind is not None and compared.value > kind.count:
+            self.guesses += 2  # "more than 10000" of eighteen lots are none of these
         shown = [self._measure(m) for m in self.frame.measures if m.noun is not noun]
         if count in shown:
             raise Unbuildable("things counted against themselves")

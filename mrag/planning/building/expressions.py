@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rdflib import URIRef
@@ -248,8 +248,16 @@ class PlanExpressions(PlanPeople):
             raise Unbuildable("an entity is not counted")
         return node.place
 
-    def _time(self, noun: Noun | None, at: int) -> tuple[Expression, PropertyInfo]:
-        """Return the date that a time in the question speaks of: the property beside it, or the likeliest."""
+    def _time(
+        self, noun: Noun | None, at: int, classes: Collection[str] = ()
+    ) -> tuple[Expression, PropertyInfo]:
+        """Return the date that a time in the question speaks of: the property beside it, or the likeliest.
+
+        Args:
+            noun: What is beside the time.
+            at: Where it stands.
+            classes: What it is likely said of.
+        """
         if noun is not None:
             found = self.noun(noun, "date")
             if found.kind == "property" and self._timely(self.info(found)):
@@ -268,9 +276,12 @@ class PlanExpressions(PlanPeople):
         def like(info: PropertyInfo) -> float:
             words = {s for name in info.names for s in content(name)} - _UNITS
             near = {w for w in words if any(alike(w, other) for other in around)}
+            # The order date of an order says no more than its date, the delivery date does.
+            special = words - {s for c in info.domains for name in self._names_of(c) for s in content(name)}
             told = 0.5 * bool(set(info.domains) & counted) - 0.3 * bool(
-                words and not near and not words & set(hints)
+                special and not near and not words & set(hints)
             )
+            told += 0.6 * bool(set(info.domains) & set(classes))
             told += 0.35 * len(near) + 0.1 * len(words & set(hints))
             open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
             named = [n for n in self.graph.nodes if n not in open_ and set(n.classes) & set(info.domains)]
@@ -282,6 +293,10 @@ class PlanExpressions(PlanPeople):
         self.guesses += 1
         owner = self.graph.owner(sorted(info.domains, key=lambda c: (-info.domains[c], c)))
         return self.graph.value(owner, info), info
+
+    def _names_of(self, cls: str) -> Sequence[str]:
+        info = self.schema.classes.get(cls)
+        return info.names if info is not None else ()
 
     @staticmethod
     def _timely(info: PropertyInfo) -> bool:

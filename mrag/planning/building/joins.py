@@ -41,6 +41,7 @@ class JoinGraph:
 
     def __init__(self, schema: Schema) -> None:
         self._distances: dict[tuple[str, tuple[str, ...], Cost], Cost | None] = {}
+        self._twice: dict[str, bool] = {}
         self._steps: dict[str, list[tuple[JoinStep, float]]] = {}
         largest = max((e.count for e in schema.edges), default=1)
         for edge in schema.edges:
@@ -62,6 +63,15 @@ class JoinGraph:
         steps = [s for found in self._steps.values() for s, _ in found]
         own = {(s.source, s.target) for s in steps if s.property == iri}
         return {s.property for s in steps if (s.source, s.target) in own} - {iri}
+
+    def told_twice(self, iri: str) -> bool:
+        """Return whether records of a third class lead to both ends of a property, too."""
+        if iri not in self._twice:
+            own = {(s.source, s.target) for found in self._steps.values() for s, _ in found
+                   if s.property == iri and s.forward}  # fmt: skip
+            ends = [{s.target for s, _ in found if s.forward} for found in self._steps.values()]
+            self._twice[iri] = any(a in e and b in e for a, b in own for e in ends if a != b)
+        return self._twice[iri]
 
     def path(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
@@ -129,7 +129,8 @@ class PlanNames(PlanExpressions):
             )
             return
         if restriction.negated:
-            graph.without.append(Block(self._reach(found.classes, URIRef(found.term))))
+            way = self._reach(found.classes, URIRef(found.term))
+            graph.without.append(Block(self._of_another(way, found) or way))
             return
         if restriction.either >= 0:
             graph.near = hints
@@ -154,6 +155,23 @@ class PlanNames(PlanExpressions):
         node.hints = hints
         blocks = tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same)
         self._alternatives(restriction, blocks)
+
+    def _of_another(self, way: tuple[Pattern, ...], found: Candidate) -> tuple[Pattern, ...]:
+        """Return triples that deny a value to others with it: "causes seen in Kiel but not in Bonn".
+
+        What has one place only and is in another anyway need not be denied the first.
+        """
+        info = self.schema.properties.get(str(way[0].predicate))
+        owner, shown = way[0].subject, [p for p in self.graph.patterns if p.subject == way[0].subject]
+        others = [r for r in self.frame.restrictions if not r.negated and r.mention.candidates[0] != found]
+        alike = any(set(r.mention.candidates[0].classes) & set(found.classes) for r in others)
+        values = [p for p in shown if isinstance(p.object, Unknown)]
+        if len(way) > 1 or info is None or not info.functional or not alike or len(values) != 1:
+            return ()
+        if any(n.place == owner and n.typed for n in self.graph.nodes):
+            return ()
+        other = self.graph.fresh("another")
+        return Pattern(other, values[0].predicate, values[0].object), replace(way[0], subject=other)
 
     def _paired(self, restriction: FrameRestriction, found: Candidate) -> bool:
         """Return whether a name is joined to the one before it: "with Ada and Ben"."""

@@ -21,7 +21,8 @@ from mrag.planning.building.joins import JoinGraph
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
-from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts
+from mrag.planning.composing.clauses import apart
+from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, denied, without
 from mrag.planning.composing.nested import (
     described,
@@ -36,18 +37,18 @@ from mrag.planning.composing.nested import (
 )
 from mrag.planning.composing.ratios import both_counts, combined, halves
 from mrag.planning.composing.sames import shared_value, sharing
-from mrag.planning.composing.spreads import apart_by, end_of, end_of_time, spread
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.codes import CodeWords
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
 from mrag.planning.reading.frame import DESCRIBED, Frame
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.reader import FrameReader
-from mrag.planning.reading.rephrasing import rephrased
+from mrag.planning.reading.rephrasing import more_than_other, rephrased
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, segmentations
 from mrag.planning.schema import Schema
 
@@ -79,15 +80,14 @@ class Parser:
         self.weights = weights
         self._chains = chain_reader(self.schema, lexicon)
         self._joins = JoinGraph(schema)
+        self._codes = CodeWords(schema, lexicon.matcher.things)
         self.refusals: list[str] = []
         self._one_word: dict[str, list[Candidate]] = {}
         for info in schema.properties.values():
             for name in info.names:
                 if " " in name:
-                    joined = name.lower().replace(" ", "")
-                    self._one_word.setdefault(joined, []).append(
-                        Candidate("property", info.iri, 0.95, name, "spelling")
-                    )
+                    found = Candidate("property", info.iri, 0.95, name, "spelling")
+                    self._one_word.setdefault(name.lower().replace(" ", ""), []).append(found)
 
     def readings(
         self, text: str, k: int = 10, *, meant: Mapping[str, Candidate] | None = None
@@ -121,8 +121,8 @@ class Parser:
         if depth and (both := halves(text)) is not None:
             one, other = (self._read(half, given, 0)[:3] for half in both)
             return [(d, n) for a, n in one for b, _ in other if (d := both_counts(a, b)) is not None]
-        if depth and (apart := self._apart(text, given)):
-            return apart
+        if depth and (told := self._apart(text, given)):
+            return told
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived
@@ -139,8 +139,8 @@ class Parser:
             chains = self._chains.drafts(question, mentions)
         if chains:
             return [(draft, 0.0) for draft in chains]
-        if depth and (contrast := contrasted(question, mentions, schema)) is not None:
-            return self._contrasts(question, contrast, given)
+        if depth and (compared := self._contrasts(question, mentions, given, depth)):
+            return compared[0]
         ways = segmentations(question, mentions, schema)
         if (
             depth
@@ -176,22 +176,20 @@ class Parser:
         return flat + [(draft, cost) for draft, cost, _ in nested]
 
     def _contrasts(
-        self, question: QuestionText, contrast: Contrast, given: Mapping[str, Candidate]
-    ) -> list[tuple[Draft, float]]:
-        """Return drafts of a question that compares two numbers of things; no other reading loses one."""
-        read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
-        return [(draft, 0.0) for draft in read]
+        self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
+    ) -> list[list[tuple[Draft, float]]]:
+        """Return the drafts of a question that compares two numbers, if it does; no other has both."""
+        if (contrast := contrasted(question, mentions)) is not None:
+            read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
+            return [[(draft, 0.0) for draft in read]]
+        if (other := more_than_other(question.text)) is not None:
+            return [self._read(other, given, 0)]
+        return [[]] if depth == _DEEPEST and counts_unread(question, mentions) else []
 
     def _apart(self, text: str, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
-        """Return drafts of how far values lie apart, and of the first or the last time of something."""
-        found: list[Draft | None] = []
-        if (wide := spread(text)) is not None:
-            values = [d for d in self._best(wide.inner, given)[:3] if not d.ignored]
-            found = [apart_by(wide, value, self.schema) for value in values]
-        elif (ended := end_of_time(text)) is not None:
-            times = [d for d in self._best(ended[0], given)[:3] if not d.ignored]
-            found = [end_of(time, ended[1]) for time in times]
-        return [(draft, 0.0) for draft in found if draft is not None]
+        """Return drafts of questions that are told by their whole form."""
+        found = apart(text, lambda t: self._best(t, given), self.schema)
+        return [(d, 0.0) for d in found if self._checked(d)]
 
     def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
         """Return drafts of a question that denies a description of several parts."""
@@ -222,7 +220,12 @@ class Parser:
             kept = checks.headed(mention, question)
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
-        return checks.without_split_values(found) + list(
+        clear = {
+            at for m in found for at in range(m.start, m.end) if m.candidates[0].way in ("exact", "inflected")
+        }
+        coded = list(self._codes.mentions(question, clear | taken))
+        found = [m for m in found if not any(c.start <= m.start and m.end <= c.end for c in coded)] + coded
+        return checks.without_each_other(checks.without_split_values(found)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
         )
 
@@ -283,6 +286,11 @@ class Parser:
         yield _undecided(first)
         if not flips:
             return
+        for twice in [p for p in checks.leading_to_names(first.plan) if self._joins.told_twice(p)][:1]:
+            draft = self._draft(question, way, schema, {}, frozenset((twice,)))
+            if draft is not None:
+                # Where both ways find the same it is told twice, else it is another answer.
+                yield replace(draft, joins=first.joins, guesses=first.guesses + 1.0)
         for tied in first.ties[:2]:
             draft = self._draft(question, way, schema, {}, frozenset((tied,)))
             if draft is not None:

@@ -17,6 +17,7 @@ from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
 from mrag.planning.building.choices import Draft
 from mrag.planning.composing.nested import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.reading.numbers import NUMBERS
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import Schema
 
@@ -24,6 +25,7 @@ Read = Callable[[str], Sequence[Draft]]
 
 _AUXILIARIES = frozenset("have has had having with that which who whose do does did are is were was".split())
 _BETWEEN = frozenset("the a an of any".split())
+_WHETHER = frozenset("did does do has have had is are was were".split())
 _FORMS: tuple[tuple[tuple[str, ...], pl.Relation], ...] = (
     (("more", "than"), ">"),
     (("fewer", "than"), "<"),
@@ -40,26 +42,28 @@ class Contrast:
         first: What is counted first.
         second: What is counted beside it, or the thing whose number of `first` is meant; None for the
             average of all.
-        of: The class of the things that have both, or the thing that has the first number.
+        of: The class of the things that have both, or the thing that has the first number; None where all
+            things of either kind are counted.
         verb: The words that say how they belong to it, if they do.
-        outer: The question without the comparison.
+        outer: The question without the comparison; of a question for yes or no, what is said of both kinds.
+        whether: Whether it is a question for yes or no.
     """
 
     relation: pl.Relation | None
     first: NameMention
     second: NameMention | None
-    of: NameMention
+    of: NameMention | None
     verb: str
     outer: str
+    whether: bool = False
 
 
-def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: Schema) -> Contrast | None:
+def contrasted(question: QuestionText, mentions: Sequence[NameMention]) -> Contrast | None:
     """Return the two numbers that a question compares; None if it compares none.
 
     Args:
         question: The question.
         mentions: What its words may name.
-        schema: The schema.
     """
     low = question.low
     things = _longest(m for m in mentions if _is(m, "class"))
@@ -80,6 +84,12 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: 
         relation, start, behind = found
         at = _after(low, behind)
         second = next((m for m in (*things, *named) if m.start == at), None)
+        if (
+            low[0] in _WHETHER
+            and second is not None
+            and (asked := _whether(question, found, first, second, named))
+        ):
+            return asked
         owner = next((m for m in reversed(things) if m.end <= start and m is not first), None)
         average = low[at : at + 1] in (["average"], ["mean"])
         if owner is None or (second is None and not average):
@@ -95,6 +105,35 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: 
         outer = _without(question, owner.end, end)
         return Contrast(relation, first, second, owner, " ".join(verb), outer)
     return None
+
+
+def _whether(
+    question: QuestionText,
+    compared: tuple[pl.Relation, int, int],
+    first: NameMention,
+    second: NameMention,
+    named: Sequence[NameMention],
+) -> Contrast | None:
+    """Return what a question for yes or no compares: "does Ada have more cats than Ben", "than dogs"."""
+    low, (relation, start, _) = question.low, compared
+    if low[1:2] == ["there"] and start == 2 and _is(second, "class"):
+        rest = question.text[question.words[second.end - 1].token.end :].strip(" ?.!")
+        return Contrast(relation, first, second, None, "", rest, True)
+    owner = next((m for m in named if m.start > 0 and m.end <= start), None)
+    if owner is None or low[1 : owner.start] not in ([], ["the"]) or second.end < len(low):
+        return None
+    verb = [w for w in low[owner.end : start] if w not in _AUXILIARIES]
+    return Contrast(relation, first, second, owner, " ".join(verb), "", True) if len(verb) < 4 else None
+
+
+def counts_unread(question: QuestionText, mentions: Sequence[NameMention]) -> bool:
+    """Return whether a question compares numbers of things in a way that is not read."""
+    for first in _longest(m for m in mentions if _is(m, "class")):
+        found = _compared(question.low, first)
+        behind = question.low[_after(question.low, found[2]) :][:1] if found is not None else []
+        if behind and not (behind[0] in NUMBERS or any(c.isdigit() for c in behind[0])):
+            return True
+    return False
 
 
 def _compared(low: Sequence[str], first: NameMention) -> tuple[pl.Relation, int, int] | None:
@@ -155,6 +194,8 @@ def contrasts(question: QuestionText, contrast: Contrast, schema: Schema, read: 
         schema: The schema.
         read: Reads a question; best drafts first.
     """
+    if contrast.of is None:
+        return _whole(contrast, question, read)
     owner = contrast.of.candidates[0]
     second = contrast.second.candidates[0] if contrast.second is not None else None
     classes = [owner.term] if owner.kind == "class" else [c for c in owner.classes if c in schema.classes]
@@ -171,6 +212,8 @@ def contrasts(question: QuestionText, contrast: Contrast, schema: Schema, read: 
         if other is None:
             continue
         if owner.kind == "entity" and second is not None:
+            if contrast.whether:
+                return [_decision(contrast, first, other, owner, second)]
             return [_difference(contrast, first, owner, second)]
         return [
             d for o in read(contrast.outer)[:2] if (d := _joined(o, contrast, cls, first, other)) is not None
@@ -251,6 +294,45 @@ def _difference(contrast: Contrast, first: _Counted, owner: Candidate, other: Ca
         one, two = two, one
     plan = pl.Plan(pl.Block(), (pl.Column(pl.Arithmetic(one, "-", two), "difference"),))
     return _with(first.draft, plan, ("difference",), contrast, first)
+
+
+def _decision(
+    contrast: Contrast, first: _Counted, counted: _Counted, owner: Candidate, second: Candidate
+) -> Draft:
+    """Return the plan of whether one thing has more of something than another, or than it has of others."""
+    other = owner if second.kind == "class" else second
+    one, two = first.of(URIRef(owner.term), "one_"), counted.of(URIRef(other.term), "other_")
+    assert contrast.relation is not None
+    plan = pl.Plan(pl.Block(), having=(pl.Comparison(one, contrast.relation, two),))
+    return _with(first.draft, plan, (), contrast, first, counted)
+
+
+def _whole(contrast: Contrast, question: QuestionText, read: Read) -> list[Draft]:
+    """Return the plan of whether there are more things of one kind than of another."""
+    folds = list[pl.Aggregate]()
+    drafts = list[Draft]()
+    for mention, prefix in ((contrast.first, "one_"), (contrast.second, "other_")):
+        assert mention is not None
+        for draft in read(f"how many {_words(question, mention)} are there {contrast.outer}".strip())[:2]:
+            fold = draft.plan.columns[0].value if len(draft.plan.columns) == 1 else None
+            bare = replace(draft.plan, where=pl.Block(), columns=()) == pl.Plan()
+            if isinstance(fold, pl.Aggregate) and fold.function == "count" and bare and not draft.ignored:
+                folds.append(_apart(fold, draft.plan.where, prefix))
+                drafts.append(draft)
+                break
+    if len(folds) != 2 or contrast.relation is None:
+        return []
+    plan = pl.Plan(pl.Block(), having=(pl.Comparison(folds[0], contrast.relation, folds[1]),))
+    matches = (*drafts[0].matches, *drafts[1].matches)
+    return [replace(drafts[0], plan=plan, shown=(), matches=matches, choices={})]
+
+
+def _apart(fold: pl.Aggregate, where: pl.Block, prefix: str) -> pl.Aggregate:
+    """Return a fold over a block of its own, its unknowns apart from those of others."""
+    own = {u for p in all_patterns(where) for u in (p.subject, p.object) if isinstance(u, pl.Unknown)}
+    by: dict[pl.Place, pl.Place] = {u: pl.Unknown(f"{prefix}{u.name}") for u in own}
+    counted = tuple(u for one in fold.of if isinstance(u := by.get(one, one), pl.Unknown))
+    return replace(fold, of=counted, where=substituted(merged(where, fold.where), by))
 
 
 def _with(outer: Draft, plan: pl.Plan, shown: tuple[str, ...], contrast: Contrast, *parts: _Counted) -> Draft:

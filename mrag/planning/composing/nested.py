@@ -73,7 +73,8 @@ def descriptions(question: QuestionText, mentions: Sequence[NameMention]) -> lis
     best += [Cue(i, i + 1, "top") for i, w in enumerate(low) if is_superlative(w)]
     starts: dict[int, tuple[bool, set[int]]] = {}
     first = min((i for i, w in enumerate(question.words) if i and "." in w.before), default=len(low))
-    last = len(low) if any(m.end > len(low) - 1 for m in mentions) else len(low) - 1
+    said = question.words[-1].quote >= 0 or any(m.end > len(low) - 1 for m in mentions)
+    last = len(low) if said else len(low) - 1
     for cue in best:
         qualified = cue.end + 1 if _qualifies("".join(low[cue.end : cue.end + 1])) else cue.end
         ends = {m.end for m in classes if m.start in (cue.end, qualified)}
@@ -135,15 +136,22 @@ def _goes_on(behind: Sequence[str]) -> bool:
 
 def outer_text(question: QuestionText, inner: Inner, word: str) -> str:
     """Return a question with a word in the place of a description."""
-    words = question.words
-    start, end = words[inner.start].token.start, words[inner.end - 1].token.end
+    start, end = _span(question, inner)
     return f"{question.text[:start]}{word}{question.text[end:]}"
 
 
 def inner_text(question: QuestionText, inner: Inner) -> str:
     """Return the words of a description."""
-    words = question.words
-    return question.text[words[inner.start].token.start : words[inner.end - 1].token.end]
+    start, end = _span(question, inner)
+    return question.text[start:end]
+
+
+def _span(question: QuestionText, inner: Inner) -> tuple[int, int]:
+    """Return where a description begins and ends, with the marks of a quotation at its end."""
+    first, last = question.words[inner.start], question.words[inner.end - 1]
+    behind = question.words[inner.end : inner.end + 1]
+    closes = last.quote >= 0 and not (behind and behind[0].quote == last.quote)
+    return first.token.start, last.token.end + closes
 
 
 def identity(question: QuestionText, mentions: Sequence[NameMention]) -> tuple[Candidate, str] | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -40,7 +41,9 @@ class NamedThings:
         entities: How many of the terms are entities.
         starts: Where the properties of each value begin.
         properties: Properties of values, as numbers, most frequent first.
+        counts: How often each of these has its value.
         predicates: IRIs of these properties.
+        unnamed: Classes of a large graph whose members are gone through for those that only IRIs name.
     """
 
     table: NameTable
@@ -48,7 +51,9 @@ class NamedThings:
     entities: int
     starts: npt.NDArray[np.int64]
     properties: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.uint32]
     predicates: tuple[str, ...]
+    unnamed: tuple[str, ...] = ()
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all of it as arrays to keep."""
@@ -59,7 +64,8 @@ class NamedThings:
             "entities": np.array([self.entities]),
             "starts": self.starts,
             "properties": self.properties,
-            "predicates": np.frombuffer(json.dumps(self.predicates).encode(), np.uint8),
+            "counts": self.counts,
+            "predicates": np.frombuffer(json.dumps([self.predicates, self.unnamed]).encode(), np.uint8),
         }
 
     @classmethod
@@ -68,13 +74,16 @@ class NamedThings:
         table = {
             name.removeprefix("table-"): array for name, array in arrays.items() if name.startswith("table-")
         }
+        predicates, unnamed = json.loads(arrays["predicates"].tobytes())
         return cls(
             NameTable.of_arrays(table),
             Blob(arrays["terms-data"], arrays["terms-ends"]),
             int(arrays["entities"][0]),
             arrays["starts"],
             arrays["properties"],
-            tuple(json.loads(arrays["predicates"].tobytes())),
+            arrays["counts"],
+            tuple(predicates),
+            tuple(unnamed),
         )
 
     def candidate(self, owner: int, name: str, score: float, way: Way) -> Candidate:
@@ -98,18 +107,38 @@ def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
     skip = {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
     pairs = sorted(set(_named(kg, schema, skip)))
     skip.update(thing for thing, _ in pairs)
-    pairs += sorted((thing, local_name(thing)) for thing in _nameless(kg, schema, skip))
+    unnamed = unnamed_classes(kg, schema, schema.classes)
+    pairs += ((thing, local_name(thing)) for thing in _nameless(kg, schema, skip, unnamed))
+    pairs.sort()
     del skip
+    return made_of(pairs, *_values(kg, schema), unnamed)
+
+
+def made_of(
+    pairs: Sequence[tuple[str, str]],
+    predicates: tuple[str, ...],
+    having: Mapping[str, Counter[int]],
+    unnamed: tuple[str, ...] = (),
+) -> NamedThings:
+    """Return the tables of names and values.
+
+    Args:
+        pairs: Entities with their names, in order.
+        predicates: The properties of values.
+        having: Values, with how often each of these properties, as a number, has them.
+        unnamed: Classes some of whose members only their IRIs name.
+    """
     terms: list[str] = []
     for thing, _ in pairs:
         if not terms or terms[-1] != thing:
             terms.append(thing)
     entities = len(terms)
-    predicates, having = _values(kg, schema)
-    starts, properties = [0], list[int]()
+    starts, properties, counts = [0], array("I"), array("I")
     for text in sorted(having):
         terms.append(text)
-        properties.extend(p for _, p in sorted((-n, p) for p, n in having[text].items()))
+        for n, p in sorted((-n, p) for p, n in having[text].items()):
+            properties.append(p)
+            counts.append(-n)
         starts.append(len(properties))
     return NamedThings(
         NameTable.of(_rows(pairs, terms, entities)),
@@ -117,7 +146,9 @@ def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
         entities,
         np.array(starts, np.int64),
         np.array(properties, np.uint32),
+        np.array(counts, np.uint32),
         predicates,
+        unnamed,
     )
 
 
@@ -132,12 +163,12 @@ def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int)
 
 
 def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator[tuple[str, str]]:
-    for thing, _, text in _texts(kg, schema.label_properties):
+    for thing, _, text in texts_of(kg, schema.label_properties):
         if thing not in skip and is_name(text):
             yield thing, " ".join(text.split())
 
 
-def _texts(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+def texts_of(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """Yield the texts of properties with their subjects, in no order."""
     named = list(properties)
     if not kg.store.capabilities.edges:
@@ -151,32 +182,44 @@ def _texts(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str,
                     yield quad.subject.value, p, quad.object.value
 
 
-def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> set[str]:
+def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str], unnamed: Iterable[str]) -> set[str]:
     """Return the things that only their IRIs name."""
     if not kg.store.capabilities.edges:
         rows = kg.select(queries.get("planning/unnamed").bind(property=schema.label_properties))
         things: Iterable[str] = (str(thing) for (thing,) in rows)
     else:
-        things = _things(kg, schema)
+        things = _things(kg, schema, unnamed)
     return {t for t in things if t not in skip and is_asked(t) and not is_place(t)}
 
 
-def _things(kg: KnowledgeGraph, schema: Schema) -> Iterator[str]:
+def _things(kg: KnowledgeGraph, schema: Schema, unnamed: Iterable[str]) -> Iterator[str]:
     """Yield subjects, and what properties lead to; of a large graph only where names are missing."""
-    whole = is_small(schema)
-    lacking = [c for c in schema.classes if c and not whole and _lacks_names(kg, schema, c)]
-    linked = [p.iri for p in schema.properties.values() if p.kind == "entity"] if "" in schema.classes else []
+    whole, linked = is_small(schema), links(schema)
     for graph in kg.dataset().default:
         if whole:
             for quad in kg.store.edges(graph):
                 if quad.predicate.value in schema.properties or quad.predicate.value == RDF + "type":
                     yield from _ends(quad)
-        for c in lacking:
+        for c in unnamed:
             for quad in kg.store.edges(graph, p=RDF + "type", o=c):
                 yield from _ends(quad)
-        for p in linked if not whole else ():
+        for p in linked:
             for quad in kg.store.edges(graph, p=p):
                 yield from _ends(quad)
+
+
+def links(schema: Schema) -> list[str]:
+    """Return the properties of a large graph whose ends are gone through for those that only IRIs name."""
+    if is_small(schema) or "" not in schema.classes:
+        return []
+    return [p.iri for p in schema.properties.values() if p.kind == "entity"]
+
+
+def unnamed_classes(kg: KnowledgeGraph, schema: Schema, among: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some classes of a large graph some of whose members have no name, in order of IRI."""
+    if is_small(schema) or not kg.store.capabilities.edges:
+        return ()
+    return tuple(sorted(c for c in among if c and _lacks_names(kg, schema, c)))
 
 
 def _ends(quad: ox.Quad) -> Iterator[str]:
@@ -214,12 +257,17 @@ def is_name(text: str) -> bool:
     return 0 < len(" ".join(text.split())) <= _NAME
 
 
+def is_value(text: str) -> bool:
+    """Return whether a text may be named as a value."""
+    return len(text) <= _VALUE
+
+
 def _values(kg: KnowledgeGraph, schema: Schema) -> tuple[tuple[str, ...], dict[str, Counter[int]]]:
     """Return properties, and the texts that they have with how often each property has it."""
     chosen = valued(schema)
     at = {p: i for i, p in enumerate(chosen)}
     having: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    for _, p, text in _texts(kg, chosen):
-        if len(text) <= _VALUE:
+    for _, p, text in texts_of(kg, chosen):
+        if is_value(text):
             having[text][at[p]] += 1
     return tuple(chosen), having

@@ -7,6 +7,7 @@ A name is no Python object but a row. Wholes are found by a hash of their folded
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -64,6 +65,40 @@ class Blob:
 
 
 @dataclass(frozen=True)
+class NameKeys:
+    """What a name is found by.
+
+    Attributes:
+        whole: The hash of the folded name.
+        stemmed: The hash of the stemmed name.
+        short: The hash of its acronym; None without one.
+        stems: The hashes of its stems.
+        words: Its words bare of case and accents, each with the hash of its stem.
+    """
+
+    whole: int
+    stemmed: int
+    short: int | None
+    stems: frozenset[int]
+    words: frozenset[tuple[str, int]]
+
+    @classmethod
+    def of(cls, text: str) -> NameKeys | None:
+        """Return what a name is found by; None if it has no words."""
+        found = [(word, key, root(word)) for word in words_in(text)[:_LONGEST] if (key := fold(word))]
+        if not found:
+            return None
+        initials = _acronym(["" if is_empty(key) else key[0] for _, key, _ in found])
+        return cls(
+            hashed("".join([key for _, key, _ in found])),
+            hashed(" ".join([stem for _, _, stem in found])),
+            hashed(initials) if initials else None,
+            frozenset(hashed(stem) for _, _, stem in found),
+            frozenset((bare(word), hashed(stem)) for word, _, stem in found),
+        )
+
+
+@dataclass(frozen=True)
 class NameTable:
     """Names with what they name.
 
@@ -76,7 +111,7 @@ class NameTable:
         stemmed_rows: The name of each.
         short: Hashes of acronyms, ascending.
         short_rows: The name of each.
-        words: Words as the names have them, bare of case and accents, in order.
+        words: Words as the names have them, bare of case and accents, in order; those with two stems twice.
         word_stems: The stem of each word, as a number.
         stems: Hashes of stems, ascending; a stem's number is its place.
         starts: Where the names of each stem begin in `postings`; one more than there are stems.
@@ -194,6 +229,7 @@ class _Building:
         self.numbers: dict[str, int] = {}
         self.used, self.sizes = array("I"), array("I")
         self.stem_of: dict[str, int] = {}
+        self.others: set[tuple[str, int]] = set()
         self.known: dict[str, tuple[str, str, int, str]] = {}
 
     def add(self, owner: int, text: str) -> None:
@@ -218,8 +254,9 @@ class _Building:
         """Return the key, the root, its number and the initial of a word; function words have no initial."""
         key, stem = fold(word), root(word)
         number = self.numbers.setdefault(stem, len(self.numbers)) if key else 0
-        if key:
-            self.stem_of.setdefault(bare(word), number)
+        # Hardly any word has two stems, so these cost no memory.
+        if key and self.stem_of.setdefault(spelt := bare(word), number) != number:
+            self.others.add((spelt, number))
         entry = key, stem, number, "" if is_empty(key) else key[0]
         if len(self.known) < _KNOWN:
             self.known[word] = entry
@@ -234,7 +271,12 @@ class _Building:
         ids = place[_array(self.used, np.uint32)]
         starts = np.zeros(len(stems) + 1, np.int64)
         np.cumsum(np.bincount(ids, minlength=len(stems)), out=starts[1:])
-        words = sorted(self.stem_of)
+        words = sorted([*self.stem_of, *(word for word, _ in self.others)])
+        stems_of = [place[self.stem_of[word]] for word in words]
+        for word in {word for word, _ in self.others}:
+            numbers = [self.stem_of[word], *(number for one, number in self.others if one == word)]
+            at = bisect_left(words, word)
+            stems_of[at : at + len(numbers)] = sorted(place[number] for number in numbers)
         return NameTable(
             Blob(np.frombuffer(bytes(self.texts), np.uint8), _array(self.ends, np.int64)),
             _array(self.owners, np.uint32),
@@ -242,7 +284,7 @@ class _Building:
             *_sorted(self.stemmed, None),
             *_sorted(self.short, self.short_rows),
             Blob.of(words),
-            np.array([place[self.stem_of[w]] for w in words], dtype=np.uint32),
+            np.array(stems_of, dtype=np.uint32),
             stems[order],
             starts,
             rows[np.argsort(ids, kind="stable")],

@@ -258,8 +258,8 @@ class _Card:
         to_here = [i for i in self._schema.properties.values() if i.kind == "entity" and cls in i.ranges]
         for info in to_here:
             source = self._end(cls, info, ranked, forward=False)
-            if source is None:
-                continue
+            if source is None or (source == cls and info.iri not in self._touched):
+                continue  # the way back among things of one class, of which the question says nothing
             plain = _identifier(self._names[source])
             alone = sum(source in i.domains for i in to_here) == 1 and source != cls
             options = (*info.inverse_names, *((plain,) if alone else ()), f"{plain}_by_{info.names[-1]}")

@@ -7,7 +7,7 @@ joins: a dot follows a link, and two paths that begin alike speak of the same th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from rdflib import RDF, XSD, Literal, URIRef
@@ -32,6 +32,7 @@ from mrag.planning.plan import (
     Part,
     Pattern,
     Plan,
+    Position,
     Relation,
     Unknown,
 )  # fmt: skip
@@ -77,6 +78,11 @@ class _Solutions:
     conditions: list[Condition] = field(default_factory=list)
     without: list[Block] = field(default_factory=list)
     either: list[tuple[Block, ...]] = field(default_factory=list)
+    named: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def afresh(self) -> _Solutions:
+        """Return these solutions for paths that lead to other things than before."""
+        return replace(self, places={(): self.places[()]})
 
     def block(self) -> Block:
         return Block(tuple(self.patterns), tuple(self.conditions), tuple(self.without), tuple(self.either))
@@ -170,7 +176,9 @@ class _Statement(Cursor):
                 where.without.append(inner.block())
             self._skip("NULL")
         elif self._taken("LIKE"):
-            where.conditions.append(Contains(self._walk(where, path), self._text().strip("%")))
+            text = self._text()
+            position: Position = "anywhere" if text[:1] == "%" else "start"
+            where.conditions.append(Contains(self._walk(where, path), text.strip("%"), position))
         else:
             where.conditions.append(self._compared(where, path, column))
 
@@ -181,6 +189,10 @@ class _Statement(Cursor):
         if self._peek()[:1] != "'":
             return Comparison(Number(self._walk(where, path)), relation, self._number())
         text = self._text()
+        if relation == "=":
+            # What has two names at once are two things that it leads to.
+            other = where.named.setdefault(path, text) != text and len(path) > 1
+            where = where.afresh() if other else where
         if entity := dict(column.values).get(text):
             return Comparison(self._walk(where, path[:-1]), relation, URIRef(entity))
         value = self._walk(where, path)

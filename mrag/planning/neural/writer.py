@@ -12,6 +12,8 @@ from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.models.calls import bounded, told
 from mrag.generation.support.sentences import without_thoughts
+from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.algebra.values import kind_of
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.interchange import plan_to_json
@@ -37,6 +39,7 @@ _DOUBT = 2.0
 _UNTOLD = -0.2
 """Logarithm of how likely a statement is of which the model tells no probabilities."""
 
+_NUMBER: Final = re.compile(r"\b(?:how many|number of|count of)\b", re.IGNORECASE)
 MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
 
@@ -118,9 +121,27 @@ def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | No
     except ConfigError as error:
         logger.debug("no statement: %s", error)
         return None
+    if not _can_answer(lexicon, question, plan):
+        logger.debug("not what is asked: %s", said.text)
+        return None
     mean = sum(token["logprob"] for token in said.tokens) / len(said.tokens) if said.tokens else _UNTOLD
     plan = with_subclasses(plan, lexicon.schema)
     return Reading(plan, shown, math.exp(_DOUBT * mean), (), {"joins": 0.0})
+
+
+def _can_answer(lexicon: Lexicon, question: str, plan: Plan) -> bool:
+    """Return whether a plan may answer a question: it tells a number where one is asked for."""
+    counts = [a for c in plan.columns for a in aggregates(c.value) if a.function == "count"]
+    if any(set(a.of) & set(plan.group_by) for a in counts):
+        return False  # each thing is counted in a group of its own
+    numbers = {
+        pattern.object
+        for pattern in plan.where.patterns
+        if (info := lexicon.schema.properties.get(str(pattern.predicate))) is not None
+        and info.kind == "number"
+    }
+    told_ = any(kind_of(c.value) == "number" or c.value in numbers for c in plan.columns)
+    return told_ or _NUMBER.search(question) is None
 
 
 def unread(lexicon: Lexicon, question: str, plan: Plan) -> tuple[str, ...]:

@@ -86,10 +86,14 @@ class ChangedParts:
     Attributes:
         properties: The predicates whose triples may be others.
         entities: The entities that changes touched.
+        texts: Those of them whose texts may be others.
+        came: Marks of triples that came, see `mrag.graph.changes.mark`.
     """
 
     properties: frozenset[str]
     entities: frozenset[str]
+    texts: frozenset[str] = frozenset()
+    came: frozenset[str] = frozenset()
 
 
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
@@ -133,7 +137,7 @@ def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, in
             found.update(quad.predicate.value for quad in kg.store.edges(graph, s=entity))
     for text in queries.get("context/in-degree").batches("entity", sorted(touched.entities)):
         found.update(str(p) for _, p, _ in kg.select(text))
-    return ChangedParts(frozenset(found), touched.entities)
+    return ChangedParts(frozenset(found), touched.entities, touched.texts, touched.came)
 
 
 def unchanged(

@@ -1,20 +1,30 @@
-"""The names of a graph's things after changes that name nothing else."""
+"""The names of a graph's things after changes, by what these touched."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakKeyDictionary
 
-import numpy as np
 import pyoxigraph as ox
 
+from mrag.graph.changes import mark
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
-from mrag.planning.lexical.gathering import NamedThings, is_name, is_small, valued
-from mrag.planning.profile.following import KnownSchema, changed_since
+from mrag.planning.lexical.gathering import (
+    NamedThings,
+    is_name,
+    is_small,
+    is_value,
+    links,
+    texts_of,
+    unnamed_classes,
+    valued,
+)
+from mrag.planning.lexical.thing_edits import changed_things, counts_of, values_of
+from mrag.planning.profile.following import ChangedParts, KnownSchema, changed_since
 from mrag.planning.profile.keeping import kept_before
 from mrag.planning.profiling import local_name
 from mrag.planning.schema import Schema
@@ -23,6 +33,8 @@ from mrag.rdf.terms import RDF
 from mrag.text.names import is_place
 
 _TYPE: Final = RDF + "type"
+_KEPT: Final = 32
+"""After how many changes names are kept anew: further back the record of changes hardly reaches."""
 
 
 @dataclass(frozen=True)
@@ -34,48 +46,72 @@ class KnownNames:
         predicates: How many triples each of its predicates has.
         schema: Its schema.
         things: The names.
+        kept: The revision whose names are kept for other processes.
     """
 
     revision: int
     predicates: Mapping[str, int]
     schema: Schema
     things: NamedThings
+    kept: int
+
+    @property
+    def is_far(self) -> bool:
+        """Return whether there have been many changes since names were kept."""
+        return self.revision - self.kept >= _KEPT
 
 
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownNames] = WeakKeyDictionary()
 
 
-def remember_names(kg: KnowledgeGraph, schema: Schema, things: NamedThings, revision: int) -> None:
-    """Keep the names of a graph in memory, for its later states."""
+def remember_names(
+    kg: KnowledgeGraph, schema: Schema, things: NamedThings, revision: int, kept: int | None = None
+) -> None:
+    """Keep the names of a graph in memory, for its later states.
+
+    Args:
+        kg: The knowledge graph.
+        schema: Its schema.
+        things: Its names.
+        revision: The revision that they are of.
+        kept: The revision whose names are kept for other processes; this one by default.
+    """
     if kg.record.kept and revision == kg.revision:
-        _latest[kg] = KnownNames(revision, kg.profile().predicates, schema, things)
+        kept = revision if kept is None else kept
+        _latest[kg] = KnownNames(revision, kg.profile().predicates, schema, things, kept)
 
 
-def names_as_before(kg: KnowledgeGraph, schema: Schema) -> NamedThings | None:
-    """Return the names that were last read of a graph, if all changes since left them as they are.
+def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
+    """Return the names of a graph by those that were last read of it and what has changed since.
 
     Args:
         kg: The knowledge graph.
         schema: Its present schema.
+
+    Returns:
+        The names; None where they have to be read anew.
     """
-    known = _latest.get(kg)
+    known, revision = _latest.get(kg), kg.revision
     if known is None and (before := kept_before(kg)) is not None:
-        found = KnownSchema.of(*before)
-        known = KnownNames(found.revision, found.predicates, found.schema, NamedThings.of(before[1]))
+        found, things = KnownSchema.of(*before), NamedThings.of(before[1])
+        known = KnownNames(found.revision, found.predicates, found.schema, things, found.revision)
     if known is None or not _alike(known, schema):
         return None
     changed = changed_since(kg, known.revision, known.predicates)
-    # Who has lost a value is not kept, so a value that nothing has any more could not be told from others.
-    if changed is None or not changed.properties.isdisjoint(known.things.predicates):
+    if changed is None:
         return None
-    named = _names_of(known.things, changed.entities)
+    unnamed = _unnamed(kg, known, schema, changed)
+    if unnamed != known.things.unnamed:
+        return None  # all members of a class would have to be gone through
     rows = kg.select(queries.get("planning/vocabulary").text) if changed.entities else ()
     skip = {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
-    for entity in changed.entities:
-        now = set() if entity in skip else _present_names(kg, schema, entity)
-        if now != named.get(entity, set()):
-            return None
-    return known.things
+    now = {
+        entity: set[str]() if entity in skip else _present_names(kg, schema, entity, unnamed)
+        for entity in sorted(changed.entities)
+    }
+    values = _values(kg, known, changed)
+    things = changed_things(known.things, now, values)
+    return replace(known, revision=revision, schema=schema, things=things)
 
 
 def _alike(known: KnownNames, schema: Schema) -> bool:
@@ -85,26 +121,31 @@ def _alike(known: KnownNames, schema: Schema) -> bool:
         and old.classes.keys() == schema.classes.keys()
         and old.properties.keys() == schema.properties.keys()
         and is_small(old) == is_small(schema)
+        and links(old) == links(schema)
         and known.things.predicates == tuple(valued(schema))
     )
 
 
-def _names_of(things: NamedThings, entities: Iterable[str]) -> dict[str, set[str]]:
-    """Return the names that some entities had."""
-    wanted = {e.encode("utf-8", "surrogatepass"): e for e in entities}
-    data, start, owners = things.terms.data.tobytes(), 0, dict[int, str]()
-    for at, end in enumerate(things.terms.ends[: things.entities].tolist()):
-        if (entity := wanted.get(data[start:end])) is not None:
-            owners[at] = entity
-        start = end
-    found = defaultdict[str, set[str]](set)
-    for row in np.flatnonzero(np.isin(things.table.owners, list(owners))).tolist():
-        found[owners[int(things.table.owners[row])]].add(things.table.texts[row])
-    return found
+def _unnamed(kg: KnowledgeGraph, known: KnownNames, schema: Schema, changed: ChangedParts) -> tuple[str, ...]:
+    """Return the classes some of whose members have no name; the members of the others are as they were."""
+    if is_small(schema):
+        return ()
+    old = known.schema.classes
+    again = {c for c, info in schema.classes.items() if info.count != old[c].count}
+    for entity in changed.entities:
+        again.update(_types(kg, entity))
+    again &= schema.classes.keys()
+    kept = (c for c in known.things.unnamed if c not in again)
+    return tuple(sorted((*kept, *unnamed_classes(kg, schema, sorted(again)))))
 
 
-def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str) -> set[str] | None:
-    """Return the names of a term that is no vocabulary; None where they would have to be looked up."""
+def _types(kg: KnowledgeGraph, entity: str) -> set[str]:
+    quads = (q for graph in kg.dataset().default for q in kg.store.edges(graph, s=entity, p=_TYPE))
+    return {quad.object.value for quad in quads if isinstance(quad.object, ox.NamedNode)}
+
+
+def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str, unnamed: Collection[str]) -> set[str]:
+    """Return the names of a term that is no vocabulary."""
     graphs = kg.dataset().default
     quads = (
         q for graph in graphs for p in schema.label_properties for q in kg.store.edges(graph, s=entity, p=p)
@@ -114,13 +155,51 @@ def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str) -> set[str] 
         return names
     if not is_asked(entity) or is_place(entity):
         return set()
+    own = {local_name(entity)}
     if not is_small(schema):
-        return None
+        ends = [(place, p) for p in links(schema) for place in ("s", "o")]
+        led = any(_any(kg.store.edges(g, p=p, **{place: entity})) for g in graphs for place, p in ends)
+        return own if led or not _types(kg, entity).isdisjoint(unnamed) else set()
     for graph in graphs:
         about = (q.predicate.value for q in kg.store.edges(graph, s=entity))
         to = (q.predicate.value for q in kg.store.edges(graph, o=entity))
         if any(p in schema.properties or p == _TYPE for p in about) or any(
             p in schema.properties for p in to
         ):
-            return {local_name(entity)}
+            return own
     return set()
+
+
+def _any(found: Iterable[ox.Quad]) -> bool:
+    return next(iter(found), None) is not None
+
+
+def _values(kg: KnowledgeGraph, known: KnownNames, changed: ChangedParts) -> dict[str, dict[int, int]]:
+    """Return the values that a property has more or less often than before, with how often each has them."""
+    things, counts = known.things, kg.profile().predicates
+    now = dict[str, dict[int, int]]()
+    for at, p in enumerate(things.predicates):
+        quads = [
+            quad
+            for graph in kg.dataset().default
+            for entity in changed.texts
+            for quad in kg.store.edges(graph, s=entity, p=p)
+        ]
+        more = counts.get(p, 0) - known.predicates.get(p, 0)
+        if not quads and not more:
+            continue
+        came = [q for q in quads if mark(q.subject, q.predicate, q.object) in changed.came]
+        if len(came) == more:
+            # Nothing went, so what came is all that is other.
+            texts = Counter(q.object.value for q in came if isinstance(q.object, ox.Literal))
+            differ = {t: counts_of(things, t).get(at, 0) + n for t, n in texts.items() if is_value(t)}
+        else:
+            # Who has lost a value is not kept, so all values of the property are counted.
+            before = values_of(things, at)
+            texts = Counter(text for _, _, text in texts_of(kg, [p]) if is_value(text))
+            differ = {t: texts[t] for t in {*texts, *before} if texts[t] != before.get(t, 0)}
+        for text, n in differ.items():
+            having = now.setdefault(text, counts_of(things, text))
+            having.pop(at, None)
+            having.update({at: n} if n else {})
+    return now

@@ -136,7 +136,11 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "ends with the letter|end with the letter",
         "anywhere": "containing|contains|contain|containing the word|contains the word|contain the word|"
         "includes the word|including the word|with the word|containing the letter|contain the letters|"
-        "containing the string|contains the string|containing the substring|that includes the text",
+        "containing the string|contains the string|contain the string|containing the substring|"
+        "contains the substring|contain the substring|has the substring|have the substring|"
+        "with the substring|includes the substring|include the substring|contains the letter|"
+        "contain the letter|contains the text|contain the text|contains the phrase|contain the phrase|"
+        "containing the phrase|include the word|has the word|have the word|that includes the text",
     },
     "ratio": {"": "ratio of|the ratio of|ratio between|ratio|ratios of|quotient of"},
     "percentage": {
@@ -200,3 +204,34 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
         if plain and plain != more and behind[1:] == ("than",) and behind not in _FORMS:
             # "deeper than", of whatever has a measure of it.
             yield Cue(start, start + 2, "compare", ">" if DIMENSIONS[plain][0] == "greatest" else "<")
+
+
+_UNREAD: frozenset[CueKind] = frozenset(("fold", "most", "compare", "group", "not", "ratio", "percentage"))
+
+
+def computing_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a question that no reading of single facts does justice to.
+
+    These are superlatives, comparisons with a number or with "than", folds, shares, "per" and negations.
+
+    Args:
+        words: The question's words as written, in lower case.
+
+    Example:
+        >>> computing_words("who develops the newest database that is not free".split())
+        ('newest', 'not')
+        >>> computing_words("who trained under obi-wan".split())
+        ()
+    """
+    found = [w for w in words if positive(w) not in (None, w) and (w.endswith("est") or w == "worst")]
+    for cue in cues(words):
+        said = words[cue.start : cue.end]
+        number = any(c.isdigit() for c in " ".join(words[cue.end : cue.end + 2]))
+        if cue.kind not in _UNREAD or (cue.kind, cue.value) == ("group", "by") or said == ["how", "much"]:
+            continue
+        if cue.kind != "compare" or number or "than" in said:
+            found += said[-1:] if cue.kind == "group" else said
+    if any(w in ("more", "fewer", "less") and "than" in words[i:] for i, w in enumerate(words)):
+        found.append("than")
+    small = ("the", "of", "in", "on", "for", "do", "does", "did", "have", "has", "is", "are", "what")
+    return tuple(dict.fromkeys(word for word in found if word not in small))

@@ -15,6 +15,12 @@ from mrag.planning.reading.question import Period
 DESCRIBED = "urn:x-described:"
 """Beginning of names that stand for things which a question describes."""
 
+TIMES = "times"
+"""The unit of a number that says how often something happened."""
+
+IDENTIFYING = frozenset("id ids name names title titles label code codes symbol symbols key".split())
+"""Words of properties that tell which thing is meant."""
+
 
 @dataclass(eq=False)
 class Noun:

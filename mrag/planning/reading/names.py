@@ -47,6 +47,9 @@ class NameReader(WordReader):
             and mention.candidates[0].way == "exact"
         ):
             self.waiting.text = None  # "orders that contain the Red Lamp"
+        texts = self.frame.texts
+        if texts and self.or_at == item.start == self.text_at + 1 and texts[-1].position == "whole" and names:
+            self.waiting.text = "whole"  # "a grade of A or C"
         if self.waiting.text is not None:
             self._text(self.question.text[self._chars(item)], item)
             return
@@ -235,7 +238,14 @@ class NameReader(WordReader):
         kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.45)
         if not kept:
             return None
-        head = self.question.words[following.end - 1]
+        head, best = self.question.words[following.end - 1], following.mention.candidates[0]
+        if (
+            best.kind == "class"
+            and best.way == "exact"
+            and kept[0].kind == "property"
+            and kept[0].score < 0.7
+        ):
+            return None  # a "failed transaction" is none of the words "transaction status"
         if (
             self.waiting.count
             and kept[0].kind == "class"

@@ -20,6 +20,8 @@ from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 from mrag.text.english import PERSON_WORDS
 from mrag.text.tokens import is_stopword
 
+OWNING = frozenset("of the a an each every all its their this that".split())
+"""Words between a property and what it is said of."""
 _TIMES = frozenset("date day month year time".split())
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
@@ -68,7 +70,7 @@ class NounReader(QuantityReader):
             self._compared(Compared(waiting.compare, measure, left=left, at=noun.start))
         elif waiting.show and (self._object_of_who(noun) or self._dated_deed(noun)):
             waiting.show = False
-        elif waiting.show or (self.listing and self._continues(before, noun.start)):
+        elif waiting.show or (self._listed(noun) and self._continues(before, noun.start)):
             noun.role = "output"
             frame.outputs.append(noun)
             self.listing, waiting.show = True, False
@@ -81,7 +83,21 @@ class NounReader(QuantityReader):
             noun.role = "group"
             frame.groups.append(noun)
         else:
-            self.listing = False
+            self.listing = self.listing and self._owns_last(noun)
+
+    def _listed(self, noun: Noun) -> bool:
+        """Return whether a noun may go on a list; behind what owns a property only another property does."""
+        before = self.frame.nouns[-2] if len(self.frame.nouns) > 1 else None
+        owned = before is not None and before.role == "" and before.candidates[0].kind == "class"
+        return self.listing and not (owned and self.frame.outputs and noun.candidates[0].kind == "class")
+
+    def _owns_last(self, noun: Noun) -> bool:
+        """Return whether a class only tells whose property is shown: "the name of the boat and the price"."""
+        shown = self.frame.outputs[-1] if self.frame.outputs else None
+        if not isinstance(shown, Noun) or shown.candidates[0].kind != "property":
+            return False
+        between = self.question.low[shown.end : noun.start]
+        return noun.candidates[0].kind == "class" and between[:1] == ["of"] and set(between) <= OWNING
 
     def _first_of(self, noun: Noun) -> None:
         """Take a "first" or "last" before a class for a superlative: "the first paper of Ada"."""
@@ -257,7 +273,8 @@ class NounReader(QuantityReader):
         money = function in ("sum", "average") and bool(_AMOUNTS & behind)
         measure = FrameMeasure(function, noun, money=money)
         noun.role = "measure"
-        waiting.count, waiting.fold, waiting.show = False, None, False
+        frame.outputs.extend(FrameMeasure(f, noun, money=money) for f in waiting.folds)
+        waiting.count, waiting.fold, waiting.folds, waiting.show = False, None, [], False
         frame.outputs.append(measure)
         waiting.top = None
         self.listing = True

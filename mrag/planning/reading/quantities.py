@@ -7,6 +7,7 @@ from typing import cast
 
 from mrag.planning.plan import Relation
 from mrag.planning.reading.frame import (
+    TIMES,
     Compared,
     Superlative,
     TextCondition,
@@ -45,7 +46,8 @@ class QuantityReader(ReaderState):
             if waiting.lower is None:
                 waiting.lower = quantity.value
             else:
-                found = Compared(">=", cast(float, waiting.lower), quantity.value, left=left or self.last)
+                lower = cast(float, waiting.lower)
+                found = Compared(">=", lower, quantity.value, left=left or self.last, at=quantity.start)
                 found.unit = self._unit(quantity)
                 waiting.between, waiting.lower = False, None
                 self._compared(found)
@@ -59,6 +61,7 @@ class QuantityReader(ReaderState):
             found = Compared(
                 waiting.compare, quantity.value, left=left, adjective=waiting.adjective, fold=None
             )
+            found.at = quantity.start
             found.unit = self._unit(quantity)
             self._compared(found)
             return
@@ -74,12 +77,24 @@ class QuantityReader(ReaderState):
             frame.superlative.n = int(quantity.value)
             waiting.top = frame.superlative
             return
+        if self._so_many(quantity, number):
+            self.bare = quantity
+            return
         self._compared(Compared("=", quantity.value, left=left, at=quantity.start))
+
+    def _so_many(self, quantity: Quantity, number: int) -> bool:
+        """Return whether a number says how many are extreme: "the three boats with the most nights"."""
+        following = self.items[number + 1 : number + 2]
+        things = bool(following) and following[0].mention is not None and following[0].start == quantity.end
+        if not things or self.question.low[quantity.start - 1] not in ("the", "those", "these"):
+            return False
+        behind = [i.cue.kind for i in self.items[number + 2 :] if i.cue is not None]
+        return "most" in behind and self.frame.superlative is None
 
     def _unit(self, quantity: Quantity) -> str:
         """Return the unit behind a number."""
         behind = self.question.low[quantity.end : quantity.end + 1]
-        unit = unit_of(behind)
+        unit = TIMES if behind in (["time"], ["times"]) else unit_of(behind)
         if unit:
             self.frame.read.add(quantity.end)
         return unit

@@ -18,6 +18,8 @@ _SYMBOLS = (
     (re.compile(r">"), " more than "),
     (re.compile(r"<"), " less than "), (re.compile(r"\s=\s"), " equal to "), (re.compile(r"%"), " percent "),
     (re.compile(r"\b(\d{4}) ?- ?(\d{4})\b"), r"\1 to \2"),
+    (re.compile(r"(?i)\b(than|least|most|exactly|only) once\b"), r"\1 1 times"),
+    (re.compile(r"(?i)\b(than|least|most|exactly|only) twice\b"), r"\1 2 times"),
 )  # fmt: skip
 _COMPARED = re.compile(
     r"(?i)\b(more|fewer|less|higher|greater|larger|bigger|lower|smaller)"

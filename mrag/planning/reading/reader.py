@@ -11,7 +11,9 @@ from typing import cast
 
 from mrag.planning.plan import Fold, Position, Relation
 from mrag.planning.reading.cues import Cue
+from mrag.planning.reading.folds import with_lists_of_folds
 from mrag.planning.reading.frame import (
+    IDENTIFYING,
     Frame,
     FrameMeasure,
     Noun,
@@ -22,7 +24,6 @@ from mrag.planning.reading.names import NameReader
 from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 
 _JUDGED = ("best", "worst")
-_IDENTIFYING = frozenset("id ids name names title titles label code codes symbol symbols key".split())
 _OF = frozenset("of the a an their its".split())
 _EACH: tuple[list[str], ...] = (
     ["one"],
@@ -51,6 +52,7 @@ class FrameReader(NameReader):
         self.frame.yes_or_no = bool(low) and low[0] in VERBS_OF_ASKING
         if not self.frame.yes_or_no:
             self.waiting.show = self.implicit = True
+        self.items = with_lists_of_folds(self.items, self.question)
         for number, item in enumerate(self.items):
             if item.cue is not None:
                 self._cue(item.cue, number)
@@ -128,7 +130,7 @@ class FrameReader(NameReader):
         things = [o for o in first if o.candidates[0].kind == "class"]
         told = [o for o in self.frame.outputs[boundary:] if isinstance(o, Noun)]
         said = {w for o in told for w in o.candidates[0].name.lower().split()}
-        named = bool(_IDENTIFYING & said) or {o.candidates[0].term for o in (*things, *told)} == {
+        named = bool(IDENTIFYING & said) or {o.candidates[0].term for o in (*things, *told)} == {
             o.candidates[0].term for o in told
         }
         return [] if not told or named or self.frame.named or len(things) != 1 else things
@@ -169,7 +171,8 @@ class FrameReader(NameReader):
         elif kind == "count":
             self._count(cue)
         elif kind == "fold":
-            waiting.fold = cast(Fold, value)
+            *waiting.folds, last = cast(list[Fold], value.split())
+            waiting.fold = last
         elif kind == "most":
             self._most(cue, number)
         elif kind == "top":

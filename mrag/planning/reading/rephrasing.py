@@ -9,6 +9,11 @@ from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 
 _NAME = r"(?P<x>.+?)"
 _SHARE = r"(?:percentage|percent|share|proportion|fraction) of"
+_DOWN = r"(?:best|highest|most|largest|biggest|greatest|latest|newest|most recent|heaviest|longest)"
+_UP = r"(?:worst|lowest|least|fewest|smallest|earliest|oldest|lightest|shortest)"
+_WHAT = r"(?P<n>(?!to\b|by\b)[\w-]+(?: (?!to\b)[\w-]+)?)"
+_FROM = r",? ?(?:(?:ordered|sorted|ranked|starting|listed|arranged) )?(?:starting )?from (?:the )?"
+_ORDERED = r",? (?:ordered|sorted|ranked|arranged) from (?:the )?"
 _END = r"\s*[?.!]*\s*$"
 _NOT_ASKING = (
     r"(?!(?:what|which|who|whom|whose|how|when|where|why|in|on|at|for|is|are|was|were|do|does|did|has|have"
@@ -76,6 +81,16 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b(?P<v>\w+ed) (?:nothing|no one|nobody|none)(?=\W*$)", r"never \g<v>"),
         (r"\bmost (?:often|frequently|commonly)\b", "the most"),
         (
+            rf"{_FROM}{_DOWN} {_WHAT} to (?:the )?(?:{_UP})(?: (?P=n))?(?=\W*$)",
+            r", ordered by \g<n> in descending order",
+        ),
+        (
+            rf"{_FROM}{_UP} {_WHAT} to (?:the )?(?:{_DOWN})(?: (?P=n))?(?=\W*$)",
+            r", ordered by \g<n> in ascending order",
+        ),
+        (rf"{_ORDERED}{_DOWN} to (?:the )?{_UP} {_WHAT}(?=\W*$)", r", ordered by \g<n> in descending order"),
+        (rf"{_ORDERED}{_UP} to (?:the )?{_DOWN} {_WHAT}(?=\W*$)", r", ordered by \g<n> in ascending order"),
+        (
             r"(?P<a>^(?:how|what|give|tell|show)\b.*?) (?:measured |expressed )?in (?:square |sq\.? )?"
             r"(?:km|kms|kilomet(?:er|re)s|mi|miles|met(?:er|re)s|feet|inches|hectares|acres)(?: ?2|²)?"
             r"(?=\s*[?.]*$)",
@@ -88,6 +103,26 @@ _MUCH: Final = re.compile(
     rf"^(?:by )?how much (?P<a>more \w+|less \w+|\w+er) (?:is|are|was|were) {_NAME} than (?P<y>.+?){_END}",
     re.IGNORECASE,
 )
+
+
+_MORE: Final = re.compile(
+    r"(?i)^\W*how (?:many|much) (?P<a>more|fewer|less) (?P<n>[\w-]+(?: [\w-]+)?) (?:does|do|did|ha[sd]|have) "
+    r"(?:the )?(?P<x>.+?)(?: have| has)? than (?:the )?(?P<y>.+?)(?: (?:does|do|has|have))?\W*$"
+)
+
+
+def more_than_other(text: str) -> str | None:
+    """Return the question for the difference of two numbers that things have; None for other questions.
+
+    Example:
+        >>> more_than_other("How many more seats does the Orpheum have than the Plaza?")
+        'What is the difference in seats between Orpheum and Plaza?'
+    """
+    match = _MORE.match(text)
+    if match is None:
+        return None
+    first, second = (match["x"], match["y"]) if match["a"].lower() == "more" else (match["y"], match["x"])
+    return f"What is the difference in {match['n']} between {first} and {second}?"
 
 
 def rephrased(text: str) -> str:

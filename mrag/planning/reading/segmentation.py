@@ -46,6 +46,7 @@ _NOISE = frozenset(
 
 
 _BETWEEN = frozenset("in at on for from to with the a an".split())
+_JOINING = frozenset("in at on for from to with and or".split())
 _GRAMMAR = frozenset(
     "each every both whose all per no not with who that which how many most least than where when "
     "any have has had is are was were by".split()
@@ -181,7 +182,7 @@ def _weighed(
             continue
         size, score = mention.end - mention.start, mention.candidates[0].score
         inner = question.low[mention.start : mention.end]
-        if mention.candidates[0].way != "exact" and _accidental(mention.candidates[0].kind, inner):
+        if mention.candidates[0].way != "exact" and _accidental(mention.candidates[0], inner):
             continue
         best = mention.candidates[0]
         counted = inner[0] in _COUNTED and best.way == "exact" and best.kind == "property"
@@ -230,12 +231,13 @@ def _leads_on(found: Candidate, schema: Schema) -> bool:
     return info is not None and info.kind == "entity"
 
 
-def _accidental(kind: str, words: Sequence[str]) -> bool:
+def _accidental(found: Candidate, words: Sequence[str]) -> bool:
     """Return whether words are like a name only by accident: they join two names, or are a verb."""
     if not _GRAMMAR.isdisjoint(words):
         return True
-    if kind not in ("entity", "value"):
-        return False
+    if found.kind not in ("entity", "value"):
+        # "Publications in the year" are no "year of publication".
+        return len(words) > 2 and bool(_JOINING & {*words[1:-1]} - {*found.name.lower().split()})
     return not _BETWEEN.isdisjoint(words[1:]) or (len(words) == 1 and words[0] in _ALONE)
 
 

@@ -41,6 +41,7 @@ class Waiting:
     show: bool = False
     count: bool = False
     fold: Fold | None = None
+    folds: list[Fold] = field(default_factory=list)
     most: str = ""
     top: Superlative | None = None
     each: bool = False

@@ -96,7 +96,7 @@ class WordReader(NounReader):
             # A unit behind a number: "500 km".
             if low in _UNIT_WORDS and item.start - self._number_end() <= 1:
                 frame.read.add(item.start)
-        elif low in _PREPOSITIONS:
+        elif low in _PREPOSITIONS and not (low == "of" and self.listing and self.last_at == item.start):
             self.listing = False
 
     def _dated_last(self) -> bool:

@@ -37,6 +37,7 @@ _STATUS: tuple[tuple[type[errors.MragError], int], ...] = (
     (errors.IndexError_, 409),
     (errors.ReasoningError, 422),
     (errors.ModelError, 502),
+    (errors.RankerError, 502),
     (errors.LoadError, 500),
     (errors.StoreError, 503),
 )

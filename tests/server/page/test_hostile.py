@@ -12,7 +12,7 @@ from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.rdf.terms import Triple
-from tests.server.browsing import NARROW, WIDE, watched
+from tests.server.browsing import POLICIES, watched
 from tests.server.page.conftest import SETTINGS
 from tests.server.serving import serving
 
@@ -51,9 +51,7 @@ def served() -> Iterator[str]:
             yield url
 
 
-@pytest.mark.parametrize(
-    ("size", "bare"), [(WIDE, False), (NARROW, True)], ids=["1280 as served", "390 without the policy"]
-)
+@POLICIES
 def test_no_view_of_results_runs_a_script(
     browser: Browser, served: str, size: tuple[int, int], bare: bool
 ) -> None:

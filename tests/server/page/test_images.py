@@ -11,7 +11,7 @@ import pytest
 
 import mrag
 from mrag.server.settings import ServerSettings
-from tests.server.browsing import NARROW, SIZES, WIDE, watched
+from tests.server.browsing import NARROW, POLICIES, SIZES, WIDE, watched
 from tests.server.page.pictures import E, wardrobe
 from tests.server.serving import serving
 
@@ -166,8 +166,7 @@ def test_a_picture_of_ones_own_is_searched_by(browser: Browser, tmp_path: Path) 
             assert page.locator("main b").count() == 0 and "owned" not in page.title()
 
 
-@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
-@SIZES
+@POLICIES
 def test_hostile_names_of_images_and_labels_stay_text(
     browser: Browser, tmp_path: Path, size: tuple[int, int], bare: bool
 ) -> None:

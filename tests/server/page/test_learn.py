@@ -18,7 +18,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, SIZES, watched
+from tests.server.browsing import NARROW, POLICIES, SIZES, watched
 from tests.server.page.conftest import SETTINGS
 from tests.server.serving import serving
 
@@ -149,8 +149,7 @@ def test_what_an_answer_lists_can_be_marked_by_the_keyboard(
         assert page.locator("#ask-found .in-concept:visible").count() == 0 and seen.overflow() <= 0
 
 
-@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
-@SIZES
+@POLICIES
 def test_hostile_names_are_learnt_and_kept_as_text(
     browser: Browser, hostile: str, size: tuple[int, int], bare: bool
 ) -> None:

@@ -23,7 +23,7 @@ from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, SIZES, watched
+from tests.server.browsing import NARROW, POLICIES, SIZES, watched
 from tests.server.serving import serving, talking
 from tests.vectors import remembered_vectors
 
@@ -438,8 +438,7 @@ def hostile() -> Iterator[str]:
             yield url
 
 
-@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
-@SIZES
+@POLICIES
 def test_hostile_text_stays_text(browser: Browser, hostile: str, size: tuple[int, int], bare: bool) -> None:
     # The page must hold without its Content Security Policy too, which is a second wall.
     with watched(browser, hostile, size, bypass_csp=bare) as seen:

@@ -18,7 +18,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import SIZES, watched
+from tests.server.browsing import POLICIES, SIZES, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ def test_an_answer_is_drawn_downloaded_and_checked_again(
         seen.said[:] = [text for text in seen.said if "400" not in text]
 
 
-@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
-@SIZES
+@POLICIES
 def test_hostile_names_are_drawn_as_text(
     browser: Browser, hostile: str, size: tuple[int, int], bare: bool
 ) -> None:

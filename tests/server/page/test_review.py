@@ -19,7 +19,7 @@ from mrag.images.enrichment.journal import JournalEntry
 from mrag.images.enrichment.writing import triples_of
 from mrag.server.settings import ServerSettings
 from tests.completion.towns import TURTLE, E, iri, read
-from tests.server.browsing import SIZES, WIDE, watched
+from tests.server.browsing import POLICIES, SIZES, WIDE, watched
 from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
 
@@ -152,8 +152,7 @@ def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, kg: KnowledgeGra
         assert asks(kg, ":bob :livesIn :visby") and not asks(kg, ":ada :knows :bob")
 
 
-@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
-@SIZES
+@POLICIES
 def test_hostile_quotes_and_labels_stay_text(
     browser: Browser, kg: KnowledgeGraph, size: tuple[int, int], bare: bool
 ) -> None:

@@ -1,0 +1,63 @@
+"""How often something happened: "boats chartered more than five times" counts what is said of the boats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mrag.planning.asked.deeds import told_of
+from mrag.planning.building.assembly import PlanNode
+from mrag.planning.building.choices import Unbuildable
+from mrag.planning.building.times import PlanTimes
+from mrag.planning.lexical.words import is_past
+from mrag.planning.plan import Aggregate, Unknown
+from mrag.planning.reading.frame import Compared
+from mrag.planning.reading.state import PARTICIPLES
+from mrag.planning.schema import PropertyInfo
+from mrag.text.english import VERBS
+
+_SURE = 0.45
+"""How like a verb the name of what happened must be."""
+
+
+@dataclass
+class PlanHappenings(PlanTimes):
+    """How often something happened."""
+
+    def _happenings(self, compared: Compared) -> Aggregate:
+        """Return the number of times that something happened to what is asked for."""
+        low = self.question.low
+        verbs = [i for i in range(compared.at - 1, 0, -1) if is_past(low[i]) or low[i] in PARTICIPLES | VERBS]
+        verbs = [i for i in verbs if compared.at - i < 7] or [0]
+        things = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and n.typed]
+        things = things or [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
+        found = [
+            (score, -number, info.iri, node, info)
+            for number, node in enumerate(things[:2])
+            for score, info in self._events_of(node, low[verbs[0]])
+        ]
+        if not found:
+            raise Unbuildable("how often what?")
+        score, _, _, node, info = max(found, key=lambda f: f[:3])
+        alone = len({tuple(f[4].domains) for f in found}) == 1
+        if score < _SURE and not alone:
+            raise Unbuildable("how often what?")
+        self.guesses += 0.0 if score == 1.0 else 0.5
+        event = self._event(node, info)
+        self.graph.add(event.place, info.iri, node.place)
+        self.graph.read += [
+            i.iri for i in self.schema.properties.values() if set(i.domains) & set(event.classes)
+        ]
+        self.frame.read.update(verbs)
+        return Aggregate("count", None, (self._unknown(event),))
+
+    def _event(self, node: PlanNode, info: PropertyInfo) -> PlanNode:
+        return self.graph.node_of(max(info.domains, key=lambda c: (info.domains[c], c)))
+
+    def _events_of(self, node: PlanNode, verb: str) -> Iterator[tuple[float, PropertyInfo]]:
+        """Yield the properties by which what happened leads to some things, with how well a verb tells it."""
+        for info in self.schema.properties.values():
+            if info.kind == "entity" and set(info.ranges) & set(node.classes) and info.functional:
+                for cls in info.domains:
+                    if cls not in node.classes:
+                        yield told_of(verb, cls, self.schema, self.likeness), info

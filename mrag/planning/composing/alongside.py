@@ -1,0 +1,72 @@
+"""Questions that also ask for the number by which they find something: "…, and how many?"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from mrag.planning import plan as pl
+from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.building.choices import Draft
+from mrag.planning.lexical.words import root
+from mrag.text.grammar import plural
+from mrag.text.tokens import is_stopword, tokens
+
+_ALSO = re.compile(
+    r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name"
+    r"|identify|display)\b.+?),? (?:and|along with|together with|as well as|with)(?: also)? "
+    r"(?P<also>how (?:many|much)\b.*?|(?:what (?:is|was|are|were) )?(?:the |that |this |its |their )?"
+    r"(?:corresponding |respective )?(?:number|count|amount|total|value)\b.*?|"
+    r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
+)
+_SAID = frozenset(
+    "how many much what number count amount total value do does did have has had they he she it them him her "
+    "that there in all each are is was were the year time s its their corresponding".split()
+)
+"""Words that say no more than that a number is asked for, or refer to what was said."""
+
+
+def also_told(text: str) -> str | None:
+    """Return a question without the number that it also asks for, if that is the number it speaks of anyway.
+
+    Example:
+        >>> also_told("Which farm has the most cows, and how many?")
+        'Which farm has the most cows?'
+        >>> also_told("Which farm has the most cows, and how many cows does it have?")
+        'Which farm has the most cows?'
+        >>> also_told("Which farms have cows, and how many hens do they have?")
+    """
+    match = _ALSO.match(text)
+    if match is None:
+        return None
+    first = {root(t.key) for t in tokens(match["first"])}
+    # "He/she" is two words.
+    said = [t for t in tokens(match["also"].replace("/", " ")) if t.key not in _SAID]
+    new = [t for t in said if not is_stopword(t.key) and root(t.key) not in first]
+    return None if any(not _again(t.key, first) for t in new) else match["first"].strip() + "?"
+
+
+def _again(word: str, first: set[str]) -> bool:
+    """Return whether a word is made of one that was said: the "enrollment" of those "enrolled"."""
+    return len(word) > 5 and any(len(r) > 4 and word.startswith(r[:5]) for r in first)
+
+
+def with_its_number(draft: Draft) -> Draft | None:
+    """Return a plan that also shows the number by which it orders or selects; None if there is none."""
+    plan = draft.plan
+    if plan.yes_or_no or len(draft.shown) > 2:
+        return None
+    if plan.order and plan.limit is not None:
+        name = plan.order[0].column
+        return replace(draft, shown=(*draft.shown, name)) if name not in draft.shown else draft
+    bounds = [c.left for c in plan.having if isinstance(c, pl.Comparison)]
+    numbers = [b for b in dict.fromkeys(bounds) if isinstance(b, pl.Aggregate)]
+    if len(numbers) != 1 or any(aggregates(c.value) for c in plan.columns):
+        return None
+    number, taken = numbers[0], {c.name for c in plan.columns}
+    called = plural(number.of[0].name) if number.of else "things"
+    name = f"number_of_{called}" if number.function == "count" else f"{number.function}_{called}"
+    while name in taken:
+        name += "_2"
+    columns = (*plan.columns, pl.Column(number, name))
+    return replace(draft, plan=replace(plan, columns=columns), shown=(*draft.shown, name))

@@ -1,0 +1,37 @@
+"""Questions whose whole form tells what is computed of a simpler question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mrag.planning.building.choices import Draft
+from mrag.planning.composing.alongside import also_told, with_its_number
+from mrag.planning.composing.foremost import foremost, per_group
+from mrag.planning.composing.spreads import apart_by, end_of, end_of_time, spread
+from mrag.planning.schema import Schema
+
+Best = Callable[[str], Sequence[Draft]]
+
+
+def apart(text: str, best: Best, schema: Schema) -> list[Draft]:
+    """Return drafts of how far values lie apart, of the first or last time of something, and of the like.
+
+    Args:
+        text: The question.
+        best: Reads a question that holds no other; best drafts first.
+        schema: The schema.
+    """
+    found: list[Draft | None] = []
+    if (wide := spread(text)) is not None:
+        found = [apart_by(wide, value, schema) for value in _read(best, wide.inner)]
+    elif (ended := end_of_time(text)) is not None:
+        found = [end_of(time, ended[1]) for time in _read(best, ended[0])]
+    elif (first := also_told(text)) is not None:
+        found = [with_its_number(draft) for draft in _read(best, first)]
+    elif (group := per_group(text)) is not None:
+        found = list(foremost(*group, best, schema))
+    return [draft for draft in found if draft is not None]
+
+
+def _read(best: Best, text: str) -> list[Draft]:
+    return [d for d in best(text)[:3] if not d.ignored]

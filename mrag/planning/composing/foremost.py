@@ -1,0 +1,161 @@
+"""Questions for the one that is extreme in each group: "for each shop, the customer with the most orders"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rdflib import RDF
+
+from mrag.errors import ConfigError
+from mrag.planning import plan as pl
+from mrag.planning.algebra.rewriting import substituted
+from mrag.planning.algebra.scopes import all_patterns, check, merged
+from mrag.planning.building.choices import Draft
+from mrag.planning.reading.state import is_superlative
+from mrag.planning.schema import Schema
+
+Best = Callable[[str], Sequence[Draft]]
+
+_FIRST = re.compile(
+    r"(?i)^\W*(?:for|in|at|of|from|per) (?:each|every) (?P<group>[^,]+?),? "
+    r"(?P<inner>(?:what|which|who|show|list|find|give|return|name|display|tell|the)\b.+?)\W*$"
+)
+_LAST = re.compile(
+    r"(?i)^(?P<inner>.+?) (?:in|of|for|from|at|per|within|on) (?:each|every)(?: of the)? "
+    r"(?P<group>[^,]+?)\W*$"
+)
+_MOST = frozenset("most least fewest highest lowest greatest largest smallest best worst".split())
+
+
+def per_group(text: str) -> tuple[str, str] | None:
+    """Return the question for the extreme one, and the groups each of which has its own; None for others.
+
+    Example:
+        >>> per_group("For each town, what is the name of the shop with the highest rent?")
+        ('What is the name of the shop with the highest rent?', 'town')
+        >>> per_group("Who is the oldest player of each club?")
+        ('Who is the oldest player?', 'club')
+        >>> per_group("How many players are there in each club?")
+    """
+    match = _FIRST.match(text) or _LAST.match(text)
+    if match is None or re.match(r"(?i)\W*how\b", match["inner"]):
+        return None
+    low = match["inner"].lower().split()
+    extreme = [n for n, w in enumerate(low) if w in _MOST or is_superlative(w)]
+    if not extreme or "number of" in match["group"]:
+        return None
+    inner = match["inner"].strip(" ,")
+    if low[0] == "the":
+        inner = f"Show {inner}"
+    return inner[0].upper() + inner[1:] + "?", match["group"].strip()
+
+
+def foremost(inner: str, group: str, best: Best, schema: Schema) -> list[Draft]:
+    """Return the plans of what is extreme in each of some groups.
+
+    Args:
+        inner: The question for what is extreme.
+        group: The words for the groups.
+        best: Reads a question; best drafts first.
+        schema: The schema.
+    """
+    found = list[Draft]()
+    for draft in [d for d in best(inner)[:3] if not d.ignored]:
+        for thing, cls in _things(draft, schema)[:2]:
+            called = schema.classes[cls].names[0]
+            splits = [d for d in best(f"number of {called} for each {group}")[:2] if not d.ignored]
+            wholes = (_of_groups(draft, split, thing) for split in splits if _counts(split, cls))
+            if (whole := next((w for w in wholes if w is not None), None)) is not None:
+                found.append(whole)
+                break
+    return found
+
+
+def _things(draft: Draft, schema: Schema) -> list[tuple[pl.Unknown, str]]:
+    """Return what a plan finds the extreme of, whatever has it for a name, or counts, with the classes."""
+    plan = draft.plan
+    if plan.limit != 1 or plan.offset or len(plan.order) != 1 or plan.having or not draft.shown:
+        return []
+    patterns = list(all_patterns(plan.where))
+    kinds = {p.subject: str(p.object) for p in patterns if p.predicate == RDF.type}
+    for p in patterns:
+        info = schema.properties.get(str(p.predicate))
+        if info is not None and len(info.domains) == 1:
+            kinds.setdefault(p.subject, next(iter(info.domains)))
+        if info is not None and len(info.ranges) == 1 and isinstance(p.object, pl.Unknown):
+            kinds.setdefault(p.object, next(iter(info.ranges)))
+    shown = [c.value for c in plan.columns if c.name in draft.shown]
+    named = [p.subject for p in plan.where.patterns if p.object in shown]
+    counted = [u for c in plan.columns if isinstance(c.value, pl.Aggregate) for u in c.value.of]
+    # What is counted is in the group: the orders of a city, not all orders of those who once ordered there.
+    found = [u for u in (*counted, *shown, *named) if isinstance(u, pl.Unknown)]
+    return [(u, kinds[u]) for u in dict.fromkeys(found) if kinds.get(u) in schema.classes]
+
+
+def _counts(split: Draft, cls: str) -> bool:
+    """Return whether a plan counts things of a class."""
+    counted = {u for c in split.plan.columns if isinstance(c.value, pl.Aggregate) for u in c.value.of}
+    typed = (p for p in all_patterns(split.plan.where) if p.predicate == RDF.type and p.subject in counted)
+    return all(str(p.object) == cls for p in typed)
+
+
+def _of_groups(draft: Draft, split: Draft, thing: pl.Unknown) -> Draft | None:
+    plan, groups = draft.plan, split.plan
+    shown = [c for c in groups.columns if c.name in split.shown]
+    keys = [c for c in shown if not isinstance(c.value, pl.Aggregate)]
+    counts = [c.value for c in shown if isinstance(c.value, pl.Aggregate)]
+    if len(keys) != 1 or len(counts) != 1 or groups.having or groups.limit is not None:
+        return None
+    count, key = counts[0], keys[0]
+    if count.value is not None or len(count.of) != 1 or not isinstance(key.value, pl.Unknown):
+        return None
+    taken = {u.name for p in all_patterns(plan.where) for u in _unknowns(p)} | {c.name for c in plan.columns}
+    mine = {u for p in all_patterns(groups.where) for u in _unknowns(p)}
+    by: dict[pl.Place, pl.Place] = {
+        u: thing if u == count.of[0] else pl.Unknown(f"its_{u.name}" if u.name in taken else u.name)
+        for u in mine
+    }
+    group = by[key.value]
+    if not isinstance(group, pl.Unknown) or group == thing:
+        return None
+    where = merged(plan.where, substituted(groups.where, by))
+    ordering = plan.order[0]
+    number = next(c for c in plan.columns if c.name == ordering.column)
+    columns = (pl.Column(group, group.name), *plan.columns)
+    told = pl.Plan(where, columns, plan.group_by)
+    of = tuple(pl.Unknown(c.name) for c in columns if c is not number)
+    greatest = pl.Aggregate(
+        "maximum" if ordering.descending else "minimum", _plain(number, pl.Unknown(number.name)), of
+    )
+    top = f"best_{number.name}"
+    extreme = pl.Plan(pl.Block(plans=(told,)), (columns[0], pl.Column(greatest, top)))
+    equal = pl.Comparison(_plain(number, pl.Unknown(number.name)), "=", _plain(number, pl.Unknown(top)))
+    asked = tuple(pl.Column(pl.Unknown(n), n) for n in dict.fromkeys((group.name, *draft.shown)))
+    rest = tuple(
+        pl.Column(pl.Unknown(c.name), c.name) for c in plan.columns if c.name not in {a.name for a in asked}
+    )
+    whole = pl.Plan(pl.Block(plans=(told, extreme), conditions=(equal,)), (*asked, *rest))
+    try:
+        check(whole)
+    except ConfigError:
+        return None
+    return replace(
+        draft,
+        plan=whole,
+        shown=tuple(a.name for a in asked),
+        matches=(*draft.matches, *split.matches),
+        joins=draft.joins + split.joins,
+        guesses=draft.guesses + split.guesses,
+        choices={},
+    )
+
+
+def _plain(number: pl.Column, name: pl.Unknown) -> pl.Expression:
+    """Return a value as a number, unless it is a date."""
+    return name if isinstance(number.value, pl.Unknown) else pl.Number(name)
+
+
+def _unknowns(pattern: pl.Pattern) -> list[pl.Unknown]:
+    return [u for u in (pattern.subject, pattern.predicate, pattern.object) if isinstance(u, pl.Unknown)]
