@@ -249,7 +249,7 @@ def distinct(ids: Sequence[str]) -> Sequence[str]:
     return ids
 
 
-def best(values: npt.NDArray[np.floating], k: int) -> float:
+def best(values: npt.NDArray[np.floating] | npt.NDArray[np.uint16], k: int) -> float:
     """Return a value that at least k of the values reach, close to the k-th best.
 
     The k-th best of block maxima is such a bound, and is found in one pass over memory, where
