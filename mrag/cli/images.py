@@ -21,7 +21,6 @@ from mrag.cli.shared.importing import name_of, read_records, reading, show_probl
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, WorkersOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json, status
 from mrag.errors import ConfigError
-from mrag.index.similarity import home
 from mrag.redaction import redact_url
 from mrag.storage.scratch import Scratch
 
@@ -251,6 +250,8 @@ def _views(
             with status("Making views"):
                 views = graphs.make_views(graph, names, after, also=also)
         else:
+            from mrag.index.similarity import home
+
             folder = home(graph)
             journals = None if folder is None else folder.parent / "views"
             with progress("Making views", unit="parts") as note:

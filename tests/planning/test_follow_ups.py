@@ -71,7 +71,7 @@ GOES_ON = [
     ("states", RIVERS, "how long are they?", ["Pecos | 805", "Red | 1638", "Rio Grande | 3033"]),
     ("states", CITIES, "how many?", ["3"]),
     ("states", CITIES, "which is the largest?", ["Houston"]),
-    ("states", CITIES, "what is the average population?", ["948237.333333"]),
+    ("states", CITIES, "what is the average population?", ["948237.3333"]),
     ("states", CITIES, "the two largest", ["Dallas | 904078", "Houston | 1595138"]),
     ("states", CITIES, "in which state are they?", ["Austin | Texas", "Dallas | Texas", "Houston | Texas"]),
     ("states", LONG, "how many per state?",

@@ -100,6 +100,8 @@ class Drill(Learner):
 
     def search(self, fit: FitState) -> Stopped:
         """Refine what the policy finds most promising."""
+        if fit.world.steps == 0:
+            return "time"  # the policy looks at properties, and there was no time to read any
         vectors = self.policy.vectors(fit.world, fit.at)
         space = RefinementSpace.of(self.kg, fit.world, fit.at, replace(self.settings.space, steps=fit.steps))
         return best_first_search(fit, space, vectors, self.priority, max_tested=self.settings.max_tested)
