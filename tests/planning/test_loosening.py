@@ -106,7 +106,7 @@ def test_numbers_that_compare_otherwise_are_told(demo: KnowledgeGraph) -> None:
     fewer = answered(demo, asked.format("fewer"))
     more = answered(demo, asked.format("more"))
     told = "No: the number of triple stores is 11, and the number of graph databases is 17."
-    assert sorted((said(more), said(fewer))) == [told, "Yes."]
+    assert (said(more), said(fewer)) == (told, "Yes.")
     assert more.citations and fewer.citations
     has = compute(demo, "Does Stardog Union have more products than Ontotext?", seconds=300).answer
     assert has is not None and said(has).startswith(
