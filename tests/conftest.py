@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import settings
 
 from mrag.graph.kg import KnowledgeGraph
@@ -62,6 +64,11 @@ def shared_data(part: str) -> Path:
     if not (root / part).exists():
         pytest.skip(f"the shared data has no {part}; set MRAG_SHARED_DATA to its folder")
     return root / part
+
+
+def slow(*values: Any) -> list[ParameterSet]:
+    """Return values of a parameter that only `--slow` tries."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
 def requires(package: str, extra: str) -> None:

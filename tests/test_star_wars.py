@@ -14,6 +14,8 @@ from mrag.retrieval.answering import ask, retrieve, verify
 from tests.conftest import shared_data
 from tests.vectors import remembered_vectors
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["remembered_vectors"]
 
 

@@ -71,6 +71,7 @@ def policy(kg: KnowledgeGraph) -> Policy:
     return train_policy(kg, SHORT)
 
 
+@pytest.mark.slow
 def test_generated_problems_have_a_solution_and_are_not_trivial(kg: KnowledgeGraph) -> None:
     settings = ProblemGeneratorSettings(seed=5, min_examples=2, max_examples=8, min_length=3, max_length=8)
     generator = ProblemGenerator(kg, settings)
@@ -214,6 +215,7 @@ def test_training_goes_on_from_a_policy_and_survives_an_interruption(
     assert Drill(kg, policy=further).policy is further
 
 
+@pytest.mark.slow
 def test_the_same_seed_trains_the_same_in_every_process(policy: Policy) -> None:
     code = """
 import hashlib
@@ -285,6 +287,7 @@ def effort(space: RefinementSpace, problem: LearningProblem, all_vectors: Vector
     return fit.tested
 
 
+@pytest.mark.slow
 def test_a_trained_policy_needs_fewer_tests_than_an_untrained_one_and_than_chance() -> None:
     if not FAMILY.exists():
         pytest.skip("needs the shared data: set MRAG_SHARED_DATA")

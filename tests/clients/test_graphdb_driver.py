@@ -9,6 +9,8 @@ import pytest
 import mrag
 from tests.server.conftest import Running, running
 
+pytestmark = pytest.mark.slow
+
 Script = Callable[..., None]
 
 

@@ -17,6 +17,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.slow
 def test_missing_answers_are_found_written_back_and_then_in_the_graph(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

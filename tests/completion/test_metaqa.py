@@ -21,7 +21,7 @@ from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.path_planner import PathPlanner, calibrate
 from mrag.completion.plan.patterns import GroundedPlan
 from mrag.graph.kg import KnowledgeGraph
-from tests.conftest import ROOT, shared_data
+from tests.conftest import ROOT, shared_data, slow
 
 HOPS = (1, 2, 3)
 
@@ -63,7 +63,7 @@ def weights(metaqa: ModuleType, folder: Path, kg: KnowledgeGraph) -> Weights:
     return calibrate(kg, examples, model=None, rounds=3)
 
 
-@pytest.mark.parametrize("hops", HOPS)
+@pytest.mark.parametrize("hops", [HOPS[0], *slow(*HOPS[1:])])
 def test_gold_plans_give_exactly_the_gold_answers(
     metaqa: ModuleType, folder: Path, kg: KnowledgeGraph, hops: int
 ) -> None:
@@ -78,6 +78,7 @@ def test_gold_plans_give_exactly_the_gold_answers(
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_gold_plans_in_words_are_grounded_to_the_same(
     metaqa: ModuleType, folder: Path, kg: KnowledgeGraph
 ) -> None:
@@ -89,6 +90,7 @@ def test_gold_plans_in_words_are_grounded_to_the_same(
             assert ground(kg, spoken, knobs).plan.triples == plan.triples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hops", "least"), [(1, 0.95), (2, 0.90), (3, 0.80)])
 def test_the_planner_without_a_model_answers_questions_it_has_not_seen(
     metaqa: ModuleType, folder: Path, kg: KnowledgeGraph, weights: Weights, hops: int, least: float

@@ -48,6 +48,7 @@ class TestOxigraphServer(StoreConformance):
             store.close()
 
 
+@pytest.mark.slow
 class TestVirtuoso(StoreConformance):
     @pytest.fixture(scope="class")
     @classmethod
@@ -58,6 +59,7 @@ class TestVirtuoso(StoreConformance):
             store.close()
 
 
+@pytest.mark.slow
 class TestFusekiProtocol(StoreConformance):
     """The adapter's requests against a fixture that speaks Fuseki's protocol; no Fuseki runs here."""
 
@@ -72,6 +74,7 @@ class TestFusekiProtocol(StoreConformance):
             store.close()
 
 
+@pytest.mark.slow
 class TestJena(StoreConformance):
     """The adapter of Fuseki over Jena's own engine; the HTTP in front of it is the tests'."""
 
@@ -86,6 +89,7 @@ class TestJena(StoreConformance):
             store.close()
 
 
+@pytest.mark.slow
 class TestGraphDBProtocol(StoreConformance):
     """The adapter of GraphDB against this package's own RDF4J endpoint; no GraphDB runs here."""
 
@@ -100,6 +104,7 @@ class TestGraphDBProtocol(StoreConformance):
             store.close()
 
 
+@pytest.mark.slow
 class TestEngineProtocols(StoreConformance):
     """Records of engines against fixtures that speak their protocols as documented; no such engine runs.
 

@@ -206,6 +206,7 @@ def many_edges(predicates: int, edges: int) -> list[Triple]:
     return found
 
 
+@pytest.mark.slow
 def test_hubs_on_virtuoso_cost_few_rows(tmp_path: Path) -> None:
     """It goes through all triples for those that end in a thing, and takes long to write a row."""
     triples = many_edges(predicates=60, edges=6000)

@@ -14,7 +14,7 @@ import pytest
 
 import mrag
 from mrag.loaders.generate import write_annotations
-from tests.conftest import PRODUCTS, ROOT
+from tests.conftest import PRODUCTS, ROOT, slow
 from tests.servers import graphdb_protocol
 from tests.vectors import remembered_vectors
 
@@ -226,6 +226,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert generated or (page.parent / link).exists(), link
 
 
+@pytest.mark.slow
 def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
     commands = block("mrag doctor")
     with graphdb_protocol(tmp_path, "--reason") as url:
@@ -241,7 +242,7 @@ def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [NOTEBOOKS[0], *slow(*NOTEBOOKS[1:])], ids=lambda p: p.stem)
 def test_a_notebook_runs_and_is_stored_without_outputs(
     path: Path,
     tmp_path: Path,

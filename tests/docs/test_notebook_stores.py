@@ -12,6 +12,8 @@ from tests.conftest import ROOT
 from tests.docs.notebooks import executed, kernel
 from tests.servers import oxigraph_server, virtuoso_server
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from jupyter_client import AsyncKernelManager
 

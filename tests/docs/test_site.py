@@ -22,6 +22,8 @@ from mrag.cli import app
 from tests.conftest import ROOT
 from tests.server.browsing import chromium
 
+pytestmark = pytest.mark.slow
+
 PACKAGES = runpy.run_path(str(ROOT / "docs" / "hooks.py"))["PACKAGES"]
 OUTSIDE = ("http:", "https:", "mailto:")
 

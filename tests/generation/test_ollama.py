@@ -184,6 +184,7 @@ def test_image_blocks(model: ChatOllama, server: OllamaServer) -> None:
     assert server.images[-1] == b"\x89PNG\r\n\x1a\n"
 
 
+@pytest.mark.slow
 def test_answers_have_computed_citations(model: ChatOllama, products: Context) -> None:
     given = answer("Who develops GraphDB?", products, model)
     assert given.model == NAME and given.text

@@ -93,6 +93,7 @@ def test_beams_are_as_if_read_alone(smollm: GgufModel) -> None:
     assert len(smollm._free) == free, "every sequence came back"
 
 
+@pytest.mark.slow
 def test_long_prompts_are_read_in_parts(smollm: GgufModel) -> None:
     prompt = (smollm.tokeniser.encode("A whale is a large animal. A cat is a small one. ") * 60)[:600]
     whole = smollm.start(prompt)
@@ -131,6 +132,7 @@ def test_clues_of_facts(smollm: GgufModel) -> None:
             assert clue.text in FACTS[clue.documents[0]]
 
 
+@pytest.mark.slow
 def test_limits_are_said(smollm: GgufModel, gguf: Path, tmp_path: Path) -> None:
     for prompt, message in (([], "empty"), ([-1], "lacks"), ([10**6], "lacks"), ([1] * 3000, "opened for")):
         with pytest.raises(ModelError, match=message):

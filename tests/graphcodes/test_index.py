@@ -110,6 +110,7 @@ def large():
     return index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["structural", "paper", "paper-numbers", "query-relative"])
 @pytest.mark.parametrize("aggregate", [Weighted(), Weighted(0, 0, 1), Lexicographic(("types", "features"))])
 def test_the_best_of_many_are_those_of_all_scores(large, metric, aggregate):

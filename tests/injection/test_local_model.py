@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["gguf", "local_server"]
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 

@@ -295,6 +295,7 @@ def test_a_letter_is_a_verdict(said: str, verdicts: list[float]) -> None:
     assert judge(FakeListChatModel(responses=[said]), "How many films are there?", READINGS) == verdicts
 
 
+@pytest.mark.slow
 def test_a_small_model_judges_by_its_probabilities(local_server: Any) -> None:
     model = local_server.chat_model()
     verdicts = judge(model, "How many films are there?", READINGS)
@@ -366,6 +367,7 @@ def test_words_that_a_plan_leaves_out_are_told(company: KnowledgeGraph) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_mask_holds_a_small_model(hostile: KnowledgeGraph, local_server: Any) -> None:
     model = local_server.chat_model(max_tokens=100)
     for question in (f'How much hardware does "{HOSTILE[0]}" supply?', "suppliers per country"):

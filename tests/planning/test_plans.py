@@ -15,6 +15,7 @@ from mrag.planning.compiler import to_sparql
 from mrag.planning.plan import Block, Column, Comparison, Contains, Pattern, Plan, Unknown
 from mrag.rdf.query_parser import parse_query
 from mrag.rdf.tree import walk
+from tests.conftest import slow
 from tests.planning.graphs import GRAPHS, HOSTILE, NAME
 from tests.planning.stores import agree, graphs
 from tests.planning.strategies import plans
@@ -25,13 +26,12 @@ PLANS = {"embedded": 400, "oxigraph server": 200, "virtuoso": 100}
 Kept = tuple[str, dict[str, KnowledgeGraph]]
 
 
-@pytest.fixture(scope="module", params=list(PLANS))
+@pytest.fixture(scope="module", params=["embedded", *slow("oxigraph server", "virtuoso")])
 def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     with graphs(request.param, tmp_path_factory.mktemp("plans")) as found:
         yield request.param, found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 def test_plans_agree_with_the_interpreter(stored: Kept, name: str) -> None:
     kind, found = stored

@@ -32,7 +32,6 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Kno
         yield found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_plan_gives_a_row_again_over_its_proof(embedded: dict[str, KnowledgeGraph], name: str) -> None:
     kg = embedded[name]

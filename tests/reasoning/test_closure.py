@@ -147,6 +147,7 @@ def test_products_are_closed_alike_by_rules_accelerator_and_owlrl(products: Oxig
     assert len(closure.graphs) == 1
 
 
+@pytest.mark.slow
 def test_products_are_all_proved(products: OxigraphStore) -> None:
     closure = materialise(products, A, "urn:p")
     rules, inferred = compile_rules(products, A), Dataset(default=closure.graphs)

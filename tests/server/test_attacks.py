@@ -28,6 +28,7 @@ PAST = (
 """Those that a server without limits could not bear."""
 
 
+@pytest.mark.slow
 def test_attacks_hold_up_nobody(tmp_path: Path) -> None:
     """Each is answered in time, others are served meanwhile, and the server stays as it is."""
     names = list(ATTACKS) if TRIES >= 50 else PAST[:TRIES]
@@ -47,6 +48,7 @@ def test_attacks_hold_up_nobody(tmp_path: Path) -> None:
         assert ask.json()["boolean"] is True
 
 
+@pytest.mark.slow
 def test_one_that_writes_does_not_take_the_time_of_others(tmp_path: Path) -> None:
     with serving(tmp_path / "s", "--timeout", "8", "--memory", "700") as (_, url):
         slow = threading.Thread(target=send, args=(url, "rdfxml: many namespaces", 3_000_000))
@@ -116,6 +118,7 @@ WORK: dict[str, Callable[[str], Callable[[], None]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "work,number",
     list(product(WORK, (signal.SIGTERM, signal.SIGINT)))
@@ -145,6 +148,7 @@ def test_the_server_stops_in_time_whatever_it_does(work: str, number: signal.Sig
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_the_server_starts_under_a_hard_limit(tmp_path: Path) -> None:
     with serving(tmp_path / "s", "--memory", "8192", hard=4 << 30) as (_, url):
         text = {"update": "INSERT DATA { <urn:a> <urn:b> 1 }"}

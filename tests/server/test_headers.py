@@ -177,6 +177,7 @@ def test_a_host_that_is_none_is_refused(server: Running, path: str) -> None:
         assert ask(server, "GET", path, authorised(server, ("Host", host))) in (200, 404), host
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HEADERS)
 def test_no_value_of_a_header_makes_the_server_fail(server: Running, name: str) -> None:
     # Each value goes to one of the servers by one method; from header to header they take turns.
@@ -188,6 +189,7 @@ def test_no_value_of_a_header_makes_the_server_fail(server: Running, name: str) 
             ask(server, "POST", "/rest/login", authorised(server, (name, value)), b"{}")
 
 
+@pytest.mark.slow
 def test_no_address_makes_the_server_fail(server: Running) -> None:
     for at, path in enumerate(READ):
         for end in ENDS[at % 3 :: 3]:
@@ -195,6 +197,7 @@ def test_no_address_makes_the_server_fail(server: Running) -> None:
             ask(server, "GET", place + end, authorised(server))
 
 
+@pytest.mark.slow
 def test_no_body_makes_the_server_fail(server: Running) -> None:
     for method, path in ROUTES:
         for at, body in enumerate(BODIES if method in ("POST", "PUT") else ()):
@@ -202,6 +205,7 @@ def test_no_body_makes_the_server_fail(server: Running) -> None:
                 ask(server, method, path, authorised(server, ("Content-Type", kind)), body)
 
 
+@pytest.mark.slow
 def test_no_request_at_random_makes_the_server_fail(server: Running) -> None:
     chance = random.Random(7)
     for _ in range(TRIES):

@@ -123,6 +123,7 @@ async def _all_at_once(server: Running, soak: Soak) -> None:
             await client.close()
 
 
+@pytest.mark.slow
 def test_no_answer_is_wrong_while_others_misbehave(loaded: Running, folder: Path) -> None:
     tallies = [Tally(n) for n in range(4)]
     soak = Soak(loaded.url, time.monotonic() + 100, 0.02, tallies, turns=8, hold=1.0)
@@ -292,6 +293,7 @@ def test_every_503_says_when_to_come_back(towns: KnowledgeGraph) -> None:
         assert until(lambda: server.client.get("/health").status_code == 200)
 
 
+@pytest.mark.slow
 def test_a_long_text_does_not_hold_up_short_ones(towns: KnowledgeGraph) -> None:
     values = " ".join(f"(<urn:{i}> {i})" for i in range(60_000))
     long = f"SELECT * {{ VALUES (?a ?b) {{ {values} }} }}"

@@ -25,6 +25,7 @@ from mrag.errors import QueryRefused
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
 from mrag.stores.wire.access import Access
+from tests.conftest import slow
 from tests.jena import jena_server
 from tests.server.conftest import Running, load_demo, running
 from tests.servers import free_port, oxigraph_server, virtuoso_server
@@ -35,7 +36,7 @@ GRAPH <urn:g> { <urn:c> <urn:n> 3 }
 """
 
 
-@pytest.fixture(scope="module", params=["oxigraph", "fuseki", "virtuoso"])
+@pytest.fixture(scope="module", params=["oxigraph", *slow("fuseki", "virtuoso")])
 def anyone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server in front of another one, which holds the demo graph."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -230,6 +231,7 @@ def test_a_later_where_reads_what_was_changed_only_in_a_small_graph(
         assert kg.record.triples == 2
 
 
+@pytest.mark.slow
 def test_several_processes_are_one_server(tmp_path: Path) -> None:
     with oxigraph_server(tmp_path, memory=True) as url:
         with mrag.connect(url) as kg:

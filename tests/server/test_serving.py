@@ -117,6 +117,7 @@ def test_many_clients_get_their_own_answers(server: Running) -> None:
         assert all(clients.map(ask, range(200)))
 
 
+@pytest.mark.slow
 def test_reads_go_on_while_the_graph_changes(writable: Running) -> None:
     writable.update("INSERT DATA { <urn:a> <urn:n> 0 . <urn:b> <urn:n> 0 }")
     stop, seen = threading.Event(), []
@@ -263,6 +264,7 @@ def command(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Po
         process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_command_serves_and_stops_without_a_trace(tmp_path: Path, number: signal.Signals) -> None:
     store = tmp_path / "store"

@@ -12,9 +12,12 @@ import mrag
 from tests.server.conftest import Running, running
 from tests.server.w3c import ARCHIVE, Case, Failed, Suite, cases, unpack
 
-pytestmark = pytest.mark.skipif(
-    not ARCHIVE.is_file(), reason="the W3C test suite is not in the shared data (MRAG_SHARED_DATA)"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not ARCHIVE.is_file(), reason="the W3C test suite is not in the shared data (MRAG_SHARED_DATA)"
+    ),
+]
 
 QUERIES = (
     "aggregates", "bind", "bindings", "cast", "construct", "csv-tsv-res", "exists", "functions", "grouping",

@@ -21,7 +21,10 @@ from mrag.errors import MissingIndex
 from tests.conftest import ROOT
 from tests.storage.attacks import KINDS, command_line, documents
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="only POSIX has SIGKILL")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="only POSIX has SIGKILL"),
+]
 
 logger = logging.getLogger(__name__)
 

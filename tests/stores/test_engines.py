@@ -42,6 +42,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mrag.index.backends.places.user_data_path", lambda name: tmp_path / name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(ENGINES))
 def test_what_is_found_and_what_is_loaded(kind: str) -> None:
     with engine_server(kind) as (url, access, server):

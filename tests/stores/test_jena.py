@@ -21,6 +21,8 @@ from tests.conftest import PRODUCTS
 from tests.docker.test_compose import DOCKER
 from tests.jena import jena_server
 
+pytestmark = pytest.mark.slow
+
 EX = "PREFIX ex: <https://w3id.org/mrag/demo/products#>\n"
 SEMANTIC = EX + "SELECT DISTINCT ?x { ?x a ex:SemanticProduct }"
 

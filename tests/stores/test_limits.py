@@ -144,6 +144,7 @@ def command(*arguments: str, gigabytes: int = 8, **environment: str) -> subproce
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_FILES if TRIES >= 200 else OF_FILES[:: max(1, len(OF_FILES) // 4)])
 def test_files_that_attack_are_loaded_whole_or_not_at_all(name: str, tmp_path: Path) -> None:
     media, make = ATTACKS[name]
@@ -167,6 +168,7 @@ def letters() -> bytes:
     return gzip.compress(b"x" * (300 << 20), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["nt.gz", "nq.gz", "ttl.gz", "json.gz"])
 def test_a_packed_file_of_one_long_line_is_refused(ending: str, letters: bytes, tmp_path: Path) -> None:
     path = tmp_path / f"a.{ending}"
@@ -203,6 +205,7 @@ RECORDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", RECORDS)
 def test_records_that_attack_are_refused(attack: str, tmp_path: Path) -> None:
     name, data = RECORDS[attack]

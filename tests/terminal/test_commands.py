@@ -434,6 +434,7 @@ def printed(files: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> 
         http.server_close()
 
 
+@pytest.mark.slow
 def test_nothing_that_steers_a_terminal_is_printed(printed: list[Printed]) -> None:
     wrong = [
         f"{one.name} {'on a terminal' if one.tty else 'in a pipe'}: {ascii(one.argv)[:200]}: {found}"
@@ -456,6 +457,7 @@ NO_WORK = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_first_call_of_each_command_works(printed: list[Printed]) -> None:
     first = {one.name: one for one in reversed(printed) if not one.tty}
     failed = {
@@ -477,6 +479,7 @@ def test_the_first_call_of_each_command_works(printed: list[Printed]) -> None:
     } | {n for n in first if "clues" in n}
 
 
+@pytest.mark.slow
 def test_data_on_standard_output_is_whole(printed: list[Printed]) -> None:
     data = {
         one.name.removesuffix(" as data"): one.out for one in printed if "as data" in one.name and not one.tty
