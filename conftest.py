@@ -9,10 +9,15 @@ from _pytest.doctest import DoctestModule
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> object:
-    """Look for examples only in modules that have some: to look for them is to import the module."""
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> object:
+    """Look only into modules that have an example, or a slow test if these alone run: to look is to import."""
     found = yield
-    if file_path.suffix == ".py" and b">>>" not in file_path.read_bytes():
+    if file_path.suffix != ".py":
+        return found
+    text = file_path.read_bytes()
+    if parent.config.option.markexpr == "slow" and b"slow" not in text:
+        return []
+    if b">>>" not in text:
         return [part for part in found if not isinstance(part, DoctestModule)]
     return found
 
