@@ -406,6 +406,7 @@ def test_views_on_a_server_are_those_of_the_embedded_store(kg: KnowledgeGraph) -
             assert not views.stale(remote, "fashion/cel", "view-cel")
 
 
+@pytest.mark.slow
 def test_views_on_virtuoso_are_whole_or_refused(tmp_path: Path, kg: KnowledgeGraph) -> None:
     write_annotations(tmp_path / "a.json", scale=0.002)
     with virtuoso_server(tmp_path) as url:
@@ -487,6 +488,7 @@ def state(folder: Path) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_work_that_is_killed_and_run_again_ends_in_the_same_graphs(tmp_path: Path) -> None:
     source = tmp_path / "annotations.json"
     source.write_text(json.dumps(SMALL))

@@ -36,6 +36,7 @@ def opened(folder: Path) -> KnowledgeGraph:
     return mrag.connect(f"oxigraph:{folder / 'store'}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["accept", "rollback"])
 def test_a_decision_is_broken_off(tmp_path: Path, what: str) -> None:
     made = tmp_path / "made"

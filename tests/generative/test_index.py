@@ -85,6 +85,7 @@ def test_every_operation_equals_brute_force(corpus: Corpus) -> None:
     check(ClueIndex.build(corpus, 100_000), corpus)
 
 
+@pytest.mark.slow
 @given(corpora(), st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")), st.integers(3, 20))
 @settings(max_examples=60, deadline=None)
 def test_segments_and_restrictions_equal_brute_force(corpus: Corpus, only: set[str], size: int) -> None:

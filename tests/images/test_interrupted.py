@@ -94,6 +94,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory, server: SeeingServer) -> 
     return Campaign(job, tmp_path_factory.mktemp("describe"))
 
 
+@pytest.mark.slow
 def test_broken_off_at_any_moment_and_gone_on(campaign: Campaign) -> None:
     breaks(campaign.job, campaign.folder, disk=True, campaign=campaign)
     assert campaign.after["journal"] == {f"http://example.org/image_{n}": 1 for n in range(COUNT)}

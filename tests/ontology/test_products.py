@@ -489,18 +489,21 @@ def test_inferred_statements(products: Graph, closed: Graph, s: URIRef, p: URIRe
 # --- what would follow -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_without_annotations_the_same_follows(bare_closed: Graph, closed: Graph) -> None:
     assert errors(bare_closed) == []
     for cls in DEFINED:
         assert set(bare_closed.subjects(RDF.type, cls)) == set(closed.subjects(RDF.type, cls)) != set()
 
 
+@pytest.mark.slow
 def test_one_rdf_feature_would_make_neo4j_semantic(bare_closed: Graph) -> None:
     changed = close([*bare_closed, (EX.Neo4j, EX.hasFeature, EX.RDFStorage)])
     assert (EX.Neo4j, RDF.type, EX.SemanticProduct) in changed
     assert errors(changed) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "triple",
     [

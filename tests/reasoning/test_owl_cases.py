@@ -42,6 +42,7 @@ def test_known_failures_are_cases() -> None:
     assert set(KNOWN_FAILURES) <= {c.id for c in cases()}
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("profile", list(COUNTS), ids=str)
 def test_counts(profile: str | None) -> None:

@@ -58,6 +58,7 @@ def test_a_repository_is_one_knowledge_graph(served: mrag.KnowledgeGraph) -> Non
     assert served.query("ASK FROM onto:explicit { ex:GraphDB a ex:SemanticProduct }") is False
 
 
+@pytest.mark.slow
 def test_the_whole_way_with_the_servers_index(served: mrag.KnowledgeGraph) -> None:
     indexes = SimilarityIndexes.of(served)
     indexes.build("main", model="server")

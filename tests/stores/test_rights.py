@@ -71,6 +71,7 @@ def wide(folder: Path, *known: Path) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("umask", ["000", "022", "077"])
 def test_what_commands_make_is_the_owners_alone(tmp_path: Path, umask: str) -> None:
     tmp = tmp_path / "tmp"
@@ -163,6 +164,7 @@ def serving(folder: Path, *args: str) -> Iterator[subprocess.Popen[str]]:
         server.communicate()
 
 
+@pytest.mark.slow
 def test_a_killed_servers_folders_go_and_a_live_ones_stay(tmp_path: Path) -> None:
     tmp = tmp_path / "tmp"
     store = ["--store", "oxigraph:"]

@@ -213,6 +213,7 @@ def test_an_index_of_a_server_stays_where_it_is_when_the_token_changes() -> None
     assert place("sparql:http://h/q?db=1") != place("sparql:http://h/q?db=2") != plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "args", [["doctor"], ["query", "ASK {}"], ["load", "x.ttl"], ["ask", "who?"], ["search", "x"]]
 )
