@@ -1,10 +1,14 @@
 """Words and meaning together: what each finds alone, and both, fused.
 
-    python benchmarks/fusion.py [--embedder wordllama] [cranfield apparel scenes metaqa medquad pubmedqa]
+    python benchmarks/fusion.py [--embedder wordllama] [--queries 500] [--documents 0]
+        [cranfield apparel scenes metaqa medquad pubmedqa labels starwars]
 
 `even` fuses both by halves, `learnt` by the share that the index learns from questions made of its own
-documents, as `mrag index` does. Of the queries of a collection 500 are taken, chosen by a digest of their ID.
-`random` is a model of random vectors, to see what fusion makes of a part that knows nothing.
+documents, as `mrag index` does. Of the queries of a collection 500 are taken, chosen by a digest of their ID;
+with `--documents`, no more than so many documents, those that are right among them. `labels` are questions by
+a template about garments, with captions as documents; `starwars` asks for entities by their description,
+which is taken out of the documents. `random` is a model of random vectors, to see what fusion makes of a
+part that knows nothing.
 """
 
 from __future__ import annotations
@@ -16,18 +20,81 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from analysers import COLLECTIONS, Collection
+from analysers import COLLECTIONS as PLAIN
+from analysers import Collection
+from common import shared_data
+from ranking import E, aside, read_jsonl, region_triples
 
+import mrag
+from mrag.evaluation.conditions import EntityShape, instances
+from mrag.evaluation.questions import template_questions
+from mrag.evaluation.relevance import by_graph
 from mrag.evaluation.report import evaluate
 from mrag.evaluation.running import System, index_system, run_system
 from mrag.evaluation.runs import Scored
 from mrag.evaluation.statistics import Resampling
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding.embedders import Embedder, Vectors, embedder
+from mrag.index.opened import SimilarityIndex
+from mrag.index.similarity import SimilarityIndexes
+from mrag.stores.base import SelectResult
 
 MEASURES = ("nDCG@10", "MRR")
-QUERIES = 500
 DEPTH = 100
+DESCRIBED = 'SELECT ?s ?d { ?s <https://swapi.co/vocabulary/desc> ?d FILTER(LANG(?d) = "en") }'
+
+
+def labels() -> Collection:
+    """From a question by template about a garment to the captions of the regions that show such a one."""
+    rows = read_jsonl(shared_data("vg_apparel") / "share.jsonl")
+    with mrag.connect() as kg:
+        kg.insert(region_triples(rows))
+        shape = EntityShape(E + "shows", E + "kind", E + "Region")
+        entities = instances(kg, E + "Region")
+        asked = template_questions(kg, entities, shape, conditions=1)
+        distinct = {a.text: a for a in asked if len(a.demand.parts[0]) > 1}.values()
+        qrels, _ = by_graph(kg, {a.question: a.demand for a in distinct}, shape)
+    kept = {a.question: a.text for a in distinct if not aside(a.entity)}
+    captions = {E + "region/" + r["region_id"]: str(r["caption"]) for r in rows}
+    return Collection(captions, kept, {question: qrels[question] for question in kept})
+
+
+def starwars() -> Collection:
+    """From the English description of an entity to what the graph says of it otherwise."""
+    with mrag.connect() as kg:
+        kg.load(sorted(shared_data("starwars_kg").glob("*.ttl")))
+        indexes = SimilarityIndexes.of(kg)
+        indexes.build(model="none")
+        index = indexes.get()
+        assert isinstance(index, SimilarityIndex)
+        documents = {iri: index.files.text_of(iri) for iri in index.files.doc_ids}
+        qrels: dict[str, dict[str, int]] = {}
+        described = kg.query(DESCRIBED)
+        assert isinstance(described, SelectResult)
+        for iri, words in ((str(s), str(d)) for s, d in described):
+            if words in documents.get(iri, "") and len(words.split()) > 1:
+                documents[iri] = documents[iri].replace(words + ". ", "").replace(words, "")
+                qrels.setdefault(words, {})[iri] = 1
+    return Collection(documents, {words: words for words in qrels}, qrels)
+
+
+def fewer(found: Collection, queries: int, documents: int) -> Collection:
+    """Return some queries of a collection, and no more than so many documents; 0 for all."""
+
+    def order(name: str) -> bytes:
+        return hashlib.blake2b(json.dumps(name).encode()).digest()
+
+    chosen = [q for q in sorted(found.queries, key=order) if found.qrels.get(q)][:queries]
+    qrels = {q: found.qrels[q] for q in chosen}
+    kept = dict.fromkeys(d for right in qrels.values() for d in right if d in found.documents)
+    if documents:
+        others = [d for d in sorted(found.documents, key=order) if d not in kept]
+        kept |= dict.fromkeys(others[: max(0, documents - len(kept))])
+    texts = {d: found.documents[d] for d in (kept if documents else found.documents)}
+    return Collection(texts, {q: found.queries[q] for q in chosen}, qrels)
+
+
+COLLECTIONS = {**PLAIN, "labels": labels, "starwars": starwars}
 
 
 class RandomVectors:
@@ -52,13 +119,16 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("collections", nargs="*", choices=[*COLLECTIONS, []])
     options.add_argument("--embedder", default="wordllama")
+    options.add_argument("--queries", type=int, default=500)
+    options.add_argument("--documents", type=int, default=0)
     options.add_argument("--resamples", type=int, default=10_000)
     args = options.parse_args()
     model = RandomVectors() if args.embedder == "random" else embedder(args.embedder)
     if model is None:
         raise SystemExit("Name a model.")
     for name in args.collections or COLLECTIONS:
-        measure(name, COLLECTIONS[name](), model, Resampling(resamples=args.resamples))
+        found = fewer(COLLECTIONS[name](), args.queries, args.documents)
+        measure(name, found, model, Resampling(resamples=args.resamples))
 
 
 def measure(name: str, found: Collection, model: Embedder, knobs: Resampling) -> None:
@@ -70,22 +140,20 @@ def measure(name: str, found: Collection, model: Embedder, knobs: Resampling) ->
     print(f"\nLearnt in {time.perf_counter() - started:.1f} s: {weight}.")
 
     def learnt(text: str, k: int) -> list[Scored]:
-        return [Scored(m.doc_id, m.score) for m in index.search(text, k, weight=weight.dense)]
+        return [Scored(m.doc_id, m.score) for m in index.search(text, k, weight=weight.of(text))]
 
     systems = [
         *(index_system(index, kind) for kind in ("bm25", "dense")),
         System("even", index_system(index, "hybrid").search),
         System("learnt", learnt),
     ]
-    chosen = sorted(found.queries, key=lambda q: hashlib.blake2b(json.dumps(q).encode()).digest())[:QUERIES]
-    queries = {q: found.queries[q] for q in chosen}
     report = evaluate(
-        [run_system(system, queries, DEPTH) for system in systems],
-        {q: found.qrels[q] for q in chosen if q in found.qrels},
+        [run_system(system, found.queries, DEPTH) for system in systems],
+        found.qrels,
         MEASURES,
         resampling=knobs,
         baseline="learnt",
-        title=f"{name}, {model.name}: {len(found.documents)} documents, {len(queries)} queries",
+        title=f"{name}, {model.name}: {len(found.documents)} documents, {len(found.queries)} queries",
     )
     print(report.to_markdown(), flush=True)
 

@@ -235,6 +235,15 @@ def test_ask_answers_with_citations_and_without_a_model(demo: Session) -> None:
     assert data["model"] is None and "No language model" in data["notice"]
     assert data["citations"][0]["inferred"] is False
     assert "(GraphDB, developed by, Ontotext)" in demo.text("ask", **asked)
+    found = {
+        name: demo.data("ask", **asked, ranker=name, k=5)["entities"]
+        for name in ("bm25", "dense", "hybrid+mmr:0.5")
+    }
+    assert len({tuple(hits) for hits in found.values()}) == 3
+    for name, hits in found.items():
+        searched = demo.data("search", text=asked["question"], ranker=name, k=5)["entities"]
+        assert hits == [e["iri"] for e in searched], name
+    assert demo.data("ask", question="How many triple stores are there?", ranker="bm25")["way"] == "plan"
 
 
 def test_ask_computes_and_says_how(demo: Session) -> None:
@@ -440,6 +449,8 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
     "bad ranker": ("search", {"text": "x", "ranker": "magic"}, "hybrid"),
     "ranker with a model": ("search", {"text": "x", "ranker": "bm25+llm"}, "only the operator chooses"),
     "ranker of a file": ("search", {"text": "x", "ranker": "codes:../x"}, "by the operator only"),
+    "bad ranker of a question": ("ask", {"question": "How many vendors?", "ranker": "magic"}, "hybrid"),
+    "question with a model": ("ask", {"question": "x", "ranker": "late"}, "only the operator chooses"),
     "no arguments": ("query", {}, "sparql"),
     "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "no such thing"),
 }

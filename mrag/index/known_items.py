@@ -2,13 +2,14 @@
 
 A known-item question is a sentence of a document, and its answer the document without that sentence
 (Azzopardi, de Rijke and Balog, 2007, Building Simulated Queries for Known-Item Topics, SIGIR); of texts of
-one sentence, two of three words ask for the whole. Nobody has to judge anything. If vectors find far less
-than words, as where a model knows nothing of the texts, they count for the share of at most a half that
-finds most.
+one sentence, two of three words ask for the whole. Nobody has to judge anything.
 
-If they do not, how long the texts are decides: a vector holds a short text whole and blurs a long one, and in
-a short text few words can be found. So vectors count for more than half where texts are short. Such questions
-cannot show that, because their words are always those of the texts.
+First, how long the texts are decides: a vector holds a short text whole and blurs a long one, and in a short
+text few words can be found. So vectors count for more than half where texts are short, unless the search is
+a question: it is less like a text than a phrase is, for a vector, and its words are names more often. Then
+what the questions tell moves the share: up where vectors find more than words, though the words of such
+questions are always those of the texts, and down where they find less, but in short texts only if it is far
+less, because there a sentence is a few words that many share.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import re
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from mrag.index.fusion import candidates, weighted_scores
 from mrag.index.segments.model import IndexModel
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
+from mrag.text.asking import asks
 
 __all__ = ["EVEN", "FusionWeight", "learnt", "usual"]
 
@@ -38,6 +40,10 @@ _LONG: Final = 64
 """Words from which on a text is long: then the shares are even."""
 _SHARES: Final = tuple(n / 10 for n in range(1, 6))
 """What is tried where vectors find far less than words."""
+_MOVED: Final = 3.5
+"""How much the share moves for vectors that find twice as much as words."""
+_BOUNDS: Final = (0.2, 0.9)
+"""How far it moves."""
 _QUESTIONS = 100
 _LEAST = 50
 """Questions below which nothing is learnt."""
@@ -47,6 +53,8 @@ _WORDS = 2
 """Words that a question has at least."""
 _FAR = 2.0
 """How many times better words must find than vectors, for these to count for less than half."""
+_Scored: TypeAlias = list[tuple[int, float]]
+_Found: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])|\n+")
 
 
@@ -74,6 +82,18 @@ class FusionWeight:
     changed: int = 0
     length: float = 0
 
+    def of(self, text: str) -> float:
+        """Return the share of the vectors for a search: in short texts smaller if it is a question.
+
+        Example:
+            >>> short = FusionWeight(0.7, questions=100, length=4)
+            >>> short.of("a man in a red hat"), short.of("Which man wears a hat?")
+            (0.7, 0.5)
+        """
+        if not self.questions or self.dense <= EVEN or not asks(text):
+            return self.dense
+        return round(max(EVEN, self.dense - (usual(self.length) - EVEN)), 2)
+
     @property
     def due(self) -> bool:
         """Whether nothing was tried yet, or more than a tenth of the documents has changed since."""
@@ -92,10 +112,16 @@ class FusionWeight:
         shares = f"words {1 - self.dense:.0%}, meaning {self.dense:.0%}"
         if not self.questions:
             return f"{shares} (too few texts to learn from)"
-        if self.dense > EVEN:
-            shares += f", because the texts are short ({self.length:g} words in the median)"
-        elif self.dense < EVEN:
-            shares += ", because the model finds far less than words"
+        short = usual(self.length) if self.length else EVEN
+        reasons = [f"the texts are short ({self.length:g} words in the median)"] if short > EVEN else []
+        if self.dense < EVEN and self.vectors * _FAR < self.words:
+            reasons = ["the model finds far less than words"]
+        elif self.dense != short:
+            reasons.append(f"the model finds {'more' if self.dense > short else 'less'} than words")
+        if reasons:
+            shares += f", because {' and '.join(reasons)}"
+        if self.dense > EVEN and (asked := self.of("?")) < self.dense:
+            shares += f"; for questions meaning {asked:.0%}"
         return (
             f"{shares}; of {self.questions} questions made from the texts the right one is found with MRR "
             f"{self.fused:.2f} by both, {self.words:.2f} by words, {self.vectors:.2f} by meaning"
@@ -117,17 +143,32 @@ def learnt(state: DocumentState, model: IndexModel) -> FusionWeight:
         return FusionWeight(documents=state.rows.count)
     rests = model.embedded(state, [rest for _, _, rest in asked])
     length = statistics.median(len(state.bm25.words(text)) for _, text in _texts(state))
-    fitting = usual(length)
-    shares = (0.0, *_SHARES, fitting, 1.0)
-    found = np.array(
-        [_ranks(state, model, shares, *one, rest) for one, rest in zip(asked, rests, strict=True)]
+    ranked = [_ranked(state, model, *one, rest) for one, rest in zip(asked, rests, strict=True)]
+    words, vectors = _found(ranked, 0.0), _found(ranked, 1.0)
+    if vectors.mean() * _FAR < words.mean():
+        share = max(_SHARES, key=lambda s: float(_found(ranked, s).mean()))
+    else:
+        share = _moved(usual(length), words, vectors)
+    fused, by_words, by_meaning = (
+        round(float(found.mean()), 4) for found in (_found(ranked, share), words, vectors)
     )
-    means = found.mean(axis=0)
-    # Of such questions words find more than of people's, so vectors lose their share only by far.
-    fair = means[-1] * _FAR >= means[0]
-    at = len(shares) - 2 if fair else 1 + int(np.argmax(means[1:-2]))
-    fused, words, vectors = (round(float(means[i]), 4) for i in (at, 0, -1))
-    return FusionWeight(shares[at], len(asked), fused, words, vectors, state.rows.count, length=float(length))
+    count = state.rows.count
+    return FusionWeight(share, len(asked), fused, by_words, by_meaning, count, length=float(length))
+
+
+def _moved(share: float, words: _Found, vectors: _Found) -> float:
+    """Return a share moved by what words and vectors find: less, the less sure the difference is."""
+    difference = vectors - words
+    mean = float(difference.mean())
+    if not mean:
+        return share
+    # What chance may have added is taken off (shrinkage by the estimated variance of the mean).
+    mean *= mean**2 / (mean**2 + float(difference.var()) / len(difference))
+    by = _MOVED * math.log2((float(words.mean()) + mean) / float(words.mean())) if words.any() else 1.0
+    if by < 0:
+        by *= (_SHORT[1] - share) / (_SHORT[1] - EVEN)
+    low, high = _BOUNDS
+    return round(min(high, max(low, share + by)), 2)
 
 
 def usual(length: float) -> float:
@@ -177,30 +218,33 @@ def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
     return found if len(found) >= _LEAST else [*found, *whole][:_QUESTIONS]
 
 
-def _ranks(
+def _ranked(
     state: DocumentState,
     model: IndexModel,
-    shares: tuple[float, ...],
     row: int,
     text: str,
     rest: str,
     vector: np.ndarray[Any, np.dtype[np.float32]],
-) -> list[float]:
-    """Return the reciprocal rank of what is left of a document, for each share of the vectors."""
+) -> tuple[int, _Scored, _Scored]:
+    """Return a row and the rankings by words and by vectors in which what is left of it stands."""
     query = model.query_vector(state, text)
     depth = candidates(1)
     own = float((query.astype(np.float64) * unit(vector)).sum())
     words = _with(state.bm25.search(text, depth + 1), row, state.bm25.score_of(text, rest), depth)
-    nearest = _with(state.dense.search(query, depth + 1), row, own, depth)
+    return row, words, _with(state.dense.search(query, depth + 1), row, own, depth)
+
+
+def _found(ranked: list[tuple[int, _Scored, _Scored]], share: float) -> _Found:
+    """Return the reciprocal rank of each row by a share of the vectors."""
     ranks = []
-    for share in shares:
+    for row, words, nearest in ranked:
         fused = dict(weighted_scores((words, nearest), weights=(1 - share, share)))
         score = fused.get(row, 0.0)
         ranks.append(1 / (1 + sum(other > score for other in fused.values())) if score else 0.0)
-    return ranks
+    return np.array(ranks)
 
 
-def _with(ranking: Ranking, row: int, score: float, depth: int) -> list[tuple[int, float]]:
+def _with(ranking: Ranking, row: int, score: float, depth: int) -> _Scored:
     """Return a ranking in which one row has another score; what scores nothing is not found."""
     scored = zip(ranking[1].tolist(), ranking[0].tolist(), strict=True)
     found = [(value, other) for value, other in scored if other != row] + [(score, row)] * (score > 0)

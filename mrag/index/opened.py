@@ -42,7 +42,7 @@ class SimilarityIndex:
         """
         if mode != "bm25" and self.files.embedder_name is None:
             mode = "bm25"
-        return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.dense)
+        return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.of(text))
 
     def search_document(self, iri: str, k: int) -> list[Match]:
         """Return the documents most similar to the document of an entity, itself left out.

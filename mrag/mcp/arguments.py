@@ -18,15 +18,16 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+RankerName = Annotated[str, Field(min_length=1, max_length=100)]
+
+
 class SearchArguments(Arguments):
     """Arguments of `search`."""
 
     text: Words = Field(description="What to search for, in words.")
     k: int = Field(default=10, ge=1, le=100, description="Maximum number of entities.")
-    ranker: str | None = Field(
+    ranker: RankerName | None = Field(
         default=None,
-        min_length=1,
-        max_length=100,
         description="By words (bm25), by meaning (dense), both (hybrid) or structure (codes); behind it "
         "+mmr for variety or +cel for a learnt concept. The server's own if left out.",
     )
@@ -54,6 +55,9 @@ class AskArguments(Arguments):
         default="auto",
         description="plan: compute the answer or say why that cannot be done. read: read it around the most "
         "similar entities. auto: compute where that is sure, else read.",
+    )
+    ranker: RankerName | None = Field(
+        default=None, description="What finds the entities to start from, if it is read; as for `search`."
     )
     reading: int = Field(
         default=1, ge=1, le=100, description="Number of the reading to compute, of those that `ask` offers."

@@ -53,12 +53,27 @@ class ToolContext:
                 self._model = generation.resolve(self.settings.model) or "none"
         return self._model
 
-    def ranker(self, name: str | None = None) -> Ranker:
-        """Return a ranker; that of the settings is made once."""
-        from mrag.retrieval.registry import check_client_ranker, ranker
+    def check_ranker(self, name: str | None) -> None:
+        """Make sure that a client may choose a ranker; None stands for that of the settings.
+
+        Raises:
+            ConfigError: If there is no such ranker, or only the operator may choose it.
+        """
+        from mrag.retrieval.registry import check_client_ranker
 
         if name is not None:
             check_client_ranker(name, self.settings.ranker)
+
+    def ranker(self, name: str | None = None) -> Ranker:
+        """Return a ranker; that of the settings is made once.
+
+        Raises:
+            ConfigError: If there is no such ranker, or only the operator may choose it.
+        """
+        from mrag.retrieval.registry import ranker
+
+        if name is not None:
+            self.check_ranker(name)
             return ranker(name, self.kg, index=self.settings.index)
         with self._lock:
             if self._ranker is None:

@@ -107,6 +107,7 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations: computed where that is sure, else read."""
     from mrag.retrieval.routing import computed
 
+    desk.check_ranker(asked.ranker)
     found, why = computed(desk.kg, asked.question, asked.how, asked.reading)
     notes: list[str] = []
     if found is None:
@@ -118,7 +119,7 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
             k=asked.k,
             index=desk.settings.index,
             how="read",
-            ranker=desk.ranker(),
+            ranker=desk.ranker(asked.ranker),
         )
         found = replace(found, why=why)
         notes = _staleness(desk)
@@ -126,7 +127,7 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
             notes.insert(0, f"Read, not computed: {one_line(why)}.")
     data = found.to_json()
     # The lines it was made from are many, and those that count are cited.
-    data.pop("context", None)
+    data["entities"] = (data.pop("context", None) or {}).get("entities", [])
     data |= {"rows": data["rows"][: asked.most], "count": len(data["rows"])}
     if data["count"] > asked.most:
         notes.append(f"{asked.most} of {data['count']} rows are in the JSON.")

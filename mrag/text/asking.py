@@ -1,0 +1,29 @@
+"""Whether a text asks, by its form."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["asks"]
+
+_MARKS: Final = ("?", "？", "؟", "⁇")
+_FIRST: Final = re.compile(
+    r"\W*(?:(?:in|on|at|to|from|by|of|for|with|about|since|until|von|zu|mit|bei|seit|aus|an|auf)\s+)?"
+    # English, then German.
+    r"(?:which|what|who|whom|whose|where|when|why|how"
+    r"|is|are|was|were|does|do|did|has|have|had|can|could|will|would|should"
+    r"|welche[rsmn]?|wer|wem|wen|wessen|wo|wohin|woher|wann|warum|wieso|wie|wieviele?"
+    r"|ist|sind|war|waren|hat|haben|hatte|hatten|gibt)\b",
+    re.IGNORECASE,
+)
+
+
+def asks(text: str) -> bool:
+    """Return whether a text is a question: by the mark at its end, or by its first word in English or German.
+
+    Example:
+        >>> [asks(text) for text in ("who wrote Dune", "a man in a red hat", "Pourquoi pas ?")]
+        [True, False, True]
+    """
+    return text.rstrip().endswith(_MARKS) or _FIRST.match(text) is not None
