@@ -1,34 +1,27 @@
-"""Vector search: a flat scan in two steps, sign bits first, then the exact vectors of the nearest."""
+"""Vector search: a flat scan in two steps, signs first, then the exact vectors of the nearest."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, best, contenders, distinct
+from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
+from mrag.index.segments.signs import Planes, nearest_by_signs, sign_planes
 from mrag.storage.arrays import Lazy
 
-__all__ = ["DenseIndex", "DenseParams", "sign_codes"]
+__all__ = ["DenseIndex", "DenseParams"]
 
 Vectors = npt.NDArray[np.float32]
 Stored = Vectors | Lazy
-Codes = npt.NDArray[np.uint64]
 
-_LEAST_BITS: Final = 512
 _CHUNK: Final = 4096
-_CACHED: Final = 1 << 14
-"""Rows whose bits are compared at once."""
-_ROUNDS: Final = 2
-_WIDER: Final = 8
-_WIDEST: Final = 64
-"""Half of the bits let through this many times the rows that all of them do, or one row of so many."""
+_ONE_OF: Final = 160
+"""Of so many rows signs let one through at least, because the more there are, the more lie close together."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +29,10 @@ class DenseParams:
     """The knobs of vector search.
 
     Args:
-        prefilter_from: Number of rows from which sign bits go first; below it, and wherever few
-            documents are allowed, the vectors of all that are allowed are compared.
-        oversample: How many documents per one asked for the sign bits let through, 1 or more.
-        candidates: How many they let through at least.
+        prefilter_from: Number of rows from which signs go first; below it, and wherever few documents
+            are allowed, the vectors of all that are allowed are compared.
+        oversample: How many documents per one asked for the signs let through, 1 or more.
+        candidates: How many they let through at least; and at least one in 160.
 
     Raises:
         ConfigError: If a knob is out of range.
@@ -47,88 +40,32 @@ class DenseParams:
     Example:
         >>> DenseParams(oversample=0)
         Traceback (most recent call last):
-        mrag.errors.ConfigError: Sign bits cannot let through 0 candidates per document. Use 1 or more...
+        mrag.errors.ConfigError: Signs cannot let through 0 candidates per document. Use 1 or more...
     """
 
-    prefilter_from: int = 20_000
+    prefilter_from: int = 50_000
     oversample: int = 20
     candidates: int = 400
 
     def __post_init__(self) -> None:
         if self.oversample < 1:
             raise ConfigError(
-                f"Sign bits cannot let through {self.oversample} candidates per document.",
+                f"Signs cannot let through {self.oversample} candidates per document.",
                 hint="Use 1 or more; 20 keeps nearly all of the best.",
             )
-
-
-def _bits(dim: int) -> int:
-    # The rotation works on powers of two; more bits than dimensions still sharpen the estimate.
-    return max(_LEAST_BITS, 1 << (dim - 1).bit_length())
-
-
-@lru_cache(maxsize=8)
-def _signs(bits: int) -> Vectors:
-    # SHAKE and not a random generator: the same signs on every machine and numpy, for ever.
-    stream = hashlib.shake_128(b"mrag sign codes 1").digest(_ROUNDS * bits // 8)
-    ones = np.unpackbits(np.frombuffer(stream, np.uint8)).reshape(_ROUNDS, bits)
-    return np.where(ones, np.float32(1), np.float32(-1))
-
-
-def _rotated(vectors: Vectors) -> Vectors:
-    bits = _bits(vectors.shape[1])
-    out = np.zeros((len(vectors), bits), np.float32)
-    out[:, : vectors.shape[1]] = vectors
-    for signs in _signs(bits):
-        out *= signs
-        step = 1
-        while step < bits:
-            pairs = out.reshape(len(out), bits // (2 * step), 2, step)
-            left, right = pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]
-            pairs[:, :, 0], pairs[:, :, 1] = left, right
-            step *= 2
-    return out
-
-
-def sign_codes(vectors: Vectors) -> Codes:
-    """Reduce vectors to the signs of their pseudo-random projections.
-
-    The share of equal bits estimates the angle (Charikar, 2002, Similarity estimation techniques
-    from rounding algorithms); the projections are two rounds of fixed random sign flips and a
-    Walsh-Hadamard transform, which act like a random rotation (Andoni et al., 2015, Practical and
-    optimal LSH for angular distance).
-
-    Args:
-        vectors: Shape (n, dim).
-
-    Returns:
-        Shape (words, n), 64 bits a word: word by word a scan runs through memory in order.
-
-    Example:
-        >>> codes = sign_codes(np.array([[1, 0], [0.9, 0.1], [-1, 0]], np.float32))
-        >>> near, far = (int(np.bitwise_count(codes[:, 0] ^ codes[:, i]).sum()) for i in (1, 2))
-        >>> codes.shape, near < 100, far > 400
-        ((8, 3), True, True)
-    """
-    words = _bits(vectors.shape[1]) // 64
-    codes = np.empty((words, len(vectors)), np.uint64)
-    for start in range(0, len(vectors), _CHUNK):
-        packed = np.packbits(_rotated(vectors[start : start + _CHUNK]) > 0, axis=1, bitorder="little")
-        codes[:, start : start + _CHUNK] = packed.view("<u8").T
-    return codes
 
 
 class DenseIndex:
     """Cosine similarity over one or more segments of vectors of length 1.
 
-    Up to `params.prefilter_from` documents every vector is compared. Above, the bits of `sign_codes`
-    choose candidates by Hamming distance, and their exact vectors decide. Final scores are summed in
+    Up to `params.prefilter_from` documents every vector is compared. Above, the planes of `sign_planes`
+    choose candidates, and their exact vectors decide. Final scores are summed in
     binary64, row by row, so they depend neither on the order of documents nor on threads.
 
     Args:
         rows: The documents.
         vectors: One array per segment of `rows`, shape (rows of the segment, dim), of length 1 or 0.
-        codes: What `sign_codes` returns for each.
+        planes: What `sign_planes` returns for each.
         params: The knobs.
 
     Example:
@@ -143,12 +80,12 @@ class DenseIndex:
         self,
         rows: Rows,
         vectors: Sequence[Stored],
-        codes: Sequence[Codes | Lazy],
+        planes: Sequence[Planes | Lazy],
         params: DenseParams | None = None,
     ) -> None:
         self.rows = rows
         self.vectors = tuple(vectors)
-        self.codes = tuple(codes)
+        self.planes = tuple(planes)
         self.params = params or DenseParams()
 
     @classmethod
@@ -166,7 +103,7 @@ class DenseIndex:
         order = sorted(range(len(ids)), key=ids.__getitem__)
         table = StringTable.of(distinct([ids[i] for i in order]))
         stored = np.ascontiguousarray(vectors[order], np.float32)
-        return cls(Rows([table]), [stored], [sign_codes(stored)], params)
+        return cls(Rows([table]), [stored], [sign_planes(stored)], params)
 
     @property
     def dim(self) -> int | None:
@@ -197,14 +134,15 @@ class DenseIndex:
         count = self.rows.count if mask is None else int(np.count_nonzero(allowed))
         if count == 0 or k < 1:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        wanted = max(self.params.candidates, k * self.params.oversample)
+        wanted = max(self.params.candidates, k * self.params.oversample, count // _ONE_OF)
         everything = None if count == self.rows.total else allowed
         if count <= wanted or count * 50 <= self.rows.total:
             found = np.flatnonzero(allowed)
         elif self.rows.total < self.params.prefilter_from:
             found = self._near(query, k, everything)
         else:
-            found = self._close(query, self._similar_bits(query, wanted, everything), k)
+            masks = [allowed[start:end] for start, end in self.rows.spans()]
+            found = self._close(query, nearest_by_signs(self.planes, query, wanted, masks), k)
         return self.rows.order(found, self._cosines(query, found), k)
 
     def _near(self, query: Vectors, k: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
@@ -221,24 +159,6 @@ class DenseIndex:
             scores[here] = vectors[rows[here] - start] @ query
         return rows[contenders(scores, k, margin=_rounding(query))]
 
-    def _similar_bits(self, query: Vectors, wanted: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
-        code = sign_codes(query[np.newaxis])[:, 0]
-        # Half of the bits choose the rows of which all are compared: reading them is what takes the time.
-        first = max(1, len(code) // 2)
-        distances = np.empty(self.rows.total, np.uint16)
-        for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
-            _differing_bits(codes[:first], code[:first], distances[start:end])
-        if allowed is not None:
-            distances[~allowed] = np.iinfo(np.uint16).max
-        rows = _least(distances, max(wanted * _WIDER, self.rows.total // _WIDEST))
-        rows = rows if allowed is None else rows[allowed[rows]]
-        distances = distances[rows]
-        for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
-            here = slice(*np.searchsorted(rows, (start, end)))
-            for word, bits in zip(codes[first:], code[first:], strict=True):
-                distances[here] += np.bitwise_count(word[rows[here] - start] ^ bits)
-        return rows[_least(distances, wanted)]
-
     def _cosines(self, query: Vectors, rows: npt.NDArray[np.int64]) -> Vectors:
         exact = query.astype(np.float64)
         scores = np.empty(len(rows), np.float32)
@@ -250,30 +170,6 @@ class DenseIndex:
         return scores
 
 
-def _differing_bits(codes: Codes, code: npt.NDArray[np.uint64], into: npt.NDArray[np.uint16]) -> None:
-    """Count the bits in which rows differ from a code, so many rows at a time that they stay in the cache."""
-    differing = np.empty(_CACHED, np.uint64)
-    counts = np.empty(_CACHED, np.uint8)
-    for start in range(0, len(into), _CACHED):
-        here = into[start : start + _CACHED]
-        here[:] = 0
-        some, few = differing[: len(here)], counts[: len(here)]
-        for word, bits in zip(codes, code, strict=True):
-            np.bitwise_xor(word[start : start + _CACHED], bits, out=some)
-            np.bitwise_count(some, out=few)
-            np.add(here, few, out=here)
-
-
 def _rounding(query: Vectors) -> float:
     """Return twice the worst rounding of a binary32 product: BLAS adds in any order, and may lose none."""
     return 2 * len(query) * 2.0**-24
-
-
-def _least(distances: npt.NDArray[np.uint16], wanted: int) -> npt.NDArray[np.int64]:
-    """Return the rows of the least distances, ascending: so many, and all that tie with the last of them."""
-    # A bound of the best complements leaves few rows to be counted.
-    bound = np.uint16(~np.uint16(best(~distances, wanted)))
-    rows = np.flatnonzero(distances <= bound).astype(np.int64, copy=False)
-    near = distances[rows]
-    border = np.searchsorted(np.cumsum(np.bincount(near)), wanted)
-    return rows[near <= border]

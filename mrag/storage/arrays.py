@@ -93,6 +93,16 @@ class Lazy:
         """Return the array; only rows that `need` was asked for may be looked at."""
         return self._array
 
+    def among(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
+        """Return the array with some rows read and checked; no others may be looked at.
+
+        Raises:
+            DamagedIndex: If they are not as they were written.
+        """
+        if not self._file.complete:
+            self._touch(rows)
+        return self._array
+
     def whole(self) -> npt.NDArray[Any]:
         """Return the array, all of it read and checked.
 

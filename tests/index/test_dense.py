@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.dense import DenseIndex, DenseParams, sign_codes
+from mrag.index.dense import DenseIndex, DenseParams
 from mrag.index.embedding.embedders import WordLlamaEmbedder
 from mrag.index.segments.rows import Rows, StringTable
+from mrag.index.segments.signs import _rotated, nearest_by_signs, planes_of_codes, sign_planes
 
 FORCED = DenseParams(prefilter_from=0)
 
@@ -35,13 +36,13 @@ def brute(ids: list[str], vectors: Any, query: Any, k: int) -> list[tuple[str, f
 
 
 def in_pieces(ids: list[str], vectors: Any, borders: list[int], params: DenseParams) -> DenseIndex:
-    tables, parts, codes = [], [], []
+    tables, parts, planes = [], [], []
     for start, end in zip([0, *borders], [*borders, len(ids)], strict=True):
         order = sorted(range(start, end), key=lambda i: ids[i])
         tables.append(StringTable.of([ids[i] for i in order]))
         parts.append(vectors[order])
-        codes.append(sign_codes(vectors[order]))
-    return DenseIndex(Rows(tables), parts, codes, params)
+        planes.append(sign_planes(vectors[order]))
+    return DenseIndex(Rows(tables), parts, planes, params)
 
 
 @given(st.integers(1, 40), st.integers(1, 24), st.integers(1, 45), st.integers(0, 10**6), st.booleans())
@@ -85,7 +86,7 @@ def test_only_allowed_and_live_rows(params: DenseParams, share: float) -> None:
     whole = DenseIndex.of(ids, vectors, params)
     chance = np.random.default_rng(2)
     gone = chance.choice(ids, 800, replace=False).tolist()
-    index = DenseIndex(whole.rows.without(gone), whole.vectors, whole.codes, params)
+    index = DenseIndex(whole.rows.without(gone), whole.vectors, whole.planes, params)
     mask = chance.random(4000) < share
     left = [i for i in range(4000) if mask[i] and ids[i] not in set(gone)]
     query = unit_vectors(1, 32, 9)[0]
@@ -104,7 +105,7 @@ def test_sign_bits_keep_the_best_of_real_texts(
     texts = sorted({d[part][:300] for d in medquad if d[part]})
     vectors = wordllama.embed_documents(texts)
     index = DenseIndex.of([f"{i:05d}" for i in range(len(texts))], vectors)
-    bits = DenseIndex(index.rows, index.vectors, index.codes, FORCED)
+    bits = DenseIndex(index.rows, index.vectors, index.planes, FORCED)
     kept = []
     for query in wordllama.embed_documents([d["question"] for d in medquad[::13]]):
         exact, approximate = found(index, query, 10), found(bits, query, 10)
@@ -113,25 +114,51 @@ def test_sign_bits_keep_the_best_of_real_texts(
     assert np.mean(kept) >= 0.99
 
 
-def test_codes_are_the_same_everywhere() -> None:
-    codes = sign_codes(np.eye(3, 100, dtype=np.float32) + np.float32(0.01))
-    assert codes.shape == (8, 3) and codes.dtype == np.uint64
-    assert [f"{int(word):016x}" for word in codes[0]] == [
+def bits_of(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
+    return np.unpackbits(sign_planes(vectors), axis=1, count=len(vectors), bitorder="little")
+
+
+def test_planes_are_the_same_everywhere_and_come_from_earlier_codes() -> None:
+    vectors = np.eye(3, 100, dtype=np.float32) + np.float32(0.01)
+    planes = sign_planes(vectors)
+    assert planes.shape == (512, 8) and planes.dtype == np.uint8
+    words = np.packbits(bits_of(vectors), axis=0, bitorder="little").T.copy().view("<u8")
+    assert [f"{int(word):016x}" for word in words[:, 0]] == [
         "8a189aae0bc1c8dd",
         "3adb9aa2f83dbb11",
         "3a426aab06342277",
     ]
-    assert sign_codes(unit_vectors(2, 700, 1)).shape == (16, 2)
+    assert np.array_equal(planes_of_codes(np.ascontiguousarray(words.T, np.uint64)), planes)
+    assert sign_planes(unit_vectors(65, 700, 1)).shape == (1024, 16)
 
 
-def test_distance_of_codes_follows_the_angle() -> None:
+def test_signs_follow_the_angle() -> None:
     vectors = unit_vectors(2, 384, 11)
     for share in (0.1, 0.25, 0.5, 0.75):
         angle = share * np.pi
         across = vectors[1] - (vectors[1] @ vectors[0]) * vectors[0]
         turned = np.cos(angle) * vectors[0] + np.sin(angle) * across / np.linalg.norm(across)
-        codes = sign_codes(np.array([vectors[0], turned], np.float32))
-        assert np.bitwise_count(codes[:, 0] ^ codes[:, 1]).sum() / 512 == pytest.approx(share, abs=0.07)
+        bits = bits_of(np.array([vectors[0], turned], np.float32))
+        assert (bits[:, 0] != bits[:, 1]).mean() == pytest.approx(share, abs=0.07)
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=3), st.integers(1, 80), st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_nearest_by_signs_adds_up_the_bits_of_the_furthest_planes(
+    sizes: list[int], k: int, seed: int
+) -> None:
+    vectors = [unit_vectors(size, 32, seed + at) for at, size in enumerate(sizes)]
+    chance = np.random.default_rng(seed)
+    allowed = [chance.random(size) < 0.8 for size in sizes]
+    query = unit_vectors(1, 32, seed + 9)[0]
+    got = nearest_by_signs(list(map(sign_planes, vectors)), query, k, allowed)
+    turned = _rotated(query[np.newaxis])[0]
+    read = np.argsort(-np.abs(turned), kind="stable")[:80]
+    weight = 1 + (np.abs(turned[read]) >= np.abs(turned[read]).mean())
+    equal = (np.concatenate([bits_of(part).T for part in vectors])[:, read] > 0) == (turned[read] >= 0)
+    sums = np.where(np.concatenate(allowed), equal @ weight, -1)
+    least = np.sort(sums)[::-1][min(k, len(sums)) - 1]
+    assert got.tolist() == np.flatnonzero((sums >= least) & (sums >= 0)).tolist()
 
 
 def test_empty_and_wrong() -> None:

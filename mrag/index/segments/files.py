@@ -2,7 +2,7 @@
 
 | file | content |
 |---|---|
-| `segment-N.seg` | a segment: IDs, texts, digests, term frequencies, vectors (float32) and their sign codes |
+| `segment-N.seg` | a segment: IDs, texts, digests, term frequencies, vectors (float32) and their signs |
 | `deleted-N.bits` | which rows are deleted, one bit each |
 | `vectors.pending` | vectors of a `sync` that has not ended, see `PendingVectors` |
 """

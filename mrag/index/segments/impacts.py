@@ -116,9 +116,13 @@ class Impacts:
         """Return for live rows whether they have a term, and its impacts."""
         counts = np.zeros(len(rows), np.int32)
         for base, its, count in self._places(name):
-            place = np.minimum(np.searchsorted(its, rows - base), len(its) - 1)
-            here = its[place] == rows - base
-            counts[here] = count[place[here]]
+            inside = np.flatnonzero((rows >= base) & (rows <= base + int(its[-1])))
+            sought = (rows[inside] - base).astype(
+                np.int32
+            )  # of another type, all postings would be converted
+            place = np.searchsorted(its, sought)
+            here = its[place] == sought
+            counts[inside[here]] = count[place[here]]
         has, impacts = counts > 0, np.zeros(len(rows))
         if has.any():
             impacts[has] = self._impacts(self.idf(name), rows[has], counts[has])
@@ -252,22 +256,19 @@ def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | Non
     frequent terms alone are ranked once and kept. None where all rows have to be scored.
     """
     names = sorted(query, key=lambda name: (impacts.df(name), name))
-    rare: dict[str, int] = {}
-    budget = impacts.rows.total // _FREQUENT
-    for name in names:
-        if (budget := budget - impacts.df(name)) < 0:
-            break
-        rare[name] = query[name]
-    rest = {name: query[name] for name in names[len(rare) :]}
-    bound = left = sum(times * impacts.top(name) for name, times in rest.items()) * _SLACK
-    every, sums = _summed(impacts, rare)
+    tops = [query[name] * impacts.top(name) for name in names]
+    sizes = np.cumsum([impacts.df(name) for name in names])
+    rare = int(np.searchsorted(sizes, impacts.rows.total // _FREQUENT, side="right"))
+    every, sums, met = _summed(impacts, [(name, query[name]) for name in names[:rare]], tops, k, mask)
+    rest = {name: query[name] for name in names[met:]}
+    bound = left = sum(tops[met:]) * _SLACK
     rows = every
     if mask is not None:
         rows, sums = rows[mask[rows]], sums[mask[rows]]
     rows, sums = _promising(rows, sums, k, left)
-    for name, times in rest.items():
-        sums = sums + impacts.at(name, rows)[1] * times
-        left -= times * impacts.top(name)
+    for name, top in zip(rest, tops[met:], strict=True):
+        sums = sums + impacts.at(name, rows)[1] * rest[name]
+        left -= top
         rows, sums = _promising(rows, sums, k, left)
     scores = sums.astype(np.float32)
     enough = len(rows) >= k and np.partition(scores, len(scores) - k)[len(scores) - k] > np.float32(bound)
@@ -297,25 +298,30 @@ def _promising(
 
 
 def _summed(
-    impacts: Impacts, terms: Mapping[str, int]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the rows that have one of some rare terms, each once, and their scores by these."""
-    # Of what weighs nothing a row could not be told from one that has not been met.
-    found = [(impacts.term(name), times) for name, times in terms.items() if impacts.idf(name) > 0]
-    if len(found) == 1:
-        [(term, times)] = found
-        return term.rows.astype(np.int64), term.times(times)
+    impacts: Impacts, terms: Sequence[tuple[str, int]], tops: Sequence[float], k: int, mask: Mask | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], int]:
+    """Return the rows that have one of some rare terms, their scores by these, and how many terms were met.
+
+    The terms come rarest first; `tops` says the most that each adds, and then each of the frequent ones. Where
+    no row that has not been met can be among the best k, the terms that are left are not gone through.
+    """
+    rows, sums, met = np.empty(0, np.int64), np.empty(0), 0
     with impacts.room() as room:
-        fresh = [np.empty(0, np.int64)]
-        for term, times in found:
-            here = term.rows.astype(np.int64)
-            before = room[here]
-            fresh.append(here[before == 0])
-            room[here] = before + term.times(times)
-        rows = np.concatenate(fresh)
+        for at, (name, times) in enumerate(terms):
+            few = rows if mask is None else rows[mask[rows]]
+            if k <= len(few) < impacts.df(name) and best(room[few], k) > sum(tops[at:]) * _SLACK:
+                break
+            met = at + 1
+            # Of what weighs nothing a row could not be told from one that has not been met.
+            if impacts.idf(name) > 0:
+                term = impacts.term(name)
+                here = term.rows.astype(np.int64)
+                before = room[here]
+                rows = np.concatenate([rows, here[before == 0]])
+                room[here] = before + term.times(times)
         sums = room[rows]
         room[rows] = 0
-    return rows, sums
+    return rows, sums, met
 
 
 def _others(
@@ -331,5 +337,8 @@ def _others(
             impacts.tails = {}
         impacts.tails[key] = tail
     rows, scores = tail
-    new = ~np.isin(rows, known)
+    with impacts.room() as room:
+        room[known] = 1
+        new = room[rows] == 0
+        room[known] = 0
     return rows[new], scores[new], len(rows) < _TAIL

@@ -89,16 +89,15 @@ def search(
     nearest = state.dense.search(vector, depth, mask) if known and vector is not None else nothing
     rows, scores = words if len(words[0]) else nearest
     if mode == "hybrid":
-        every = {*words[0].tolist(), *nearest[0].tolist()}
-        names = {row: state.rows.id_of(row) for row in every}
-        at = {name: row for row, name in names.items()}
-        rankings = [
-            [(names[row], score) for row, score in zip(*(part.tolist() for part in found), strict=True)]
-            for found in (words, nearest)
-        ]
         shares = (1.0, 0.0) if vector is None else (1 - weight, weight)
-        fused = weighted_scores(rankings, weights=shares)[:k]
-        rows = np.array([at[name] for name, _ in fused], np.int64)
+        parts: list[list[tuple[int, float]]] = [
+            list(zip(found[0].tolist(), found[1].tolist(), strict=True)) for found in (words, nearest)
+        ]
+        fused = weighted_scores(parts, weights=shares)
+        # Only the rows that may be shown are named, to put ties in order of ID.
+        fused = [one for one in fused if one[1] >= fused[:k][-1][1]]
+        fused.sort(key=lambda one: (-one[1], state.rows.id_of(one[0])))
+        rows = np.array([row for row, _ in fused], np.int64)
         scores = np.array([score for _, score in fused])
     by_words, by_meaning = _ranked(words), _ranked(nearest)
     none = (None, None)

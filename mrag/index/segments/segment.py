@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from mrag.index.dense import sign_codes
 from mrag.index.segments.postings import Postings
 from mrag.index.segments.rows import Mask, StringTable
+from mrag.index.segments.signs import planes_of_codes, sign_planes
 from mrag.storage.arrays import Arrays, LazyArray, lazy
 from mrag.text.analysis import Analyser
 
@@ -82,9 +82,11 @@ class DocumentSegment:
         return lazy(self._arrays, "vectors") if "vectors" in self._arrays else None
 
     @cached_property
-    def codes(self) -> LazyArray | None:
-        """What `sign_codes` returns for the vectors."""
-        return lazy(self._arrays, "codes") if "codes" in self._arrays else None
+    def planes(self) -> LazyArray | None:
+        """What `sign_planes` returns for the vectors."""
+        if "planes" not in self._arrays and "codes" in self._arrays:  # as earlier versions wrote them
+            return planes_of_codes(self._arrays["codes"])
+        return lazy(self._arrays, "planes") if "planes" in self._arrays else None
 
     def _strings(self, name: str) -> StringTable:
         return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
@@ -112,7 +114,7 @@ class DocumentSegment:
             "postings.lengths": postings.lengths,
         }
         if vectors is not None:
-            arrays |= {"codes": sign_codes(vectors), "vectors": vectors}
+            arrays |= {"planes": sign_planes(vectors), "vectors": vectors}
         return cls(arrays)
 
     @classmethod

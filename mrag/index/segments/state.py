@@ -60,10 +60,10 @@ class DocumentState:
     @cached_property
     def dense(self) -> DenseIndex:
         """The ranker by vectors; empty in an index without."""
-        pairs = [(s.vectors, s.codes) for s in self.segments]
+        pairs = [(s.vectors, s.planes) for s in self.segments]
         vectors = [v for v, _ in pairs if v is not None]
-        codes = [c for _, c in pairs if c is not None]
-        return DenseIndex(self.rows, vectors, codes, self.dense_params)
+        planes = [p for _, p in pairs if p is not None]
+        return DenseIndex(self.rows, vectors, planes, self.dense_params)
 
     def sample(self, most: int) -> list[int]:
         """Return rows chosen at random, but the same however the documents came and lie in segments.
