@@ -12,15 +12,13 @@ from dataclasses import replace
 
 from rdflib import URIRef
 
-from mrag.errors import ConfigError
-from mrag.planning.algebra.scopes import check
 from mrag.planning.building import checks
-from mrag.planning.building.builder import Builder
-from mrag.planning.building.choices import Draft, Unbuildable
-from mrag.planning.building.joins import JoinGraph
+from mrag.planning.building.choices import Draft
+from mrag.planning.building.drafting import Drafting
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
+from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, denied, without
@@ -35,37 +33,29 @@ from mrag.planning.composing.nested import (
     outer_text,
     without_fold,
 )
-from mrag.planning.composing.ratios import both_counts, combined, halves
+from mrag.planning.composing.ratios import both_counts, halves
 from mrag.planning.composing.sames import shared_value, sharing
+from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
+from mrag.planning.composing.universal import claim_of, universal
 from mrag.planning.derived.mentions import derived_mentions
-from mrag.planning.derived.property import DerivedProperty
-from mrag.planning.derived.spans import spans_of
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.codes import CodeWords
-from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
-from mrag.planning.reading.frame import DESCRIBED, Frame
+from mrag.planning.reading.casual import plainly
+from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.reading.question import QuestionText, cut
-from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.rephrasing import more_than_other, rephrased
-from mrag.planning.reading.segmentation import QuestionItem, Segmentation, segmentations
+from mrag.planning.reading.segmentation import segmentations
 from mrag.planning.schema import Schema
 
-_TIED = 1.0
-"""What it counts, in guesses, that two ways of joining things are as likely as each other."""
 _DEEPEST = 2
 """How deep questions are nested."""
 _WORD = "xqthing"
 """A word that no graph has, with a number behind it, for what is described elsewhere."""
 
 
-def _undecided(draft: Draft) -> Draft:
-    """Return a draft less likely where a join of it could as well go another way."""
-    return replace(draft, guesses=draft.guesses + _TIED) if draft.ties else draft
-
-
-class Parser:
+class Parser(Drafting):
     """Reads questions over one graph.
 
     Args:
@@ -75,13 +65,10 @@ class Parser:
     """
 
     def __init__(self, schema: Schema, lexicon: Lexicon, weights: Mapping[str, float] = WEIGHTS) -> None:
-        self.schema = replace(schema, properties={**schema.properties, **spans_of(schema)})
-        self.lexicon = lexicon
+        super().__init__(schema, lexicon)
         self.weights = weights
         self._chains = chain_reader(self.schema, lexicon)
-        self._joins = JoinGraph(schema)
         self._codes = CodeWords(schema, lexicon.matcher.things)
-        self.refusals: list[str] = []
         self._one_word: dict[str, list[Candidate]] = {}
         for info in schema.properties.values():
             for name in info.names:
@@ -101,7 +88,11 @@ class Parser:
         """
         self.refusals = []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
-        for draft, cost in self._read(rephrased(text), meant or {}, _DEEPEST):
+        text = rephrased(plainly(text))
+        several = also_told(text) is None and spoken_of(text) is not None
+        for draft, cost in self._read(text, meant or {}, _DEEPEST):
+            if several and len(draft.shown) < 2:
+                continue  # half of what is asked for is no answer
             reading = scored(draft, cost, self.schema, self.weights)
             key = (reading.plan, reading.shown)
             if key not in found or found[key].probability < reading.probability:
@@ -121,7 +112,7 @@ class Parser:
         if depth and (both := halves(text)) is not None:
             one, other = (self._read(half, given, 0)[:3] for half in both)
             return [(d, n) for a, n in one for b, _ in other if (d := both_counts(a, b)) is not None]
-        if depth and (told := self._apart(text, given)):
+        if depth and (told := self._apart(text, given, depth)) is not None:
             return told
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
@@ -186,10 +177,34 @@ class Parser:
             return [self._read(other, given, 0)]
         return [[]] if depth == _DEEPEST and counts_unread(question, mentions) else []
 
-    def _apart(self, text: str, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
-        """Return drafts of questions that are told by their whole form."""
+    def _apart(
+        self, text: str, given: Mapping[str, Candidate], depth: int
+    ) -> list[tuple[Draft, float]] | None:
+        """Return drafts of questions that are told by their whole form; None for others."""
+        if (claim := claim_of(text)) is not None:
+            # That something holds of one thing is no answer to whether it does of all.
+            return [(d, 0.0) for d in universal(claim, lambda t: self._best(t, given))]
         found = apart(text, lambda t: self._best(t, given), self.schema)
-        return [(d, 0.0) for d in found if self._checked(d)]
+        if not found and also_told(text) is None and (spoken := spoken_of(text)) is not None:
+            found = self._together(spoken, given, depth)
+        return [(d, 0.0) for d in found if self._checked(d)] or None
+
+    def _together(self, spoken: SpokenOf, given: Mapping[str, Candidate], depth: int) -> list[Draft]:
+        """Return drafts of several questions about one thing."""
+        known = {
+            c.term: c.classes
+            for m in self._mentions(cut(spoken.first), given)
+            for c in m.candidates
+            if c.kind == "entity"
+        }
+        firsts = sorted(self._read(spoken.first, given, depth - 1), key=self._unlikely)
+        return told_together(
+            spoken,
+            [draft for draft, _ in firsts],
+            lambda thing: known.get(str(thing), ()),
+            lambda text, thing: self._best(text, {**given, STAND_IN: thing}),
+            self.schema,
+        )
 
     def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
         """Return drafts of a question that denies a description of several parts."""
@@ -264,86 +279,3 @@ class Parser:
             found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
             if found and (at, at + 1) not in taken:
                 yield NameMention(at, at + 1, tuple(found))
-
-    def _dimension(self, adjective: str) -> list[tuple[Candidate, str]]:
-        found = [
-            (Candidate("property", d.property, d.score, d.name, "synonym"), str(d.direction))
-            for d in self.lexicon.dimension(adjective)
-        ]
-        way = {"long": "greatest", "short": "least"}.get(positive(adjective) or "")
-        if way is not None:
-            spans = (i for i in self.schema.properties.values() if isinstance(i, DerivedProperty))
-            found += [(Candidate("property", i.iri, 0.88, i.names[0], "synonym"), way) for i in spans]
-        return sorted(found, key=lambda f: -f[0].score)
-
-    def _drafts(
-        self, question: QuestionText, way: Segmentation, schema: Schema, *, flips: bool
-    ) -> Iterator[Draft]:
-        first = self._draft(question, way, schema, {})
-        if first is None:
-            yield from self._otherwise(question, way, schema)
-            return
-        yield _undecided(first)
-        if not flips:
-            return
-        for twice in [p for p in checks.leading_to_names(first.plan) if self._joins.told_twice(p)][:1]:
-            draft = self._draft(question, way, schema, {}, frozenset((twice,)))
-            if draft is not None:
-                # Where both ways find the same it is told twice, else it is another answer.
-                yield replace(draft, joins=first.joins, guesses=first.guesses + 1.0)
-        for tied in first.ties[:2]:
-            draft = self._draft(question, way, schema, {}, frozenset((tied,)))
-            if draft is not None:
-                yield _undecided(replace(draft, ties=first.ties))
-        for start, candidates in sorted(first.choices.items()):
-            best = candidates[0].score
-            for other in candidates[1:3]:
-                if other.score > best - 0.25 and not (
-                    first.joins < 1 and checks.leads_to(other, candidates[0], schema)
-                ):
-                    draft = self._draft(question, way, schema, {start: other})
-                    if draft is not None:
-                        yield draft
-
-    def _otherwise(self, question: QuestionText, way: Segmentation, schema: Schema) -> Iterator[Draft]:
-        """Yield drafts of what cannot be built with the likeliest names: a kind that nothing leads to."""
-        for item in way.items:
-            for other in item.mention.candidates[1:3] if item.mention is not None else ():
-                assert item.mention is not None
-                if other.score > item.mention.candidates[0].score - 0.05:
-                    draft = self._draft(question, way, schema, {item.end: other})
-                    if draft is not None:
-                        yield draft
-
-    def _draft(
-        self,
-        question: QuestionText,
-        way: Segmentation,
-        schema: Schema,
-        chosen: Mapping[int, Candidate],
-        avoided: frozenset[str] = frozenset(),
-    ) -> Draft | None:
-        def reader(items: Sequence[QuestionItem]) -> FrameReader:
-            return FrameReader(question, items, schema, self._dimension)
-
-        def build(frame: Frame) -> Draft:
-            return Builder(
-                schema, self._joins, question, way, frame, self._dimension, chosen, avoided,
-                self.lexicon.likeness,
-            ).build()  # fmt: skip
-
-        try:
-            found = self._checked(combined(question, way.items, reader, build))
-            return found or self._checked(build(reader(way.items).read()))
-        except Unbuildable as error:
-            self.refusals.append(str(error))
-            return None
-
-    @staticmethod
-    def _checked(draft: Draft | None) -> Draft | None:
-        if draft is not None:
-            try:
-                check(draft.plan)
-            except ConfigError as error:
-                raise Unbuildable(error.message) from error
-        return draft

@@ -1,0 +1,130 @@
+"""Drafts of a question that is cut into items: the likeliest, and those by other names and other joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from mrag.errors import ConfigError
+from mrag.planning.algebra.scopes import check
+from mrag.planning.building import checks
+from mrag.planning.building.builder import Builder
+from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.building.joins import JoinGraph
+from mrag.planning.composing.ratios import combined
+from mrag.planning.derived.property import DerivedProperty
+from mrag.planning.derived.spans import spans_of
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.synonyms import positive
+from mrag.planning.lexicon import Lexicon
+from mrag.planning.reading.frame import Frame
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.reading.reader import FrameReader
+from mrag.planning.reading.segmentation import QuestionItem, Segmentation
+from mrag.planning.schema import Schema
+
+_TIED = 1.0
+"""What it counts, in guesses, that two ways of joining things are as likely as each other."""
+
+
+def _undecided(draft: Draft) -> Draft:
+    """Return a draft less likely where a join of it could as well go another way."""
+    return replace(draft, guesses=draft.guesses + _TIED) if draft.ties else draft
+
+
+class Drafting:
+    """Makes drafts of questions over one graph.
+
+    Args:
+        schema: Its schema.
+        lexicon: Its names.
+    """
+
+    def __init__(self, schema: Schema, lexicon: Lexicon) -> None:
+        self.schema = replace(schema, properties={**schema.properties, **spans_of(schema)})
+        self.lexicon = lexicon
+        self._joins = JoinGraph(schema)
+        self.refusals: list[str] = []
+
+    def _dimension(self, adjective: str) -> list[tuple[Candidate, str]]:
+        found = [
+            (Candidate("property", d.property, d.score, d.name, "synonym"), str(d.direction))
+            for d in self.lexicon.dimension(adjective)
+        ]
+        way = {"long": "greatest", "short": "least"}.get(positive(adjective) or "")
+        if way is not None:
+            spans = (i for i in self.schema.properties.values() if isinstance(i, DerivedProperty))
+            found += [(Candidate("property", i.iri, 0.88, i.names[0], "synonym"), way) for i in spans]
+        return sorted(found, key=lambda f: -f[0].score)
+
+    def _drafts(
+        self, question: QuestionText, way: Segmentation, schema: Schema, *, flips: bool
+    ) -> Iterator[Draft]:
+        first = self._draft(question, way, schema, {})
+        if first is None:
+            yield from self._otherwise(question, way, schema)
+            return
+        yield _undecided(first)
+        if not flips:
+            return
+        for twice in [p for p in checks.leading_to_names(first.plan) if self._joins.told_twice(p)][:1]:
+            draft = self._draft(question, way, schema, {}, frozenset((twice,)))
+            if draft is not None:
+                # Where both ways find the same it is told twice, else it is another answer.
+                yield replace(draft, joins=first.joins, guesses=first.guesses + 1.0)
+        for tied in first.ties[:2]:
+            draft = self._draft(question, way, schema, {}, frozenset((tied,)))
+            if draft is not None:
+                yield _undecided(replace(draft, ties=first.ties))
+        for start, candidates in sorted(first.choices.items()):
+            best = candidates[0].score
+            for other in candidates[1:3]:
+                if other.score > best - 0.25 and not (
+                    first.joins < 1 and checks.leads_to(other, candidates[0], schema)
+                ):
+                    draft = self._draft(question, way, schema, {start: other})
+                    if draft is not None:
+                        yield draft
+
+    def _otherwise(self, question: QuestionText, way: Segmentation, schema: Schema) -> Iterator[Draft]:
+        """Yield drafts of what cannot be built with the likeliest names: a kind that nothing leads to."""
+        for item in way.items:
+            for other in item.mention.candidates[1:3] if item.mention is not None else ():
+                assert item.mention is not None
+                if other.score > item.mention.candidates[0].score - 0.05:
+                    draft = self._draft(question, way, schema, {item.end: other})
+                    if draft is not None:
+                        yield draft
+
+    def _draft(
+        self,
+        question: QuestionText,
+        way: Segmentation,
+        schema: Schema,
+        chosen: Mapping[int, Candidate],
+        avoided: frozenset[str] = frozenset(),
+    ) -> Draft | None:
+        def reader(items: Sequence[QuestionItem]) -> FrameReader:
+            return FrameReader(question, items, schema, self._dimension)
+
+        def build(frame: Frame) -> Draft:
+            return Builder(
+                schema, self._joins, question, way, frame, self._dimension, chosen, avoided,
+                self.lexicon.likeness,
+            ).build()  # fmt: skip
+
+        try:
+            found = self._checked(combined(question, way.items, reader, build))
+            return found or self._checked(build(reader(way.items).read()))
+        except Unbuildable as error:
+            self.refusals.append(str(error))
+            return None
+
+    @staticmethod
+    def _checked(draft: Draft | None) -> Draft | None:
+        if draft is not None:
+            try:
+                check(draft.plan)
+            except ConfigError as error:
+                raise Unbuildable(error.message) from error
+        return draft

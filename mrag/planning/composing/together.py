@@ -1,0 +1,219 @@
+"""Several questions in one about the same thing: "when did the hall open, and how big is it".
+
+The first is read as a question of its own. What "it" is in the others is what the first names, or else what
+it asks for; their columns are shown beside those of the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final
+
+from rdflib import RDF, URIRef
+
+from mrag.errors import ConfigError
+from mrag.planning import plan as pl
+from mrag.planning.algebra.rewriting import with_unknowns, without_ties
+from mrag.planning.algebra.scopes import aggregates, all_patterns, check, mentioned, merged
+from mrag.planning.building.choices import Draft
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.reading.frame import DESCRIBED
+from mrag.planning.schema import Schema
+
+Read = Callable[[str, Candidate], Sequence[Draft]]
+
+_ASKING: Final = (
+    r"(?:(?:in|on|at|from|to|by|with|for|of) )?(?:what|when|where|who|whom|whose|which|how)(?:['’]s)?\b"
+)
+_NEXT: Final = re.compile(rf"(?i)(?:,? (?:and|&)(?: also)?,? |, |; )(?={_ASKING})")
+_PEOPLE: Final = r"he or she|she or he|he/she|she/he|his or her|his/her|him or her|he|she|him|his|her"
+_THINGS: Final = r"its|it|they|their|them"
+_PRONOUN: Final = re.compile(rf"(?i)\b(?:(?P<person>{_PEOPLE})|(?P<thing>{_THINGS}))(?=\W|$)(?!-)")
+_OWNING: Final = frozenset("its their his her".split()) | {"his or her", "his/her"}
+_BEGINS: Final = re.compile(
+    rf"(?i)^\W*(?:{_ASKING}|show|list|give|find|tell|name|return|the|display|get|provide)"
+)
+STAND_IN: Final = "xqsame"
+"""A word that no graph has, for what is spoken of again."""
+
+
+@dataclass(frozen=True)
+class SpokenOf:
+    """Questions about one thing.
+
+    Attributes:
+        first: The first of them.
+        others: The others, with `STAND_IN` where they speak of it.
+        person: Whether they speak of it as of a person.
+    """
+
+    first: str
+    others: tuple[str, ...]
+    person: bool
+
+
+def spoken_of(text: str) -> SpokenOf | None:
+    """Return the questions in a question that are about one thing; None where there is but one.
+
+    Example:
+        >>> spoken_of("When did Docks Hall open and what is its capacity?")
+        SpokenOf(first='When did Docks Hall open?', others=("what is xqsame's capacity?",), person=False)
+        >>> spoken_of("Who wrote Emma and when was she born?").person
+        True
+        >>> spoken_of("Which halls are old and how many are there?")
+    """
+    parts = _NEXT.split(text.strip(" ?.!"))
+    if len(parts) < 2 or not _BEGINS.match(parts[0]):
+        return None
+    found = [_PRONOUN.search(part) for part in parts[1:]]
+    if not all(found):
+        return None
+    others = tuple(_PRONOUN.sub(_again, part) + "?" for part in parts[1:])
+    return SpokenOf(parts[0] + "?", others, any(m is not None and m["person"] for m in found))
+
+
+def _again(match: re.Match[str]) -> str:
+    return f"{STAND_IN}'s" if match.group().lower() in _OWNING else STAND_IN
+
+
+def told_together(
+    spoken: SpokenOf,
+    firsts: Sequence[Draft],
+    classes_of: Callable[[URIRef], Sequence[str]],
+    read: Read,
+    schema: Schema,
+) -> list[Draft]:
+    """Return the plans of several questions about one thing.
+
+    Args:
+        spoken: The questions.
+        firsts: Drafts of the first, best first.
+        classes_of: Returns the classes of a thing that the first names.
+        read: Reads one of the others, in which `STAND_IN` is what is given; best drafts first.
+        schema: The schema.
+    """
+    found = list[Draft]()
+    for first in [d for d in firsts[:2] if not d.ignored and not d.plan.yes_or_no]:
+        for thing in _things(spoken, first, classes_of, schema):
+            whole: Draft | None = first
+            for other in spoken.others:
+                drafts = [d for d in read(other, thing)[:2] if not d.ignored and not d.plan.yes_or_no]
+                joined = (_beside(whole, d, URIRef(thing.term)) for d in drafts if whole is not None)
+                whole = next((d for d in joined if d is not None), None)
+            if whole is not None:
+                found.append(whole)
+                break
+    return found
+
+
+def _things(
+    spoken: SpokenOf, first: Draft, classes_of: Callable[[URIRef], Sequence[str]], schema: Schema
+) -> list[Candidate]:
+    """Return what the questions may be about, the likeliest first."""
+    named = {
+        place
+        for p in first.plan.where.patterns
+        if p.predicate != RDF.type
+        for place in (p.subject, p.object)
+        if isinstance(place, URIRef)
+    }
+    constant = [
+        Candidate("entity", str(one), 1.0, STAND_IN, classes=tuple(classes_of(one))) for one in sorted(named)
+    ]
+    asked = [
+        Candidate("entity", f"{DESCRIBED}{c.name}", 1.0, STAND_IN, classes=(cls,))
+        for c in reversed(first.plan.columns)
+        if c.name in first.shown and (cls := _class_of(c, first.plan, schema))
+    ]
+    computed = first.plan.limit is not None or bool(first.plan.where.plans)
+    if spoken.person or computed or len(constant) != 1:
+        return [*asked[:1], *(constant if len(constant) == 1 else [])]
+    return [*constant, *asked[:1]]
+
+
+def _class_of(column: pl.Column, plan: pl.Plan, schema: Schema) -> str | None:
+    """Return the class of the things that a column shows."""
+    if not isinstance(column.value, pl.Unknown):
+        return None
+    for inner in plan.where.plans:
+        for own in inner.columns:
+            if own.name == column.value.name:
+                return _class_of(own, inner, schema)
+    patterns = list(all_patterns(plan.where))
+    for p in patterns:
+        if p.subject == column.value and p.predicate == RDF.type and str(p.object) in schema.classes:
+            return str(p.object)
+    for p in patterns:
+        info = schema.properties.get(str(p.predicate))
+        if info is not None and info.kind == "entity" and column.value in (p.subject, p.object):
+            ends = info.ranges if p.object == column.value else info.domains
+            if ends:
+                return max(ends, key=lambda c: (ends[c], c))
+    return None
+
+
+def _beside(first: Draft, other: Draft, thing: URIRef) -> Draft | None:
+    """Return a draft with the columns of another beside its own, whose `thing` is what it shows or names."""
+    plan, more = first.plan, other.plan
+    if more.limit is not None or more.having or more.order or more.where.plans:
+        return None
+    if all(aggregates(c.value) for c in plan.columns if c.name in first.shown):
+        return None
+    spoken = str(thing).removeprefix(DESCRIBED) if thing.startswith(DESCRIBED) else ""
+    flat = plan.limit is None and not plan.grouped and not plan.having
+    taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
+    fresh = (name for n in count(2) if (name := f"also_{n}") not in taken)
+    by: dict[pl.Place, pl.Place] = {
+        u: pl.Unknown(next(fresh) if u.name in taken else u.name) for u in sorted(mentioned(more.where))
+    }
+    if spoken:
+        value = next(c.value for c in plan.columns if c.name == spoken)
+        assert isinstance(value, pl.Unknown)
+        by[thing] = value if flat else pl.Unknown(spoken)
+    elif flat:
+        by |= _alike(plan.where, more.where, thing)
+    moved = with_unknowns(more, {k: v for k, v in by.items() if isinstance(v, pl.Unknown)})
+    shown = [c for c in moved.columns if c.name in other.shown]
+    names = {c.name: c.name if c.name not in taken else next(fresh) for c in shown}
+    shown = [replace(c, name=names[c.name]) for c in shown]
+    if flat:
+        own, where = [c for c in plan.columns if c.name in first.shown], merged(plan.where, moved.where)
+    else:
+        own = [pl.Column(pl.Unknown(n), n) for n in first.shown]
+        where = merged(pl.Block(plans=(without_ties(plan),)), moved.where)
+    known = {c.value for c in own}
+    shown = [c for c in shown if c.value not in known]
+    found = pl.Plan(where, (*own, *shown))
+    try:
+        check(found)
+    except ConfigError:
+        return None
+    return replace(
+        first,
+        plan=found,
+        shown=tuple(c.name for c in (*own, *shown)),
+        matches=(*first.matches, *other.matches),
+        joins=first.joins + other.joins,
+        guesses=first.guesses + other.guesses,
+        choices={},
+    )
+
+
+def _alike(one: pl.Block, other: pl.Block, thing: URIRef) -> dict[pl.Place, pl.Place]:
+    """Return what unknowns of a block are called in another that says the same of a named thing."""
+    said = {(p.subject, p.predicate): p.object for p in one.patterns if p.subject == thing}
+    told = {(p.predicate, p.object): p.subject for p in one.patterns if p.object == thing}
+    by: dict[pl.Place, pl.Place] = {}
+    for p in other.patterns:
+        if isinstance(p.object, pl.Unknown) and isinstance(
+            known := said.get((p.subject, p.predicate)), pl.Unknown
+        ):
+            by[p.object] = known
+        if isinstance(p.subject, pl.Unknown) and isinstance(
+            back := told.get((p.predicate, p.object)), pl.Unknown
+        ):
+            by[p.subject] = back
+    return by
