@@ -25,6 +25,8 @@ from mrag.stores.oxigraph import OxigraphStore
 
 _GROWN: Final = 0.05
 """How much a property or a class may have grown, as a share, since it was counted."""
+_FEW: Final = 100
+"""Members by which a class may differ in any case."""
 _PLAIN: Final = {
     XSD + "date": re.compile(r"(?!0000)\d{4}-\d\d-\d\d"),
     XSD + "dateTime": re.compile(r"(?!0000)\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d"),
@@ -38,10 +40,12 @@ def alike_sized(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
     """Return whether classes are the same and have hardly more or fewer members.
 
     Example:
-        >>> alike_sized({"urn:c": 1000}, {"urn:c": 1001}), alike_sized({"urn:c": 2}, {"urn:c": 3})
+        >>> alike_sized({"urn:c": 1000}, {"urn:c": 1001}), alike_sized({"urn:c": 2}, {"urn:d": 2})
         (True, False)
     """
-    return before.keys() == now.keys() and all(abs(now[c] - n) <= _GROWN * n for c, n in before.items())
+    return before.keys() == now.keys() and all(
+        abs(now[c] - n) <= max(_FEW, _GROWN * n) for c, n in before.items()
+    )
 
 
 def adjusted(
@@ -52,6 +56,7 @@ def adjusted(
     wanted: Collection[str],
     entities: Collection[str],
     came: Collection[str],
+    typed: int,
 ) -> tuple[dict[str, PropertyUsage], Edges]:
     """Return how large properties are used to which triples came, and the edges that these make.
 
@@ -63,6 +68,7 @@ def adjusted(
         wanted: The properties that may have changed.
         entities: The entities that changes touched.
         came: Marks of the triples that came.
+        typed: How many more triples than before say of which class something is.
     """
     if not isinstance(kg.store, OxigraphStore):
         return {}, {}
@@ -71,12 +77,15 @@ def adjusted(
     links: Edges = {}
     touched = _Touched(kg, kg.store, frozenset(entities), frozenset(came))
     of = touched.quads()
+    retyped = touched.retyped(of.get(_TYPE, []), typed)
     for p, n in counts.items():
-        use = uses.get(p)
-        if use is None or p in few or p not in wanted or abs(n - use.counted) > _GROWN * use.counted:
+        use, mine = uses.get(p), of.get(p, [])
+        if use is None or p not in wanted or len(mine) != n - use.triples:
             continue
-        mine = of.get(p, [])
-        if len(mine) != n - use.triples or not all(_like(use, quad.object) for quad in mine):
+        if p in few:
+            if mine or touched.have(p, retyped):
+                continue
+        elif abs(n - use.counted) > _GROWN * use.counted or not all(_like(use, q.object) for q in mine):
             continue
         found[p] = touched.added(use, mine)
         links.update({edge: m for edge, m in edges.items() if edge[1] == p})
@@ -114,6 +123,23 @@ class _Touched:
                     if key in self.came:
                         found[quad.predicate.value][f"{key} {quad.object}"] = quad
         return {p: list(quads.values()) for p, quads in found.items()}
+
+    def retyped(self, came: Collection[ox.Quad], more: int) -> frozenset[str]:
+        """Return the entities that may be in other classes than before."""
+        if len(came) != more:
+            return self.entities
+        return frozenset(str(getattr(quad.subject, "value", "")) for quad in came)
+
+    def have(self, predicate: str, entities: Iterable[str]) -> bool:
+        """Return whether one of some entities has a property, in either direction."""
+        found = (
+            quad
+            for graph in self.kg.dataset().default
+            for entity in entities
+            for place in ("s", "o")
+            for quad in self.store.edges(graph, p=predicate, **{place: entity})
+        )
+        return next(found, None) is not None
 
     def added(self, use: PropertyUsage, quads: Iterable[ox.Quad]) -> PropertyUsage:
         """Return how a property is used with some triples more."""

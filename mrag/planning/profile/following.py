@@ -24,6 +24,7 @@ from mrag.planning.profile.keeping import kept_before, schema_of_array
 from mrag.planning.profile.usage import Edges, PropertyUsage, exactly_counted
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
+from mrag.rdf.terms import RDF
 from mrag.storage.arrays import Arrays
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -166,8 +167,9 @@ def unchanged(
         if p in counts and p not in changed.properties and (p in before) == (p in now) and (p in now or same)
     }
     edges = {edge: n for edge, n in known.edges.items() if edge[1] in uses}
-    if same:
-        touched = {p: n for p, n in counts.items() if p not in uses}
-        more, links = adjusted(kg, known.uses, known.edges, counts, touched, changed.entities, changed.came)
-        uses, edges = {**uses, **more}, {**edges, **links}
-    return uses, edges
+    touched = {p for p in counts if p not in uses and (p in before) == (p in now) and (p in now or same)}
+    typed = kg.profile().predicates.get(RDF + "type", 0) - known.predicates.get(RDF + "type", 0)
+    more, links = adjusted(
+        kg, known.uses, known.edges, counts, touched, changed.entities, changed.came, typed
+    )
+    return {**uses, **more}, {**edges, **links}
