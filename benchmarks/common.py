@@ -40,7 +40,11 @@ def processor_time() -> float:
     """Return the seconds of processor that this process and its children have taken, on Linux."""
     ticks = 0.0
     for children in Path("/proc/self/task").glob("*/children"):
-        for child in children.read_text().split():
+        try:
+            found = children.read_text().split()
+        except OSError:
+            continue  # a thread that has just ended
+        for child in found:
             try:
                 fields = Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()
             except OSError:

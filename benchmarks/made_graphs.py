@@ -1,4 +1,4 @@
-"""Questions over eleven made graphs of domains that no other graph of the benchmarks has.
+"""Questions over thirteen made graphs of domains that no other graph of the benchmarks has.
 
     python benchmarks/made_graphs.py                 # all
     python benchmarks/made_graphs.py --only isles    # the one that nothing was built for
@@ -21,6 +21,7 @@ from typing import Any
 
 from made_auction import auction
 from made_cycling import cycling
+from made_guests import guests
 from made_isles import isles
 from made_lands import germany
 from made_league import league
@@ -457,6 +458,7 @@ GRAPHS = {
     "wards": wards,
     "league": league,
     "cycling": cycling,
+    "guests": guests,
 }
 
 

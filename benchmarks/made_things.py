@@ -6,6 +6,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 
 Asked = tuple[str, Callable[[], Any]]
@@ -83,6 +84,10 @@ def term(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int | float):
         return str(value)
+    if isinstance(value, datetime):
+        return f'"{value.isoformat()}"^^xsd:dateTime'
+    if isinstance(value, date):
+        return f'"{value.isoformat()}"^^xsd:date'
     if len(value) == 10 and value[4] == value[7] == "-":
         return f'"{value}"^^xsd:date'
     return f'"{value}"'

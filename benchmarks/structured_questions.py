@@ -2,8 +2,6 @@
 
     python benchmarks/structured_questions.py graphs              # all seven, and questions without an answer
     python benchmarks/structured_questions.py graphs --only atis  # one of them
-    python benchmarks/structured_questions.py certainty           # how certain answers are, held out by graph
-    python benchmarks/structured_questions.py certainty --write   # and fit what ships to all graphs
     python benchmarks/structured_questions.py metaqa --sample 300 # 1, 2 and 3 hops, nothing learned from them
     python benchmarks/structured_questions.py models --model local:coder.gguf --sample 60  # and a model,
                                                   # beside the model alone and LangChain's own SPARQL chain
@@ -19,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import random
 import re
 import time
@@ -37,18 +34,15 @@ from metaqa import load as load_metaqa
 from metaqa import questions as metaqa_questions
 from rdflib import URIRef
 
-import mrag.planning
 from mrag.context.display import Display
 from mrag.errors import MragError
 from mrag.evaluation import GoldQuestion, Interval, evaluate_questions, read_questions
 from mrag.evaluation.answers.asking import Prediction, outcome, predict
-from mrag.evaluation.answers.calibrating import solved_readings
 from mrag.evaluation.answers.report import Outcome, summarised
 from mrag.generation.models.calls import bounded, invoke
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.planning.certainty.model import SolvedReading, fitted, held_out, reliability
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.writer import card_for
 from mrag.planning.results import CERTAIN
@@ -133,74 +127,6 @@ def graphs(folder: Path, only: Sequence[str], out: Path | None) -> None:
     for name, part in parts:
         if part:
             print(row(name, [told.seconds * 1000 for _, _, _, told, _ in part]))
-
-
-def certainty(folder: Path, only: Sequence[str], films: Path, sample: int, write: bool) -> None:
-    """Print how many answers of which certainty are right, each graph by weights fitted to the others.
-
-    MetaQA's questions are fitted to by none.
-    """
-    solved = list[SolvedReading]()
-    for name in only:
-        refusable = read_questions(folder / "unanswerable.jsonl")
-        asked = [
-            *read_questions(folder / name / "questions.jsonl"),
-            *(q for q in refusable if q.id.startswith(f"idk-{name}-")),
-        ]
-        with loaded(folder / name / "graph.ttl") as kg:
-            solved += solved_readings(kg, asked, lambda _, name=name: name, most=2)
-    model, apart = fitted(solved), held_out(solved)
-    print(f"{len(solved)} readings of {len(only)} graphs: {json.dumps(model.to_json())}")
-    told = [(one, p) for one, p in zip(solved, apart, strict=True) if one.given]
-    for title, part in (*((g, (g,)) for g in only), *PARTS.items(), ("all", tuple(only))):
-        of = [(one, p) for one, p in told if one.group in part]
-        sure = [one.right for one, p in of if p >= CERTAIN]
-        if of:
-            share = f"{sum(sure) / len(sure):.2f} of {len(sure)}" if sure else "none"
-            print(
-                f"  {title}: certain {share}; given {sum(o.right for o, _ in of) / len(of):.2f} of {len(of)}"
-            )
-    for title, ps in (
-        ("left out by graph", [p for _, p in told]),
-        ("fitted to all graphs", [model.of(one.features) for one, _ in told]),
-        (
-            "by the score alone, as it was before",
-            [1 / (1 + math.exp(-one.features["score"])) for one, _ in told],
-        ),
-    ):
-        print(f"Certainty {title}, and the share of right ones:")
-        print_buckets(ps, [one.right for one, _ in told])
-    kg = load_metaqa(films)
-    chained = list[SolvedReading]()
-    for hops in (1, 2, 3):
-        asked = films_asked(films / f"dev_{hops}hop.jsonl", sample)
-        chained += [one for one in solved_readings(kg, asked, lambda _: "metaqa") if one.given]
-    print("Certainty of answers about films, which nothing was fitted to:")
-    print_buckets([model.of(one.features) for one in chained], [one.right for one in chained])
-    kg.close()
-    if write:
-        out = Path(mrag.planning.__path__[0]) / "certainty" / "certainty.json"
-        made = {"made": "python benchmarks/structured_questions.py certainty --write", "graphs": list(only)}
-        out.write_text(json.dumps({**made, **model.to_json()}, indent=2) + "\n", encoding="utf-8")
-
-
-def films_asked(path: Path, sample: int) -> list[GoldQuestion]:
-    """Return a sample of MetaQA's questions."""
-    every = metaqa_questions(path)
-    taken = every[:: max(1, len(every) // sample)][:sample]
-    return [
-        GoldQuestion.of(
-            {"id": f"{path.stem}-{n}", "question": q.text, "answers": [[a] for a in sorted(q.answers)]}
-        )
-        for n, q in enumerate(taken)
-    ]
-
-
-def print_buckets(certainties: Sequence[float], right: Sequence[bool]) -> None:
-    """Print how many answers of which certainty are right."""
-    for b in reliability(certainties, right):
-        share, expected = b.right / b.answers, b.expected / b.answers
-        print(f"  {b.low:.1f} to {b.high:.1f}: {share:.3f} of {b.answers}, expected {expected:.3f}")
 
 
 def line_of(name: str, outcomes: Sequence[Outcome], can: Sequence[bool], certain: Sequence[Outcome]) -> str:
@@ -386,7 +312,7 @@ def _alone(kg: KnowledgeGraph, model: BaseChatModel, question: GoldQuestion) -> 
 def main() -> None:
     """Run one part."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("part", choices=("graphs", "certainty", "metaqa", "models"))
+    options.add_argument("part", choices=("graphs", "metaqa", "models"))
     options.add_argument("--only", action="append", choices=GRAPHS, help="graphs; repeatable")
     options.add_argument("--out", type=Path, help="file for the answers, as score.py of the data reads it")
     options.add_argument(
@@ -395,12 +321,8 @@ def main() -> None:
     options.add_argument("--model", default="auto", help="of `models`, as mrag ask takes it")
     options.add_argument("--way", action="append", choices=WAYS, help="of `models`; repeatable")
     options.add_argument("--seed", type=int, default=0, help="of the sample of `models`")
-    options.add_argument("--write", action="store_true", help="of `certainty`: replace what ships")
     args = options.parse_args()
-    if args.part == "certainty":
-        folder, films = shared_data("structured_qa"), shared_data("metaqa")
-        certainty(folder, args.only or GRAPHS, films, args.sample, args.write)
-    elif args.part == "metaqa":
+    if args.part == "metaqa":
         metaqa(shared_data("metaqa"), args.sample)
     elif args.part == "models":
         folder = shared_data("structured_qa")

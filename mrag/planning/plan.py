@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from rdflib import Literal, URIRef
 
-Part: TypeAlias = OneOf["year", "quarter", "month", "day", "weekday", "hour", "date", "year-month"]
+Part: TypeAlias = OneOf["year", "quarter", "month", "day", "weekday", "hour", "clock", "date", "year-month"]
 Operation: TypeAlias = OneOf["+", "-", "*", "/"]
 Fold: TypeAlias = OneOf["count", "sum", "average", "minimum", "maximum"]
 Relation: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
@@ -79,6 +79,8 @@ class Number:
 @dataclass(frozen=True)
 class DatePart:
     """A part of a date or of a date with a time: `date` is without the time, `year-month` is like 2023-04.
+
+    `clock` is the time of day, as 18:30:00.
 
     Dates are read from what is written, whatever the datatype: `2023-04-01`, `2023-04-01 10:00:00`, `2023-04`
     and for the year also 2023 or -44. Monday is the first weekday. Time zones are not looked at.

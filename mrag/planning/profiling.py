@@ -122,7 +122,7 @@ class _Reader:
         before = remembered(self.kg)
         changed = before and changed_since(self.kg, before.revision, before.predicates)
         if before and changed:
-            uses, edges = unchanged(before, changed, counts, classes)
+            uses, edges = unchanged(self.kg, before, changed, counts, classes)
         more, links = usage_of(self.kg, counts, classes, [p for p in counts if p not in uses])
         if follows_changes(self.kg):
             find_what_holds(self.kg, more.values())

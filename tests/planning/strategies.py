@@ -35,7 +35,7 @@ from tests.planning.graphs import CLASSES, HOSTILE, IN, KNOWS, NAME, PLACES, SIZ
 
 T = TypeVar("T")
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=")
-PARTS = ("year", "quarter", "month", "day", "weekday", "hour", "date", "year-month")
+PARTS = ("year", "quarter", "month", "day", "weekday", "hour", "clock", "date", "year-month")
 NUMBERS = (
     *(Literal(n) for n in (0, 1, 2, 3, 7, 12, -3)),
     Literal("2.5", datatype=XSD.decimal),

@@ -51,13 +51,17 @@ def solved(n: int, weights: dict[str, float], bias: float, seed: int) -> list[So
         features = {
             "score": draw.uniform(-1, 4), "guesses": float(draw.randint(0, 3)),
             "rivals": float(draw.randint(0, 3)), "nothing": float(draw.random() < 0.2),
+            "joins": draw.uniform(0, 2), "columns": float(draw.randint(0, 2)), "ranked": 0.0,
         }  # fmt: skip
         odds = bias + sum(weights[name] * value for name, value in features.items())
         found.append(SolvedReading(str(at % 5), features, draw.random() < 1 / (1 + math.exp(-odds))))
     return found
 
 
-WEIGHTS = {"score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0}
+WEIGHTS = {
+    "score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0, "joins": -0.3, "columns": -0.2,
+    "ranked": 0.0,
+}  # fmt: skip
 
 
 def test_a_fit_finds_the_weights_that_answers_were_drawn_by() -> None:

@@ -78,10 +78,10 @@ def date_part(part: Part, value: Value) -> Value:
             return None
         number = int(month[2])
         return text[:7] if part == "year-month" else float((number + 2) // 3 if part == "quarter" else number)
-    if day is None or (part == "hour" and time is None):
+    if day is None or (part in ("hour", "clock") and time is None):
         return None
-    if part == "hour" and time is not None:
-        return float(time[1])
+    if time is not None and part in ("hour", "clock"):
+        return float(time[1]) if part == "hour" else f"{time[1]}:{time[2]}:{time[3] or '00'}"
     if part == "weekday":
         return float((moment(text) or (0, 0))[0] % 7 or 7)
     return text[:10] if part == "date" else float(day[3])

@@ -58,7 +58,7 @@ def part(name: Part | OneOf["time"], given: Given) -> Given:
 
 def _known(name: Part | OneOf["time"], given: Given) -> Given:
     """Return a part of what is known to be a date."""
-    if name == "hour" and given.form == "date":
+    if name in ("hour", "clock") and given.form == "date":
         return NOTHING
     if name in _NATIVE and isinstance(given.value, Call):
         return Given(Call(_NATIVE[name], given.value.arguments), given.guards)
@@ -198,6 +198,12 @@ def _time(text: Expression) -> Expression:
     return Call("concat", (_cut(1, 10, text), ox.Literal("T"), time, seconds))
 
 
+def _clock(text: Expression) -> Expression:
+    """Return the time of day, in one spelling."""
+    seconds = Call("if", (matches(text, SECOND), _cut(17, 3, text), ox.Literal(":00")))
+    return Call("concat", (_cut(12, 5, text), seconds))
+
+
 def _cut(start: int, length: int, text: Expression) -> Expression:
     return Call("substr", (text, _number(start), _number(length)))
 
@@ -227,6 +233,7 @@ _VALUES: Mapping[str, Callable[[Expression], Expression]] = {
     "day": partial(_digits, 9, 2),
     "weekday": _weekday,
     "hour": partial(_digits, 12, 2),
+    "clock": _clock,
     "date": partial(_cut, 1, 10),
     "year-month": partial(_cut, 1, 7),
     "time": _time,
@@ -238,6 +245,7 @@ _PATTERNS = {
     "day": DATE,
     "weekday": DATE,
     "hour": HOUR,
+    "clock": HOUR,
     "date": DATE,
     "year-month": MONTH,
     "time": DATE,

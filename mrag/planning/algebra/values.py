@@ -297,6 +297,8 @@ def kind_of(expression: pl.Expression, columns: Mapping[str, Kind] | None = None
             return _TYPES.get(str(expression.datatype), "text")
         case pl.DatePart("date" | "year-month" as part, _):
             return part
+        case pl.DatePart("clock", _):
+            return "text"
         case pl.Aggregate("minimum" | "maximum", value) if value is not None:
             found = kind_of(value)
             return "text" if found == "any" else found

@@ -7,4 +7,7 @@ RELATIONS = {
 FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
 OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 POSITIONS = {"anywhere": "contains", "start": "starts with", "end": "ends with", "whole": "is"}
-PARTS = {"year-month": "month and year", "weekday": "day of the week", "day": "day of the month"}
+PARTS = {
+    "year-month": "month and year", "weekday": "day of the week", "day": "day of the month",
+    "clock": "time of day",
+}  # fmt: skip

@@ -28,7 +28,7 @@ from mrag.planning.plan import (
 )
 from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import FrameRestriction, Noun
-from mrag.planning.reading.question import Word
+from mrag.planning.reading.periods import Word
 from mrag.planning.reading.segmentation import meaningful
 from mrag.text.tokens import alike, content
 
@@ -116,6 +116,7 @@ class Builder(PlanVerbs):
         if len(self.graph.nodes) > 1 and checks.loose(typed, where, columns):
             raise Unbuildable("not connected")
         plan = self._plan(where, columns, order)
+        self.guesses += checks.heads_passed_over(self.segmentation, self.question, self._words_of_used())
         if columns and not shown:
             raise Unbuildable("a superlative in a question for yes or no")
         return Draft(
@@ -264,6 +265,11 @@ class Builder(PlanVerbs):
             for i in sorted({*unread, *parts})
             if i in parts or self._matters(words[i], i, i in named)
         )
+
+    def _words_of_used(self) -> set[str]:
+        """Return the words in the names of the properties that are used."""
+        infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
+        return {w for info in infos if info is not None for name in info.names for w in content(name)}
 
     def _passed_over(self, noun: Noun) -> bool:
         """Return whether a property beside a name is in no triple of it: "the capital of Texas"."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from rdflib import RDF, URIRef
@@ -17,7 +17,7 @@ from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import unit_of
 from mrag.planning.schema import Schema
 from mrag.text.english import PREPOSITIONS
-from mrag.text.tokens import stem
+from mrag.text.tokens import alike, stem
 
 _BEFORE_NOUNS = PREPOSITIONS | frozenset(
     "a an the do does did each every any no all this that and or".split()
@@ -121,6 +121,38 @@ def united(plan: Plan, question: str) -> Plan | None:
     kept = tuple(p for p in plan.where.patterns if p not in alike[0])
     any_of = tuple(Block((p,)) for p in alike[0])
     return replace(plan, where=replace(plan.where, patterns=kept, either=(*plan.where.either, any_of)))
+
+
+_HEADS = frozenset("type types kind kinds sort sorts amount amounts value values share shares".split())
+_MAKES = frozenset("make makes".split())
+_BEFORE_HEADS = frozenset("the a an each every per by their its and or of which what".split())
+
+
+def heads_passed_over(way: Segmentation, question: QuestionText, names: Collection[str]) -> int:
+    """Return how many words were not read that say something else with the kind beside them: "boat type".
+
+    Args:
+        way: How the question was cut.
+        question: The question.
+        names: Words in the names of the properties of its plan.
+    """
+    low, found = question.low, 0
+    kinds = [
+        i for i in way.items if i.mention is not None and i.mention.candidates[0].kind == "class"
+    ]  # fmt: skip
+    behind, before = {i.end for i in kinds}, {i.start for i in kinds}
+    for item in way.items:
+        word = low[item.start]
+        if not item.unread or any(alike(question.words[item.start].stem, name) for name in names):
+            continue
+        apart = bool(question.words[item.start].before)
+        if word in _HEADS:
+            of = low[item.end : item.end + 1] == ["of"] and item.end + 1 in before
+            found += of or (not apart and item.start in behind)
+        elif word in _MAKES:
+            # A "make" in the place of a noun is none of "is made of".
+            found += apart or (bool(item.start) and low[item.start - 1] in _BEFORE_HEADS)
+    return found
 
 
 def asked_kinds(way: Segmentation) -> set[str]:

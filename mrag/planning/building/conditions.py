@@ -31,7 +31,7 @@ from mrag.planning.reading.frame import (
     Noun,
     TextCondition,
 )
-from mrag.planning.reading.question import Period
+from mrag.planning.reading.periods import Period
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo

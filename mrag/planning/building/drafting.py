@@ -114,7 +114,7 @@ class Drafting:
             ).build()  # fmt: skip
 
         try:
-            found = self._checked(combined(question, way.items, reader, build))
+            found = self._checked(combined(question, way.items, reader, build, schema))
             return found or self._checked(build(reader(way.items).read()))
         except Unbuildable as error:
             self.refusals.append(str(error))

@@ -10,7 +10,9 @@ from rdflib import URIRef
 from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import OF, Unbuildable
+from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import root
 from mrag.planning.plan import (
     Aggregate,
     DatePart,
@@ -25,7 +27,7 @@ from mrag.planning.reading.frame import (
     TimeUnit,
 )
 from mrag.planning.schema import PropertyInfo
-from mrag.text.tokens import alike, content, stem
+from mrag.text.tokens import alike, content, is_stopword, stem
 
 _UNITS = frozenset(stem(w) for w in ("year", "month", "day", "date", "time", "quarter"))
 """What says of a property only that it is a time."""
@@ -272,6 +274,10 @@ class PlanExpressions(PlanPeople):
         counted = {f.term for n in measured if (f := self.noun(n)).kind == "class"}
         counted |= {d for n in measured if (f := self.noun(n)).kind == "property" for d in self._domains(f)}
         around = {w.stem for w in self.question.words[max(0, at - 5) : at + 2]}
+        before = range(max(0, at - 3), at)
+        verbs = {root(self.question.low[i]) for i in before if not is_stopword(self.question.low[i])}
+        begins = [i for i, w in enumerate(self.question.low) if root(w) in BEGINS_OR_ENDS]
+        verbs |= {root(self.question.low[i]) for i in begins[:1]}
 
         def like(info: PropertyInfo) -> float:
             words = {s for name in info.names for s in content(name)} - _UNITS
@@ -283,6 +289,9 @@ class PlanExpressions(PlanPeople):
             )
             told += 0.6 * bool(set(info.domains) & set(classes))
             told += 0.35 * len(near) + 0.1 * len(words & set(hints))
+            # "Departed on a Tuesday" says which date is meant, "began" says so of a start.
+            meant = verbs & when_said(self.schema, info.iri) or any(alike(w, v) for w in words for v in verbs)
+            told += 0.6 * bool(meant)
             open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
             named = [n for n in self.graph.nodes if n not in open_ and set(n.classes) & set(info.domains)]
             if named and not any(set(n.classes) & set(info.domains) for n in open_):
@@ -291,6 +300,8 @@ class PlanExpressions(PlanPeople):
 
         info = max(options, key=lambda i: (like(i), i.iri))
         self.guesses += 1
+        said = when_said(self.schema, info.iri)
+        self.frame.read |= {i for i in begins[:1] if root(self.question.low[i]) in said}
         owner = self.graph.owner(sorted(info.domains, key=lambda c: (-info.domains[c], c)))
         return self.graph.value(owner, info), info
 

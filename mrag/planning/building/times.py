@@ -1,75 +1,139 @@
-"""Conditions on times: years, months, days, and spans of them."""
+"""Conditions on times: years, months, days, parts that recur, and spans of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
 
 from rdflib import XSD, Literal
 
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.columns import PlanColumns
 from mrag.planning.building.literals import compare_period
-from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression
+from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression, Part, Relation
 from mrag.planning.reading.frame import Compared
-from mrag.planning.reading.question import Period
+from mrag.planning.reading.periods import Period, month_of
+from mrag.planning.schema import PropertyInfo
+
+_Choice: TypeAlias = tuple[tuple[Condition, ...], ...]
+"""Conditions of which those of one part must hold."""
+
+_RECURRING: Final[dict[str, Part]] = {"weekday": "weekday", "month": "month", "quarter": "quarter"}
+_UNTIMED: Final = frozenset(map(str, (XSD.date, XSD.gYear, XSD.gYearMonth)))
+_OUTSIDE: Final[dict[Relation, Relation]] = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @dataclass
 class PlanTimes(PlanColumns):
     """Conditions on times."""
 
-    _periods: list[tuple[Condition, ...]] = field(default_factory=list)
+    _chosen: _Choice = field(default=())
+    _dated_by: tuple[Expression, PropertyInfo] | None = None
 
     def _in_period(self, compared: Compared, period: Period) -> None:
-        value, info = self._time(compared.left or compared.right, compared.at)
-        conditions = self.graph.conditions
-        if period.low is None or period.high is None:
-            if period.unit == "weekday":
-                first, last = map(int, period.text.split("-"))
-                if info.kind == "number" or compared.relation != "=" or compared.upper is not None:
-                    raise Unbuildable("a weekday of no date")
-                weekday = DatePart("weekday", value)
-                conditions += [
-                    Comparison(weekday, ">=", Literal(first)),
-                    Comparison(weekday, "<=", Literal(last)),
-                ]
-                return
-            if period.unit == "month":
-                self._in_months(compared, period, DatePart("month", value))
-                return
-            conditions.append(Comparison(value, compared.relation, Literal(period.text, datatype=XSD.time)))
-            return
+        if not compared.either or self._dated_by is None:
+            self._dated_by = self._time(compared.left or compared.right, compared.at)
+        value, info = self._dated_by
+        said = compared
+        if negated := compared.relation == "!=":
+            said = replace(compared, relation="=")
+        if period.low is not None and period.high is not None:
+            found = self._within(said, period, value, info)
+        elif period.unit in _RECURRING:
+            found = self._recurring(said, period, value, info)
+        else:
+            found = self._at_clock(said, period, value, info)
+        if negated:
+            if len(found) > 1:
+                raise Unbuildable("not one of two times")
+            # Not in a time is before or after it.
+            outside = (
+                replace(c, relation=_OUTSIDE[c.relation]) for c in found[0] if isinstance(c, Comparison)
+            )
+            found = tuple((one,) for one in outside)
+        elif compared.either and self._chosen:
+            # "Before 1990 or after 2019", "in July or August"
+            found = (*self._taken_back(), *found)
+        self._choose(found)
+
+    def _choose(self, found: _Choice) -> None:
+        self._chosen = found
+        if len(found) == 1:
+            self.graph.conditions += found[0]
+        else:
+            self.graph.either.append(tuple(Block(conditions=one) for one in found))
+
+    def _taken_back(self) -> _Choice:
+        """Return what was last chosen of times, and take it out of the conditions."""
+        last, graph = self._chosen, self.graph
+        if len(last) == 1:
+            graph.conditions = [c for c in graph.conditions if c not in last[0]]
+        else:
+            graph.either.remove(tuple(Block(conditions=one) for one in last))
+        return last
+
+    def _within(self, compared: Compared, period: Period, value: Expression, info: PropertyInfo) -> _Choice:
+        """Compare with a time that is once: a year, a day, a quarter of a year."""
         year = info.kind == "number" or info.datatype == str(XSD.gYear)
         if year and period.unit in ("month", "day", "quarter", "week"):
             raise Unbuildable("a part of a year, where there are years only")
         dated: Expression = value if info.kind == "number" else DatePart("year" if year else "date", value)
         upper = compared.upper
-        if isinstance(upper, Period) and upper.high is not None:
-            conditions += compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)
-            conditions += compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
-        else:
-            found = compare_period(dated, compared.relation, f"{period.low}", f"{period.high}", year=year)
-            if compared.either and len(self._periods) > 0:
-                # "Before 1990 or after 2019"
-                before = self._periods[-1]
-                self.graph.conditions = [c for c in conditions if c not in before]
-                self.graph.either.append((Block(conditions=before), Block(conditions=tuple(found))))
-                return
-            conditions += found
-            self._periods.append(tuple(found))
+        if isinstance(upper, Period):
+            if upper.high is None:
+                raise Unbuildable("a time and one that recurs")
+            from_ = compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)
+            to = compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
+            return ((*from_, *to),)
+        return (
+            tuple(compare_period(dated, compared.relation, f"{period.low}", f"{period.high}", year=year)),
+        )
 
-    def _in_months(self, compared: Compared, period: Period, month: DatePart) -> None:
-        """Compare with months of any year: "in May", "between November and February"."""
-        first, conditions = Literal(int(period.text)), self.graph.conditions
+    def _recurring(
+        self, compared: Compared, period: Period, value: Expression, info: PropertyInfo
+    ) -> _Choice:
+        """Compare with what is in every year or week: "in May", "between November and February"."""
         upper = compared.upper
+        if info.kind == "number" or info.datatype == str(XSD.gYear):
+            raise Unbuildable("a part of a year, where there are years only")
+        if isinstance(upper, Period) and upper.low is not None and upper.unit == period.unit == "month":
+            # "Between March and June 2023"
+            first = month_of(upper.low.year, int(period.text), period)
+            if first.low is not None and first.low > upper.low:
+                first = month_of(upper.low.year - 1, int(period.text), period)
+            return self._within(compared, first, value, info)
+        part = DatePart(_RECURRING[period.unit], value)
+        low, _, high = period.text.partition("-")
+        if isinstance(upper, Period):
+            if upper.unit != period.unit or not upper.text:
+                raise Unbuildable("a part of a year and another time")
+            high = upper.text.partition("-")[2] or upper.text
+        elif compared.relation != "=":
+            if period.unit == "weekday":
+                raise Unbuildable("before or after a day of the week")
+            return ((Comparison(part, compared.relation, Literal(int(low))),),)
+        if not high or high == low:
+            return ((Comparison(part, "=", Literal(int(low))),),)
+        return _between(part, Literal(int(low)), Literal(int(high)), wraps=int(low) > int(high))
+
+    def _at_clock(self, compared: Compared, period: Period, value: Expression, info: PropertyInfo) -> _Choice:
+        """Compare with a time of day: "after 6 pm", "between 9 am and noon"."""
+        if info.kind == "number" or info.datatype in _UNTIMED:
+            raise Unbuildable("a time of day of a date")
+        timed = info.datatype == str(XSD.dateTime)
+        if timed:
+            value = DatePart("clock", value)
+        datatype = None if timed else XSD.time
+        upper, first = compared.upper, Literal(period.text, datatype=datatype)
         if not isinstance(upper, Period):
-            conditions.append(Comparison(month, compared.relation, first))
-            return
-        if upper.unit != "month" or not upper.text:
-            raise Unbuildable("a month and another time")
-        last = Literal(int(upper.text))
-        bounds = Comparison(month, ">=", first), Comparison(month, "<=", last)
-        if int(period.text) <= int(upper.text):
-            conditions.extend(bounds)
-        else:
-            self.graph.either.append(tuple(Block(conditions=(one,)) for one in bounds))
+            return ((Comparison(value, compared.relation, first),),)
+        if upper.unit != "clock":
+            raise Unbuildable("a time of day and another time")
+        last = Literal(upper.text, datatype=datatype)
+        return _between(value, first, last, wraps=period.text > upper.text)
+
+
+def _between(value: Expression, low: Literal, high: Literal, *, wraps: bool) -> _Choice:
+    """Return that a value lies between two; one that comes round lies behind the one or before the other."""
+    bounds = Comparison(value, ">=", low), Comparison(value, "<=", high)
+    return tuple((one,) for one in bounds) if wraps else (bounds,)

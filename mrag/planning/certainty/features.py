@@ -13,7 +13,9 @@ from mrag.planning.run import PlanResult
 Features: TypeAlias = Mapping[str, float]
 FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
-FEATURES: Final[Mapping[str, int]] = {"score": 1, "guesses": -1, "rivals": -1, "nothing": -1}
+FEATURES: Final[Mapping[str, int]] = {
+    "score": 1, "guesses": -1, "rivals": -1, "nothing": -1, "joins": -1, "columns": -1, "ranked": -1,
+}  # fmt: skip
 """What is measured, and whether more of it may make an answer more certain or only less:
 
 - score: the parser's own score of the reading, as a logarithm of odds: how like its words the names are, what
@@ -21,6 +23,9 @@ FEATURES: Final[Mapping[str, int]] = {"score": 1, "guesses": -1, "rivals": -1, "
 - guesses: choices that no word of the question decides
 - rivals: readings nearly as likely that give another answer
 - nothing: whether the answer is a zero, or that nothing was found
+- joins: what joins cost that the question does not name
+- columns: how many columns are shown beside the first: of several any may be one too many
+- ranked: whether the first of something are shown with what orders them, which may not be asked for
 """
 
 _LEAST: Final = 1e-4
@@ -50,6 +55,11 @@ def measured(one: FoundReading, found: Sequence[FoundReading]) -> Features | Non
         "guesses": float(reading.features["guesses"]),
         "rivals": float(sum(_answer(other) != answer for other in others)),
         "nothing": float(zero or not (result.rows or reading.plan.yes_or_no)),
+        "joins": float(reading.features["joins"]),
+        "columns": float(max(0, len(reading.shown) - 1)),
+        "ranked": float(
+            reading.plan.limit is not None and any(o.column in reading.shown for o in reading.plan.order)
+        ),
     }
 
 

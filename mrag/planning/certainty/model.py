@@ -39,12 +39,14 @@ class SolvedReading:
         features: What is measured of it.
         right: Whether its answer is right.
         given: Whether it is the one that is given as the answer.
+        weight: How much it counts.
     """
 
     group: str
     features: Features
     right: bool
     given: bool = True
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Certainty:
         groups: How many graphs they, and those of its prior, come from.
 
     Example:
-        >>> few = {"score": 2.0, "guesses": 0.0, "rivals": 0.0, "nothing": 0.0}
+        >>> few = dict.fromkeys(FEATURES, 0.0)
         >>> model = shipped()
         >>> model.of(few) > model.of({**few, "rivals": 2.0})
         True
@@ -125,7 +127,7 @@ def fitted(solved: Sequence[SolvedReading], prior: Certainty | None = None) -> C
     x = np.array([[1.0, *(one.features[name] for name in names)] for one in solved])
     y = np.array([float(one.right) for one in solved])
     sizes = Counter(one.group for one in solved)
-    w = np.array([1.0 if prior else sizes[one.group] ** -0.5 for one in solved])
+    w = np.array([one.weight * (1.0 if prior else sizes[one.group] ** -0.5) for one in solved])
     w *= len(w) / w.sum()
     # What is rare must not weigh much on the word of a few.
     spread = np.maximum(x.std(axis=0), 0.25)

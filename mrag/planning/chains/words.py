@@ -11,7 +11,8 @@ from mrag.planning.lexical.synonyms import DIMENSIONS, positive, synonym_roots
 from mrag.planning.lexical.words import is_empty, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reading.cues import cues
-from mrag.planning.reading.question import QuestionText, Word
+from mrag.planning.reading.periods import Word
+from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.schema import Schema
 

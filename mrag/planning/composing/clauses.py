@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from mrag.planning.building.choices import Draft
 from mrag.planning.composing.alongside import also_told, with_its_number
 from mrag.planning.composing.foremost import foremost, per_group
-from mrag.planning.composing.spreads import apart_by, end_of, end_of_time, spread
+from mrag.planning.composing.spreads import apart_by, as_difference, end_of, end_of_time, spread
 from mrag.planning.schema import Schema
 
 Best = Callable[[str], Sequence[Draft]]
@@ -24,6 +24,8 @@ def apart(text: str, best: Best, schema: Schema) -> list[Draft]:
     found: list[Draft | None] = []
     if (wide := spread(text)) is not None:
         found = [apart_by(wide, value, schema) for value in _read(best, wide.inner)]
+        if not any(found) and (other := as_difference(text)) is not None:
+            found = [*_read(best, other)]
     elif (ended := end_of_time(text)) is not None:
         found = [end_of(time, ended[1]) for time in _read(best, ended[0])]
     elif (first := also_told(text)) is not None:

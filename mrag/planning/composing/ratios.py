@@ -10,10 +10,13 @@ from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import merged
 from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.composing.spreads import days_apart
+from mrag.planning.derived.spans import unit_said
 from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.segmentation import QuestionItem
+from mrag.planning.schema import Schema
 from mrag.text.tokens import tokens
 
 Build = Callable[[Frame], Draft]
@@ -93,7 +96,9 @@ def both_counts(all_: Draft, having: Draft) -> Draft | None:
     return replace(having, plan=pl.Plan(where, columns), shown=tuple(c.name for c in columns))
 
 
-def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, build: Build) -> Draft | None:
+def combined(
+    question: QuestionText, items: Sequence[QuestionItem], read: Read, build: Build, schema: Schema
+) -> Draft | None:
     """Return the plan of a question for a ratio, a share or a difference; None if it is none.
 
     Args:
@@ -101,6 +106,7 @@ def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, 
         items: How it was cut.
         read: Begins to read some of its items.
         build: Builds the plan of a frame.
+        schema: The schema.
 
     Raises:
         Unbuildable: If one side has no plan.
@@ -127,9 +133,12 @@ def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, 
         groups = build(
             Frame(nouns=[g for g in first.groups if isinstance(g, Noun)], groups=list(first.groups))
         )
+    sides = build(first), build(second)
+    if operation == "-" and any(_is_date(side, schema) for side in sides):
+        return days_apart(*sides, unit_said(question))
     factor = 100.0 if cue.value == "100" else 1.0
     called = "percentage" if factor > 1 else "share" if cue.kind == "percentage" else _CALLED[operation]
-    return _joined(build(first), build(second), groups, operation, factor, averaged, called)
+    return _joined(*sides, groups, operation, factor, averaged, called)
 
 
 def _sides(
@@ -263,6 +272,12 @@ def _joined(
         guesses=first.guesses + second.guesses,
         ignored=tuple(w for w in first.ignored if w in second.ignored),
     )
+
+
+def _is_date(draft: Draft, schema: Schema) -> bool:
+    value = _measure(draft)
+    of = (schema.properties.get(str(p.predicate)) for p in draft.plan.where.patterns if p.object == value)
+    return any(info is not None and info.kind == "date" for info in of)
 
 
 def _apart(one: pl.Block, other: pl.Block, value: pl.Expression) -> tuple[pl.Block, pl.Expression]:

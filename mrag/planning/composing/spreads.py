@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from rdflib import Literal
 
 from mrag.errors import ConfigError
 from mrag.planning import plan as pl
+from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import check
-from mrag.planning.building.choices import Draft
+from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.reading.units import unit_of
 from mrag.planning.schema import Schema
 
 _EXTREMES = re.compile(
@@ -22,7 +27,8 @@ _EXTREMES = re.compile(
     r"(?: (?P<first>[\w -]+?))? and (?:the )?(?P<low>[\w-]+) (?P<what>.+?)\W*$"
 )
 _YEARS = re.compile(
-    r"(?i)^\W*how many (?P<unit>years|days) (?:(?:lie|lay|lies|are|were|passed|elapsed|pass|is|was) )?"
+    r"(?i)^\W*(?:how many|what is the number of) (?P<unit>years|days|weeks|months) "
+    r"(?:(?:lie|lay|lies|are|were|passed|elapsed|pass|is|was) )?"
     r"(?:there )?between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
     r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)\W*$"
 )
@@ -30,8 +36,17 @@ _AFTER = re.compile(
     r"(?i)^\W*how many (?P<unit>years|days) (?:after|before) (?P<x>.+?) (?:was|were|did|is) (?P<y>.+?) "
     r"(?P<what>[\w-]+)\W*$"
 )
+_TIMES = re.compile(
+    r"(?i)^\W*what (?:is|was) the (?:time|difference|gap|interval)(?: in (?P<unit>years|days|weeks|months))? "
+    r"between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
+    r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)(?: in (?P<in>years|days|weeks|months))?\W*$"
+)
 _HIGH = frozenset("highest greatest largest biggest maximum max most".split())
 _LOW = frozenset("lowest least smallest minimum min fewest".split())
+
+
+_DAYS = {"day": 1, "week": 7, "month": Decimal("30.4375")}
+"""How many days a unit has that is no part of a date."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +55,7 @@ class ValueSpread:
 
     Attributes:
         inner: The question for the values.
-        unit: `year` or `day`, which dates are counted in; "" for numbers.
+        unit: `year`, `month`, `week` or `day`, which dates are counted in; "" for numbers.
     """
 
     inner: str
@@ -62,6 +77,11 @@ def spread(text: str) -> ValueSpread | None:
     if (match := _YEARS.match(text) or _AFTER.match(text)) is not None:
         return ValueSpread(
             f"What is the {match['what']} of {match['x']} and {match['y']}?", match["unit"][:-1].lower()
+        )
+    if (match := _TIMES.match(text)) is not None:
+        unit = match["unit"] or match["in"] or "days"
+        return ValueSpread(
+            f"What is the {match['what']} of {match['x']} and {match['y']}?", unit[:-1].lower()
         )
     match = _EXTREMES.match(text)
     if match is None:
@@ -115,6 +135,20 @@ def end_of(times: Draft, fold: pl.Fold) -> Draft | None:
     return replace(times, plan=replace(plan, columns=(column,)), choices={})
 
 
+def as_difference(text: str) -> str | None:
+    """Return the question for a difference of two times of things; None for other questions.
+
+    Example:
+        >>> as_difference("How many days lie between the arrival dates of Ada and Ben?")
+        'What is the difference in days between the arrival dates of Ada and Ben?'
+    """
+    match = _YEARS.match(text)
+    if match is None:
+        return None
+    what, x, y, unit = match["what"], match["x"], match["y"], match["unit"]
+    return f"What is the difference in {unit} between the {what} of {x} and {y}?"
+
+
 def apart_by(found: ValueSpread, values: Draft, schema: Schema) -> Draft | None:
     """Return the plan of how far some values lie apart.
 
@@ -145,13 +179,52 @@ def apart_by(found: ValueSpread, values: Draft, schema: Schema) -> Draft | None:
     if counted is None:
         return None
     high, low = (pl.Aggregate(f, counted, of) for f in ("maximum", "minimum"))
-    difference: pl.Expression = pl.Days(low, high) if found.unit == "day" else pl.Arithmetic(high, "-", low)
+    difference: pl.Expression = pl.Arithmetic(high, "-", low)
+    if found.unit in _DAYS:
+        days = pl.Days(low, high)
+        difference = days if found.unit == "day" else pl.Arithmetic(days, "/", Literal(_DAYS[found.unit]))
     whole = pl.Plan(plan.where, (pl.Column(difference, "difference"),))
     try:
         check(whole)
     except ConfigError:
         return None
     return replace(values, plan=whole, shown=("difference",), choices={})
+
+
+def days_apart(one: Draft, other: Draft, unit: str) -> Draft:
+    """Return the plan of how far two dates lie apart, whichever is the earlier.
+
+    Args:
+        one: The plan that finds the one.
+        other: The plan that finds the other.
+        unit: What is counted; "" for days.
+
+    Raises:
+        Unbuildable: If more is asked for.
+    """
+    first, second = ([c.value for c in d.plan.columns if c.name in d.shown] for d in (one, other))
+    blocks = one.plan.where, other.plan.where
+    plain = all(b == pl.Block(b.patterns, b.conditions) for b in blocks)
+    if len(first) != 1 or len(second) != 1 or not plain or blocks[0] == blocks[1]:
+        raise Unbuildable("a difference of dates")
+    value, same = first[0], second[0]
+    if not isinstance(value, pl.Unknown) or not isinstance(same, pl.Unknown):
+        raise Unbuildable("a difference of dates")
+    both = pl.Block(either=((blocks[0], substituted(blocks[1], {same: value})),))
+    low, high = (pl.Aggregate(f, value, (value,)) for f in ("minimum", "maximum"))
+    days: pl.Expression = pl.Days(low, high)
+    if (size := _DAYS.get(unit or "day", Decimal("365.25"))) != 1:
+        days = pl.Arithmetic(days, "/", Literal(size))
+    return replace(
+        one,
+        plan=pl.Plan(both, (pl.Column(days, "difference"),)),
+        shown=("difference",),
+        matches=(*one.matches, *other.matches),
+        joins=one.joins + other.joins,
+        guesses=one.guesses + other.guesses,
+        ignored=tuple(w for w in one.ignored if w in other.ignored and not (unit and unit_of([w]))),
+        choices={},
+    )
 
 
 def _counted(value: pl.Expression, plan: pl.Plan, schema: Schema, unit: str) -> pl.Expression | None:
@@ -169,7 +242,7 @@ def _counted(value: pl.Expression, plan: pl.Plan, schema: Schema, unit: str) -> 
         return None
     if info.kind == "number":
         # The least and the greatest of numbers are those of numbers, not of their texts.
-        return None if unit == "day" else value if isinstance(value, pl.Number) else pl.Number(value)
-    if unit == "day":
+        return None if unit in _DAYS else value if isinstance(value, pl.Number) else pl.Number(value)
+    if unit in _DAYS:
         return value
     return pl.DatePart("year", value) if unit == "year" else None

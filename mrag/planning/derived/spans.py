@@ -29,6 +29,10 @@ _ENDS = frozenset(
         "delivered shipped return returned checkout until to expiry expiration resolved".split(),
     )
 )
+_BEGINNING = frozenset(map(root, "begin began begun start started commence commenced".split()))
+_ENDING = frozenset(map(root, "end ended finish finished conclude concluded".split()))
+BEGINS_OR_ENDS = _BEGINNING | _ENDING
+"""Roots of verbs that say no more than that something begins or ends."""
 _LASTING = frozenset("duration timespan lifespan lifetime tenure".split())
 _LAST = frozenset("last lasts lasted lasting take takes took taken taking run runs ran".split())
 _TIME_WORDS = frozenset("time duration interval gap period difference span long length elapsed".split())
@@ -56,9 +60,39 @@ def spans_of(schema: Schema) -> dict[str, PropertyInfo]:
         if len(pairs) > 1:
             pairs = [(s, e) for s, e in pairs if _rest(s, _STARTS) == _rest(e, _ENDS)]
         if len(pairs) == 1:
-            info = _span(*pairs[0], "")
+            start, end = pairs[0]
+            info = _span(end, start, "") if _reversed(start, end) else _span(start, end, "")
             found[info.iri] = info
     return found
+
+
+def _reversed(start: PropertyInfo, end: PropertyInfo) -> bool:
+    """Return whether values show that what is called an end comes first: guests arrive before they depart."""
+    ends = [(a, b) for a, b in ((start.minimum, end.minimum), (start.maximum, end.maximum)) if a and b]
+    if start.kind == "number":
+        return len(ends) == 2 and all(float(a) > float(b) for a, b in ends)
+    return len(ends) == 2 and all(a > b for a, b in ends)
+
+
+def when_said(schema: Schema, iri: str) -> frozenset[str]:
+    """Return the roots of verbs that say when something was by a property that is its start or its end.
+
+    Args:
+        schema: The schema, with its spans.
+        iri: A property of times.
+    """
+    for info in schema.properties.values():
+        if isinstance(info, DerivedProperty) and info.iri.startswith(_SPAN) and info.first and info.second:
+            if info.first.iri == iri:
+                return _BEGINNING
+            if info.second.iri == iri:
+                return _ENDING
+    own = schema.properties[iri]
+    alone = not any(
+        i.kind == "date" and i.iri != iri and set(i.domains) & set(own.domains)
+        for i in schema.properties.values()
+    )
+    return _BEGINNING if alone else frozenset()
 
 
 def _ends_of(info: PropertyInfo, words: frozenset[str]) -> bool:
@@ -105,7 +139,7 @@ def _span(start: PropertyInfo, end: PropertyInfo, unit: str) -> DerivedProperty:
     )
 
 
-def _unit_said(question: QuestionText) -> str:
+def unit_said(question: QuestionText) -> str:
     """Return the unit of time that an answer is asked for in: "in days", "how many years"."""
     low = question.low
     for at, word in enumerate(low):
@@ -123,7 +157,7 @@ def said_between(
     """Yield the spans whose two ends are said: "days between start date and end date"."""
     low = question.low
     timely = [m for m in mentions if any(_time_kind(i) for i in properties_of(m, schema))]
-    unit = _unit_said(question)
+    unit = unit_said(question)
     for first in timely:
         at = next(
             (n for n in range(first.start - 1, max(-1, first.start - 1 - _GAP), -1) if _of_time(low[n])), None
@@ -174,11 +208,11 @@ def said_to_last(
     question: QuestionText, mentions: Sequence[NameMention], schema: Schema
 ) -> Iterator[DerivedWords]:
     """Yield "duration" where no property is called so, "how long" and "last" are found as dimensions."""
-    unit = _unit_said(question)
+    unit = unit_said(question)
     named = {at for m in mentions if m.candidates[0].score >= 0.9 for at in range(m.start, m.end)}
     spans = [i for i in schema.properties.values() if isinstance(i, DerivedProperty)]
     for at, word in enumerate(question.low):
-        duration = word.removesuffix("s") in _LASTING and at not in named
+        duration = (word.removesuffix("s") in _LASTING or _length(question.low, at)) and at not in named
         if (duration or (word in _LAST and _timed(question, at))) and spans:
             yield (
                 at,
@@ -189,6 +223,15 @@ def said_to_last(
                     if i.first is not None and i.second is not None
                 ],
             )
+
+
+def _length(low: Sequence[str], at: int) -> bool:
+    """Return whether a "length" is one of time: "the average length of a stay in days"."""
+    return (
+        low[at] in ("length", "lengths")
+        and low[at + 1 : at + 2] == ["of"]
+        and bool({unit_of([w]) for w in low[at + 2 :]} & _OF_TIME.keys())
+    )
 
 
 def _timed(question: QuestionText, at: int) -> bool:

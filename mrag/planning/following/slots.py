@@ -21,7 +21,7 @@ from mrag.planning.following.editing import (
 )
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Comparison, Contains, Pattern, Plan
-from mrag.planning.reading.question import Period
+from mrag.planning.reading.periods import Period
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import Term

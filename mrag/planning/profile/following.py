@@ -19,10 +19,12 @@ import numpy.typing as npt
 
 from mrag.graph.changes import touched_since
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.profile.adjusting import adjusted, alike_sized
 from mrag.planning.profile.keeping import kept_before, schema_of_array
 from mrag.planning.profile.usage import Edges, PropertyUsage, exactly_counted
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
+from mrag.rdf.terms import RDF
 from mrag.storage.arrays import Arrays
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -141,22 +143,33 @@ def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, in
 
 
 def unchanged(
-    known: KnownSchema, changed: ChangedParts, counts: Mapping[str, int], classes: Mapping[str, int]
+    kg: KnowledgeGraph,
+    known: KnownSchema,
+    changed: ChangedParts,
+    counts: Mapping[str, int],
+    classes: Mapping[str, int],
 ) -> tuple[dict[str, PropertyUsage], Edges]:
-    """Return copies of how properties are used that are used as they were, and of the edges that these make.
+    """Return how properties are used that need not be counted again, and the edges that these make.
 
     Args:
+        kg: The knowledge graph.
         known: What was read of the earlier state.
         changed: What has changed since.
         counts: How many triples each property has now.
         classes: How many members each class has now.
     """
     # Of a property with very many triples members of classes are looked at, so these must be as they were.
-    same = dict(classes) == dict(known.classes)
+    same = alike_sized(known.classes, classes)
     before, now = exactly_counted({p: use.triples for p, use in known.uses.items()}), exactly_counted(counts)
     uses = {
         p: copy.deepcopy(use)
         for p, use in known.uses.items()
         if p in counts and p not in changed.properties and (p in before) == (p in now) and (p in now or same)
     }
-    return uses, {edge: n for edge, n in known.edges.items() if edge[1] in uses}
+    edges = {edge: n for edge, n in known.edges.items() if edge[1] in uses}
+    touched = {p for p in counts if p not in uses and (p in before) == (p in now) and (p in now or same)}
+    typed = kg.profile().predicates.get(RDF + "type", 0) - known.predicates.get(RDF + "type", 0)
+    more, links = adjusted(
+        kg, known.uses, known.edges, counts, touched, changed.entities, changed.came, typed
+    )
+    return {**uses, **more}, {**edges, **links}

@@ -25,6 +25,8 @@ Edges = dict[tuple[str, str, str], int]
 """How many triples lead from a class by a property to a class; "" is no class."""
 
 _NUMBERS: Final = frozenset(map(str, NUMBERS))  # a term is never equal to a text
+TYPED_KINDS: Final = _NUMBERS | DATES
+"""Datatypes of numbers and dates."""
 _EXACT: Final = 100_000
 _BATCH: Final = 250_000
 _TRIPLES: Final = 1_000
@@ -36,7 +38,11 @@ _WORDS: Final = 200
 
 @dataclass
 class PropertyUsage:
-    """What is counted of one property; see `PropertyInfo`."""
+    """What is counted of one property; see `PropertyInfo`.
+
+    Attributes:
+        counted: How many triples it had when it was last counted as a whole; 0 where that is not known.
+    """
 
     iri: str
     triples: int
@@ -54,6 +60,7 @@ class PropertyUsage:
     subjects_in: list[list[str]] = field(default_factory=list)
     objects_in: list[list[str]] = field(default_factory=list)
     truth: tuple[str, ...] = ()
+    counted: int = 0
 
     @property
     def datatype(self) -> str:
@@ -99,7 +106,7 @@ class _Counting:
     ) -> None:
         self.kg = kg
         self.classes = classes
-        self.uses = {p: PropertyUsage(p, n) for p, n in sorted(counts.items()) if p in only}
+        self.uses = {p: PropertyUsage(p, n, counted=n) for p, n in sorted(counts.items()) if p in only}
         self.edges: defaultdict[tuple[str, str, str], int] = defaultdict(int)
         few = exactly_counted(counts)
         self.small = sorted(few & self.uses.keys(), key=lambda p: (self.uses[p].triples, p))
@@ -230,7 +237,7 @@ class _Counting:
         use.truth = truth_of_texts(texts)
         if use.kind in ("number", "date"):
             for text in texts:
-                _widen(use, text)
+                widen(use, text)
 
     def _sample(self, name: str, use: PropertyUsage, size: int) -> list[str]:
         text = queries.get(f"planning/{name}-sample").bind(property=[use.iri], sample=size)
@@ -243,11 +250,10 @@ class _Counting:
                 use.ranges[c] = min(use.objects, max(1, round(n * use.objects / use.triples)))
 
     def _find_extremes(self) -> None:
-        typed = _NUMBERS | DATES
-        plain = [p for p, use in self.uses.items() if use.datatype in typed]
+        plain = [p for p, use in self.uses.items() if use.datatype in TYPED_KINDS]
         for p, least, greatest in self._rows("extremes", plain):
-            _widen(self.uses[str(p)], _text(least))
-            _widen(self.uses[str(p)], _text(greatest))
+            widen(self.uses[str(p)], _text(least))
+            widen(self.uses[str(p)], _text(greatest))
 
 
 def _text(term: Term | None) -> str:
@@ -263,7 +269,9 @@ def _add(counts: dict[str, int], key: str, n: int) -> None:
         counts[key] = counts.get(key, 0) + n
 
 
-def _widen(use: PropertyUsage, text: str) -> None:
+def widen(use: PropertyUsage, text: str) -> None:
+    """Let a value be the least or the greatest of a property if it is."""
+
     def key(value: str) -> tuple[float, str]:
         return (number_in(value) or 0.0, "") if use.kind == "number" else (0.0, value)
 

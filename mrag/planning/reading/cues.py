@@ -140,6 +140,7 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "contains the substring|contain the substring|has the substring|have the substring|"
         "with the substring|includes the substring|include the substring|contains the letter|"
         "contain the letter|contains the text|contain the text|contains the phrase|contain the phrase|"
+        "mentioning|mentions|mention|"
         "containing the phrase|include the word|has the word|have the word|that includes the text",
     },
     "ratio": {"": "ratio of|the ratio of|ratio between|ratio|ratios of|quotient of"},

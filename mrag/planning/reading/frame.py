@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import Fold, Part, Position, Relation
-from mrag.planning.reading.question import Period
+from mrag.planning.reading.periods import Period
 
 DESCRIBED = "urn:x-described:"
 """Beginning of names that stand for things which a question describes."""

@@ -12,7 +12,8 @@ from mrag.planning.reading.frame import (
     Superlative,
     TextCondition,
 )
-from mrag.planning.reading.question import Period, Quantity
+from mrag.planning.reading.periods import Period
+from mrag.planning.reading.question import Quantity
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import ReaderState, is_superlative
 from mrag.planning.reading.units import unit_of
@@ -53,9 +54,7 @@ class QuantityReader(ReaderState):
                 self._compared(found)
             return
         if waiting.text is not None:
-            self._text(
-                self.question.words[quantity.start].token.raw, QuestionItem(quantity.start, quantity.end)
-            )
+            self._text(self.question.written(quantity.start), QuestionItem(quantity.start, quantity.end))
             return
         if waiting.compare is not None:
             found = Compared(
@@ -107,7 +106,7 @@ class QuantityReader(ReaderState):
             previous is not None
             and self.or_at > previous.at
             and (found.relation == "=" or (same and found.upper is None and previous.upper is None))
-            and found.left in (None, previous.left)
+            and (found.left in (None, previous.left) or self._or_time(previous, found))
         ):
             found.left = previous.left
             found.either = previous.left is not None or isinstance(found.value, Period)
@@ -119,6 +118,12 @@ class QuantityReader(ReaderState):
         self.frame.compared.append(found)
         self.open = found
         self.listing = False
+
+    @staticmethod
+    def _or_time(previous: Compared, found: Compared) -> bool:
+        """Return whether a time is named right behind another: "in July or August"."""
+        both = isinstance(previous.value, Period) and isinstance(found.value, Period)
+        return both and previous.left is None and found.at - previous.at <= 4
 
     def _period(self, period: Period) -> None:
         waiting = self.waiting
@@ -138,7 +143,8 @@ class QuantityReader(ReaderState):
             if waiting.lower is None:
                 waiting.lower = period
             else:
-                found = Compared(">=", cast(Period, waiting.lower), period, left=left, at=period.start)
+                first = cast(Period, waiting.lower)
+                found = Compared(">=", first, period, left=left, at=first.start)
                 waiting.between, waiting.lower = False, None
                 self._compared(found)
                 self.open = None

@@ -36,6 +36,11 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"(?:last|take|lasted|taken|running|run|live|lived|going on)(?: for)?",
             r"What is the duration of \g<x>?",
         ),
+        (
+            rf"^how many (?P<u>years|months|weeks|days|hours|minutes) (?:did|does|do|has|have|will) {_NAME} "
+            r"(?:last|take|lasted|taken|run|live|lived)(?: for)?",
+            r"What is the duration of \g<x> in \g<u>?",
+        ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
         (
             r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",
@@ -77,6 +82,15 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bworst[- ]rated\b", "lowest-rated"),
         (r"\b(\d|one|two|three|four|five|ten)[- ]stars? (\w+)\b", r"\2 with \1 stars"),
         (r"\b(?:come|comes|came|coming) out\b", "released"),
+        (
+            r"\ban? (?P<e>\.[a-z]{2,6}) (?P<n>[a-z-]+(?: address)?)(?=\W*$| and\b| or\b)",
+            r"\g<n> ending with '\g<e>'",
+        ),
+        (
+            r"\b(?P<n>e-?mails?(?: address(?:es)?)?) (?:at|from|on|with) (?:the domain )?@?"
+            r"(?P<d>[\w-]+(?:\.[a-z]+)+)",
+            r"\g<n> ending with '@\g<d>'",
+        ),
         (r"\bco-?(authors?|stars?|workers?|writers?|directors?|founders?|owners?)\b", r"other \1"),
         (r"\b(?P<v>\w+ed) (?:nothing|no one|nobody|none)(?=\W*$)", r"never \g<v>"),
         (r"\bmost (?:often|frequently|commonly)\b", "the most"),

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.reading.cues import Cue, cues
-from mrag.planning.reading.question import Period, Quantity, QuestionText, Word
+from mrag.planning.reading.periods import Period, Word
+from mrag.planning.reading.question import Quantity, QuestionText
 from mrag.planning.schema import Schema
 from mrag.text.english import VERBS
 from mrag.text.tokens import is_stopword

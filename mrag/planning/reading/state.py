@@ -14,7 +14,8 @@ from mrag.planning.reading.frame import (
     Ordering,
     Superlative,
 )
-from mrag.planning.reading.question import Period, Quantity, QuestionText
+from mrag.planning.reading.periods import Period
+from mrag.planning.reading.question import Quantity, QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
 from mrag.planning.schema import Schema
 

@@ -11,7 +11,7 @@ from mrag.planning.reading.frame import (
     TimeUnit,
 )
 from mrag.planning.reading.nouns import NounReader
-from mrag.planning.reading.question import Word
+from mrag.planning.reading.periods import Word
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
 from mrag.planning.reading.state import COMMON, is_superlative, numeric
 
@@ -58,7 +58,7 @@ class WordReader(NounReader):
         if waiting.text == "anywhere" and is_superlative(low):
             waiting.text = None  # "the state that contains the longest river" is not about text
         if waiting.text is not None and (meaningful(word) or len(low) == 1):
-            self._text(word.token.raw, item)
+            self._text(self.question.written(item.start), item)
         elif self._letter(word, item.start):
             waiting.text = "whole"
             self._text(word.token.raw, item)
