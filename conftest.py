@@ -10,7 +10,7 @@ from _pytest.doctest import DoctestModule
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> object:
-    """Look only into modules that have an example, or a slow test if these alone run: to look is to import."""
+    """Look only into modules with an example, or a slow test if only these run: to look is to import."""
     found = yield
     if file_path.suffix != ".py":
         return found
