@@ -42,11 +42,11 @@ from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.codes import CodeWords
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
-from mrag.planning.reading.casual import plainly
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.reading.question import QuestionText, cut
-from mrag.planning.reading.rephrasing import more_than_other, rephrased
 from mrag.planning.reading.segmentation import segmentations
+from mrag.planning.rephrasing.casual import plainly
+from mrag.planning.rephrasing.forms import more_than_other, rephrased
 from mrag.planning.schema import Schema
 
 _DEEPEST = 2
