@@ -45,7 +45,7 @@ class DenseParams:
 
     prefilter_from: int = 50_000
     oversample: int = 20
-    candidates: int = 400
+    candidates: int = 2000
 
     def __post_init__(self) -> None:
         if self.oversample < 1:

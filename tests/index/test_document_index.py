@@ -361,7 +361,7 @@ def test_any_history_equals_a_rebuild(
     forced: bool,
 ) -> None:
     folder = tmp_path_factory.mktemp("index")
-    params = DenseParams(prefilter_from=0 if forced else 20_000)
+    params = DenseParams(prefilter_from=0 if forced else 50_000)
     index = DocumentIndex.create(folder, embedder=wordllama, dense=params)
     model: dict[str, str] = {}
     for kind, what in steps:

@@ -302,8 +302,8 @@ def _summed(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], int]:
     """Return the rows that have one of some rare terms, their scores by these, and how many terms were met.
 
-    The terms come rarest first; `tops` says the most that each adds, and then each of the frequent ones. If
-    no row that has not been met can be among the best k, the terms that are left are not gone through.
+    The terms come rarest first; `tops` says the most that each adds, and then each of the frequent ones.
+    Where no row that has not been met can be among the best k, the terms left are not gone through.
     """
     rows, sums, met = np.empty(0, np.int64), np.empty(0), 0
     with impacts.room() as room:

@@ -1,19 +1,23 @@
-"""Similarity indexes in Milvus: dense vectors, and BM25 by the engine over terms that `mrag` has cut.
+"""Similarity indexes in Milvus: dense vectors, and words as sparse vectors with the weights of BM25.
 
 | collection | content |
 |---|---|
-| `mrag_index` | a row for each index: its graph, its name and, as JSON, what it is |
+| `mrag_indexes` | a row for each index: its graph, its name and, as JSON, what it is |
 | `mrag_…` | a row for each document, see `mrag.index.backends.engines.versioned` |
+| `mrag_…_terms` | a row for each term: how many documents have it; that of no term has how many there are |
+
+A document has the parts of BM25 that do not depend on others, a query how rare its terms are: in the whole
+collection, and not, as in the engine's own BM25, in a segment or among the allowed documents.
 
 Filters are made of numbers and of digests of IDs, so nothing of a user becomes part of an expression.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import logging
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -27,20 +31,23 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
 from mrag.index.backends.engines.backend import VersionedBackend
-from mrag.index.backends.engines.rows import EngineRow, Found
-from mrag.index.backends.engines.versioned import OPEN
+from mrag.index.backends.engines.rows import EngineRow, Found, some
+from mrag.index.backends.engines.versioned import OPEN, numbered, word_weights
 from mrag.index.bm25 import Bm25Params
 from mrag.redaction import redact
 
 __all__ = ["MilvusBackend"]
 
-_REGISTRY: Final = "mrag_index"
+_REGISTRY: Final = "mrag_indexes"
+_TERMS: Final = "_terms"
 _PAGE: Final = 1000
 _MOST: Final = 10_000
 """Rows that are asked for at once."""
 _LONGEST: Final = 65_000
 """Bytes that a text of Milvus may have, or nearly."""
-_FIELDS: Final = ["number", "key", "id", "text", "digest", "since", "until", "words"]
+_BLANK: Final = {"none": [0.0, 0.0]}
+_NOTHING: Final = {0: 1.0}
+"""The sparse vector of a document without terms, because an empty one is refused; no query asks for it."""
 
 
 class MilvusBackend(VersionedBackend):
@@ -50,7 +57,7 @@ class MilvusBackend(VersionedBackend):
     `MRAG_MILVUS_TOKEN` if the server wants one, or `milvus:FILE.db` for Milvus Lite.
     """
 
-    abilities = Abilities(exact_words=False, exact_vectors=False, snapshots=False)
+    abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
     login_by = "MRAG_MILVUS_TOKEN"
 
     def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
@@ -64,6 +71,7 @@ class _Engine:
     def __init__(self, place: str) -> None:
         self._client = _client(place)
         self._loaded: set[str] = set()
+        self._known: tuple[str, int, dict[str, int]] = ("", 0, {})
 
     @contextmanager
     def _told(self, place: str | None = None) -> Iterator[Any]:
@@ -87,7 +95,7 @@ class _Engine:
 
     def places(self) -> list[str]:
         with self._told() as client:
-            return list(client.list_collections())
+            return [name for name in client.list_collections() if not name.endswith(_TERMS)]
 
     def kept(self, graph: str, name: str) -> Mapping[str, Any] | None:
         if _REGISTRY not in self.places():
@@ -104,46 +112,32 @@ class _Engine:
                 client.delete(_REGISTRY, ids=[number])
                 return
             row = {"number": number, "space": _key(graph), "name": name, "state": json.dumps(state)}
-            client.upsert(_REGISTRY, [{**row, "none": [0.0, 0.0]}])
+            client.upsert(_REGISTRY, [{**row, **_BLANK}])
 
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
-        from pymilvus import DataType, Function, FunctionType
+        from pymilvus import DataType
 
         schema = self._schema({"number": 40, "key": 40, "id": 8192, "text": _LONGEST, "digest": 40})
-        schema.add_field("since", DataType.INT64)
-        schema.add_field("until", DataType.INT64)
-        analysis = {"tokenizer": "standard"}
-        schema.add_field(
-            "words", DataType.VARCHAR, max_length=_LONGEST, enable_analyzer=True, analyzer_params=analysis
-        )
-        schema.add_field("counts", DataType.SPARSE_FLOAT_VECTOR)
-        schema.add_function(
-            Function(
-                name="bm25",
-                function_type=FunctionType.BM25,
-                input_field_names=["words"],
-                output_field_names=["counts"],
-            )
-        )
+        self._make(place + _TERMS, self._schema({"number": 60, "key": 40}), ("df",))
+        schema.add_field("words", DataType.SPARSE_FLOAT_VECTOR)
         with self._told() as client:
             indexes = client.prepare_index_params()
-            knobs = {"bm25_k1": bm25.k1, "bm25_b": bm25.b}
-            indexes.add_index("counts", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=knobs)
+            indexes.add_index("words", index_type="SPARSE_INVERTED_INDEX", metric_type="IP")
             if dim is not None:
                 schema.add_field("meaning", DataType.FLOAT_VECTOR, dim=dim)
                 built = {"M": 16, "efConstruction": 200}
                 indexes.add_index("meaning", index_type="HNSW", metric_type="IP", params=built)
-            client.create_collection(place, schema=schema, index_params=indexes, consistency_level="Strong")
+        self._make(place, schema, (), indexes)
 
     def drop(self, place: str) -> None:
-        self._loaded.discard(place)
-        with self._told() as client:
-            client.drop_collection(place)
+        for name in (place, place + _TERMS):
+            self._loaded.discard(name)
+            with self._told() as client:
+                client.drop_collection(name)
 
     def put(self, place: str, rows: Sequence[EngineRow], since: int, mean: float, bm25: Bm25Params) -> None:
         made = []
         for row in rows:
-            counted = (_word(term) for term, count in sorted(row.terms.items()) for _ in range(count))
             key = _key(row.doc_id)
             put: dict[str, Any] = {
                 "number": f"{since:d}-{key}",
@@ -152,7 +146,7 @@ class _Engine:
                 "text": row.text,
             }
             put |= {"digest": row.digest.hex(), "since": since, "until": OPEN}
-            put |= {"words": " ".join(counted)[:_LONGEST]}
+            put |= {"words": numbered(word_weights(row, mean, bm25)) or _NOTHING}
             made.append(put if row.vector is None else {**put, "meaning": row.vector.tolist()})
         with self._told(place) as client:
             client.upsert(place, made)
@@ -161,13 +155,50 @@ class _Engine:
         self._until(place, _counts(at, ids), until)
 
     def undo(self, place: str, at: int) -> None:
-        with self._told(place) as client:
-            client.delete(place, filter=f"since > {at:d}")
-        self._until(place, f"until > {at:d} and until < {OPEN:d}", OPEN)
+        for name in (place, place + _TERMS):
+            with self._told(name) as client:
+                client.delete(name, filter=f"since > {at:d}")
+            self._until(name, f"until > {at:d} and until < {OPEN:d}", OPEN)
 
     def purge(self, place: str, at: int) -> None:
-        with self._told(place) as client:
-            client.delete(place, filter=f"until <= {at:d}")
+        for name in (place, place + _TERMS):
+            with self._told(name) as client:
+                client.delete(name, filter=f"until <= {at:d}")
+
+    def tally(
+        self, place: str, at: int | None, until: int, changes: Mapping[str, int], documents: int
+    ) -> None:
+        name = place + _TERMS
+        for part in some(list(changes), _PAGE):
+            before = {} if at is None else self._frequencies(place, at, part)
+            counts = {_key(term): before.get(term, 0) + changes[term] for term in part}
+            if at is not None:
+                self._until(name, _counts(at, part), until)
+            self._note(name, until, counts)
+        if at is not None:
+            self._until(name, _counts(at, [""]), until)
+        self._note(name, until, {_key(""): documents})
+
+    def _note(self, name: str, since: int, counts: Mapping[str, int]) -> None:
+        rows = [
+            {"number": f"{since:d}-{key}", "key": key, "df": df, "since": since, "until": OPEN, **_BLANK}
+            for key, df in counts.items()
+            if df
+        ]
+        if rows:
+            with self._told(name) as client:
+                client.upsert(name, rows)
+
+    def _frequencies(self, place: str, at: int, terms: Collection[str]) -> dict[str, int]:
+        """Return in how many documents terms are at a commit; the newest that were asked for are kept."""
+        if self._known[:2] != (place, at):
+            self._known = (place, at, {})
+        known = self._known[2]
+        for part in some([term for term in terms if term not in known], _PAGE):
+            rows = self._rows(place + _TERMS, _counts(at, part), ["key", "df"])
+            found = {row["key"]: int(row["df"]) for row in rows}
+            known |= {term: found.get(_key(term), 0) for term in part}
+        return {term: known[term] for term in terms}
 
     def by_words(
         self,
@@ -178,10 +209,18 @@ class _Engine:
         allowed: Collection[str] | None,
         bm25: Bm25Params,
     ) -> Found:
-        asked = " ".join(_word(term) for term, times in query.items() for _ in range(times))
-        found = self._nearest(place, "counts", asked, _counts(at, allowed), k, {})
-        # Milvus Lite gives distances, a server scores, both by the formula that counts k1 + 1 times as much.
-        return [(doc_id, abs(score) / (bm25.k1 + 1)) for doc_id, score in found if score]
+        counts = self._frequencies(place, at, ["", *query])
+        documents = counts.pop("")
+        asked = {
+            term: query[term] * math.log(1 + (documents - df + 0.5) / (df + 0.5))
+            for term, df in counts.items()
+            if df
+        }
+        if not asked:
+            return []
+        found = self._nearest(place, "words", numbered(asked), _counts(at, allowed), k, {})
+        # Milvus Lite gives distances, a server scores.
+        return [(doc_id, abs(score)) for doc_id, score in found if score]
 
     def by_vector(
         self,
@@ -227,25 +266,29 @@ class _Engine:
 
     def _until(self, place: str, where: str, until: int) -> None:
         with self._told(place) as client:
-            there = {field["name"] for field in client.describe_collection(place)["fields"]}
-            fields = [*_FIELDS, *({"meaning"} & there)]
+            fields = [field["name"] for field in client.describe_collection(place)["fields"]]
             found = self._rows(place, where, fields)
             rows = [{**{field: row[field] for field in fields}, "until": until} for row in found]
             for start in range(0, len(rows), _PAGE):
                 client.upsert(place, rows[start : start + _PAGE])
 
     def _make_registry(self) -> None:
+        schema = self._schema({"number": 40, "space": 40, "name": 200, "state": _LONGEST})
+        self._make(_REGISTRY, schema, None)
+
+    def _make(self, place: str, schema: Any, numbers: Sequence[str] | None, indexes: Any = None) -> None:
+        """Make a collection: with commits, unless `numbers` is None; with a vector, if it has none."""
         from pymilvus import DataType
 
-        # A collection has vectors, if only of two numbers.
-        schema = self._schema({"number": 40, "space": 40, "name": 200, "state": _LONGEST})
-        schema.add_field("none", DataType.FLOAT_VECTOR, dim=2)
+        for name in () if numbers is None else (*numbers, "since", "until"):
+            schema.add_field(name, DataType.INT64)
         with self._told() as client:
-            indexes = client.prepare_index_params()
-            indexes.add_index("none", index_type="FLAT", metric_type="IP")
-            client.create_collection(
-                _REGISTRY, schema=schema, index_params=indexes, consistency_level="Strong"
-            )
+            if indexes is None:
+                # A collection has vectors, if only of two numbers.
+                schema.add_field("none", DataType.FLOAT_VECTOR, dim=2)
+                indexes = client.prepare_index_params()
+                indexes.add_index("none", index_type="FLAT", metric_type="IP")
+            client.create_collection(place, schema=schema, index_params=indexes, consistency_level="Strong")
 
     def _schema(self, texts: Mapping[str, int]) -> Any:
         """Return a schema with texts of some length in bytes, of which the first is the key."""
@@ -278,11 +321,6 @@ def _client(place: str) -> Any:
 def _key(*parts: str) -> str:
     """Return a digest that stands for an ID where filters are concerned."""
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=12).hexdigest()
-
-
-def _word(term: str) -> str:
-    """Return a term as a word that no analyser changes."""
-    return base64.b32encode(hashlib.blake2b(term.encode(), digest_size=5).digest()).decode().lower()
 
 
 def _counts(at: int, ids: Collection[str] | None) -> str:

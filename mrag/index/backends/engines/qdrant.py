@@ -26,7 +26,7 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
 from mrag.index.backends.engines.backend import VersionedBackend
 from mrag.index.backends.engines.rows import EngineRow, Found
-from mrag.index.backends.engines.versioned import OPEN, word_weights
+from mrag.index.backends.engines.versioned import OPEN, numbered, word_weights
 from mrag.index.bm25 import Bm25Params
 from mrag.redaction import redact
 
@@ -130,7 +130,7 @@ class _Engine:
     def put(self, place: str, rows: Sequence[EngineRow], since: int, mean: float, bm25: Bm25Params) -> None:
         m, points = self._models, []
         for row in rows:
-            weights = _sparse(word_weights(row, mean, bm25))
+            weights = numbered(word_weights(row, mean, bm25))
             vector: dict[str, Any] = {
                 "words": m.SparseVector(indices=list(weights), values=list(weights.values()))
             }
@@ -174,7 +174,7 @@ class _Engine:
         allowed: Collection[str] | None,
         bm25: Bm25Params,
     ) -> Found:
-        asked = _sparse({term: float(times) for term, times in query.items()})
+        asked = numbered({term: float(times) for term, times in query.items()})
         sparse = self._models.SparseVector(indices=list(asked), values=list(asked.values()))
         return self._nearest(place, "words", sparse, self._counts(at, allowed), k)
 
@@ -259,12 +259,3 @@ def _client(place: str) -> Any:
 
 def _number(space: str, name: str) -> str:
     return str(uuid.UUID(bytes=hashlib.blake2b(f"{space}\0{name}".encode(), digest_size=16).digest()))
-
-
-def _sparse(weights: Mapping[str, float]) -> dict[int, float]:
-    """Return weights by number of a term; of a hundred thousand terms hardly two share one."""
-    found: dict[int, float] = {}
-    for term, weight in weights.items():
-        number = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")
-        found[number] = found.get(number, 0.0) + weight
-    return found

@@ -26,8 +26,8 @@ from mrag.index.segments.segment import digest
 from mrag.storage.folder import Committed
 
 __all__ = [
-    "EngineRow", "EngineState", "Found", "IndexChange", "IndexView", "Replaced", "Shelf", "ordered", "some",
-    "space_of", "terms_in",
+    "EngineRow", "EngineState", "Found", "IndexChange", "IndexView", "Replaced", "Shelf", "document_counts",
+    "ordered", "some", "space_of", "terms_in",
 ]  # fmt: skip
 
 Found: TypeAlias = list[tuple[str, float]]
@@ -240,6 +240,17 @@ def terms_in(texts: Sequence[str], bm25: Bm25Params) -> int:
         5
     """
     return int(Postings.build(texts, bm25.analysis).lengths.sum())
+
+
+def document_counts(texts: Sequence[str], bm25: Bm25Params) -> dict[str, int]:
+    """Return how many of some texts have each of their terms.
+
+    Example:
+        >>> document_counts(["a red shoe", "red, red"], Bm25Params())
+        {'a': 1, 'red': 2, 'shoe': 1}
+    """
+    built = Postings.build(texts, bm25.analysis)
+    return dict(zip(built.terms, np.diff(built.starts).tolist(), strict=True))
 
 
 def some(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]]:

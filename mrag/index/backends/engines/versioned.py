@@ -7,12 +7,14 @@ nothing that counts, and the next one clears it away.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,7 @@ from mrag.index.backends.engines.rows import (
     EngineState,
     Found,
     IndexChange,
+    document_counts,
     ordered,
     some,
     space_of,
@@ -31,7 +34,9 @@ from mrag.index.backends.engines.rows import (
 from mrag.index.bm25 import Bm25Params
 from mrag.storage.folder import locked
 
-__all__ = ["OPEN", "VersionedShelf", "VersionedView", "Versions", "settled", "word_weights"]
+__all__ = [
+    "OPEN", "Tallies", "VersionedShelf", "VersionedView", "Versions", "numbered", "settled", "word_weights",
+]  # fmt: skip
 
 OPEN: Final = 2**53 - 1
 """The commit to which a row counts that has not ended."""
@@ -106,6 +111,24 @@ class Versions(Protocol):
 
     def vectors(self, place: str, at: int, ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return the vectors of documents."""
+
+
+@runtime_checkable
+class Tallies(Protocol):
+    """An engine that has to be told how rare words are."""
+
+    def tally(
+        self, place: str, at: int | None, until: int, changes: Mapping[str, int], documents: int
+    ) -> None:
+        """Note in how many more or fewer documents each term is, and how many documents there are.
+
+        Args:
+            place: The collection.
+            at: The commit before; None if there was none.
+            until: The next, which this belongs to.
+            changes: The difference for each term.
+            documents: How many documents there are then.
+        """
 
 
 class VersionedShelf:
@@ -184,8 +207,11 @@ class VersionedShelf:
         place, tokens = ours + secrets.token_hex(4), change.tokens()
         mean = tokens / max(1, len(change.fresh))
         self._engine.make(place, after.dim, after.bm25)
+        counts: Counter[str] = Counter()
         for rows in change.rows():
             self._engine.put(place, rows, after.generation, mean, after.bm25)
+            self._count(counts, rows)
+        self._tally(place, None, after.generation, counts, len(change.fresh))
         made = change.committed(documents=len(change.fresh), tokens=tokens, place=place)
         return replace(made, mean=mean)
 
@@ -194,19 +220,36 @@ class VersionedShelf:
         until, bm25 = change.after.generation, change.after.bm25
         engine.undo(place, at)
         documents, tokens = before.manifest.documents, before.tokens
+        counts: Counter[str] = Counter()
         for part in some(change.gone):
             texts = list(engine.texts(place, at, part).values())
             documents, tokens = documents - len(texts), tokens - terms_in(texts, bm25)
+            if isinstance(engine, Tallies):
+                counts.subtract(document_counts(texts, bm25))
             engine.end(place, part, at, until)
         try:
             for rows in change.rows():
                 engine.put(place, rows, until, before.mean, bm25)
                 documents, tokens = documents + len(rows), tokens + sum(row.length for row in rows)
+                self._count(counts, rows)
+            self._tally(place, at, until, counts, documents)
         except BaseException:
             with suppress(IndexError_):
                 engine.undo(place, at)  # what does not count would still make its words less rare
             raise
         return replace(change.committed(documents=documents, tokens=tokens, place=place), mean=before.mean)
+
+    def _count(self, counts: Counter[str], rows: Sequence[EngineRow]) -> None:
+        if isinstance(self._engine, Tallies):
+            for row in rows:
+                counts.update(row.terms.keys())
+
+    def _tally(
+        self, place: str, at: int | None, until: int, counts: Mapping[str, int], documents: int
+    ) -> None:
+        if isinstance(self._engine, Tallies):
+            changes = {term: count for term, count in counts.items() if count}
+            self._engine.tally(place, at, until, changes, documents)
 
 
 class VersionedView:
@@ -275,3 +318,18 @@ def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[str, flo
     relative = row.length / mean if mean else 0.0
     norm = bm25.k1 * (1 - bm25.b + bm25.b * relative)
     return {term: count / (count + norm) for term, count in row.terms.items()}
+
+
+def numbered(weights: Mapping[str, float]) -> dict[int, float]:
+    """Return weights by number of a term, as sparse vectors have them; hardly two of 100,000 terms share one.
+
+    Example:
+        >>> numbered({"shoe": 0.5})
+        {1757513937: 0.5}
+    """
+    found: dict[int, float] = {}
+    for term, weight in weights.items():
+        number = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")
+        number = min(max(number, 1), 2**32 - 2)  # no engine takes the largest, and 0 is for our own use
+        found[number] = found.get(number, 0.0) + weight
+    return found
