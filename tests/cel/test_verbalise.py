@@ -29,6 +29,7 @@ from mrag.cel.syntax.normal_form import normal
 from mrag.cel.syntax.verbalise import Language, names_of, sentence, verbalise
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
+from mrag.stores.oxigraph import OxigraphStore
 from mrag.text.names import name_parts
 from tests.cel.plain import expressions
 
@@ -119,6 +120,14 @@ def test_sentences_for_all_kinds() -> None:
         (Or((Named(E + "blue jeans"), Named(E + "Striped"))), "is Striped or is blue jeans"),
         (And((Named(E + "RDF store"), Named(E + "Ape"))), "is an Ape and is an RDF store"),
         (And((Some(p, b), Some(shows, shirt))), "has a part that (is a B) and shows a Shirt"),
+        (And((AtLeast(3, p, b), AtMost(7, p, b))), "has from 3 to 7 parts each of which is a B"),
+        (And((AtLeast(3, shows, shirt), AtMost(3, shows, shirt))), "shows exactly 3 Shirts"),
+        (And((b, AtMost(4, p, Top()), AtLeast(2, p, Top()))), "is a B and has from 2 to 4 parts"),
+        (
+            And((b, AtMost(4, p, Top()), AtLeast(2, p, b))),
+            "is a B, has at most 4 parts and has at least 2 parts each of which is a B",
+        ),
+        (Named(E + "hasEggs"), "is of the kind “has Eggs”"),
     ):
         assert say(e) == text
 
@@ -137,6 +146,35 @@ def test_numbers_in_words() -> None:
     day = Literal("2024-02-01", datatype=XSD.date)
     assert said("release date", day, "maxExclusive") == "has a release date before 2024-02-01"
     assert said("release date", day) == "has a release date not before 2024-02-01"
+    assert said("hasLegs", Literal(4)) == "has a number of legs of at least 4"
+    assert said("hasWheels", Literal(2.5)) == "has wheels of at least 2.5"
+
+
+def test_limits_at_both_sides_are_said_as_one() -> None:
+    def limits(*facets: tuple[str, int]) -> DataRange:
+        return DataRange(str(XSD.integer), tuple((f, Literal(n)) for f, n in facets))  # type: ignore[misc]
+
+    age, kg = Property(E + "age"), KnowledgeGraph(OxigraphStore())
+    low, high = ("minInclusive", 3), ("maxInclusive", 7)
+    for facets, en, de in (
+        ((low, high), "has an age from 3 to 7", "bei „age“ von 3 bis 7 hat"),
+        ((low, ("maxInclusive", 3)), "has an age of exactly 3", "bei „age“ genau 3 hat"),
+        ((low, ("maxExclusive", 7)), "has an age of at least 3 and less than 7", None),
+    ):
+        e = DataSome(age, limits(*facets))
+        assert verbalise(e, lambda iri: iri.rpartition("/")[2]) == en
+        assert de in (None, verbalise(e, lambda iri: iri.rpartition("/")[2], "de"))
+    apart = And((DataSome(age, limits(low)), DataSome(age, limits(high))))
+    # Where something has several ages, one may be 1 and another 9.
+    with kg:
+        kg.insert([Triple(URIRef(E + "a"), URIRef(age.iri), Literal(5))])
+        assert sentence(kg, apart) == "Whatever has an age from 3 to 7."
+        assert (
+            sentence(kg, Some(Property(E + "child"), apart))
+            == "Whatever has a child that has an age from 3 to 7."
+        )
+        kg.insert([Triple(URIRef(E + "a"), URIRef(age.iri), Literal(9))])
+        assert "at least 3" in sentence(kg, apart) and "at most 7" in sentence(kg, apart)
 
 
 def _said(e: Expression, language: Language = "en") -> str:

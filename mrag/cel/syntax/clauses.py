@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal as OneOfText
 from typing import TypeAlias
 
 from rdflib import Literal
 
-from mrag.cel.syntax.expressions import And, Expression, OneOf, Or
+from mrag.cel.syntax.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    DataRange,
+    DataSome,
+    Expression,
+    OneOf,
+    Or,
+    Property,
+    operands,
+    with_operands,
+)
 from mrag.rdf.terms import XSD, curie, to_ox
 
 Language: TypeAlias = OneOfText["en", "de"]
@@ -71,6 +83,55 @@ def bare(value: Literal, datatype: str) -> str:
     own = str(value.datatype)
     alike = own == datatype or {own, datatype} <= NUMERIC
     return str(value) if alike and " " not in str(value) else str(to_ox(value))
+
+
+def closed(range: DataRange) -> tuple[Literal, Literal] | None:
+    """Return the least and the greatest value of a range that has both and no other limits."""
+    limits: dict[str, Literal] = dict(range.facets)
+    if len(range.facets) != 2 or limits.keys() != {"minInclusive", "maxInclusive"}:
+        return None
+    return limits["minInclusive"], limits["maxInclusive"]
+
+
+def merged_limits(e: Expression, single: Callable[[Property], bool]) -> Expression:
+    """Return an expression with limits of the same values in one: `≥ 3 ⊓ ≤ 7` of a property with one value.
+
+    Args:
+        e: The expression, in normal form.
+        single: Whether nothing has several values of a property, which makes both mean the same.
+    """
+    parts = tuple(merged_limits(p, single) for p in operands(e))
+    e = with_operands(e, parts) if parts else e
+    if not isinstance(e, And):
+        return e
+    limits: dict[tuple[Property, str, str], list[DataSome]] = {}
+    for p in limited(e):
+        limits.setdefault((p.property, p.range.datatype, p.range.facets[0][0][:3]), []).append(p)
+    for (on, kind, side), lows in limits.items():
+        highs = limits.get((on, kind, "max"), []) if side == "min" else []
+        if len(lows) == len(highs) == 1 and single(on):
+            both = DataSome(on, DataRange(kind, (*lows[0].range.facets, *highs[0].range.facets)))
+            e = And((*(p for p in e.parts if p not in (lows[0], highs[0])), both))
+    return e
+
+
+def limited(e: Expression) -> Iterable[DataSome]:
+    """Yield the parts of a conjunction that limit values at one side."""
+    for p in e.parts if isinstance(e, And) else ():
+        if (
+            isinstance(p, DataSome)
+            and len(p.range.facets) == 1
+            and p.range.facets[0][0][:3] in ("min", "max")
+        ):
+            yield p
+
+
+def between(parts: Iterable[Expression]) -> dict[Expression, AtMost]:
+    """Return the greatest of two counts of the same values by the least, where both are given."""
+    parts = tuple(parts)
+    most = {(p.property, p.filler): p for p in parts if isinstance(p, AtMost)}
+    found = {p: most.get((p.property, p.filler)) for p in parts if isinstance(p, AtLeast)}
+    return {p: upper for p, upper in found.items() if upper is not None}
 
 
 def escaped(text: str) -> str:

@@ -8,7 +8,18 @@ from collections.abc import Mapping
 from rdflib import Literal
 
 from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.clauses import BARE, KINDS, NUMERIC, Clauses, Name, bare, escaped, literal
+from mrag.cel.syntax.clauses import (
+    BARE,
+    KINDS,
+    NUMERIC,
+    Clauses,
+    Name,
+    bare,
+    between,
+    closed,
+    escaped,
+    literal,
+)
 from mrag.cel.syntax.inflections import is_adjective, several, some
 from mrag.cel.syntax.normal_form import negation
 from mrag.cel.syntax.roles import PLAIN, Role, as_noun, quoted, role, truth
@@ -27,6 +38,9 @@ _TIMES = {"minInclusive": "not before", "maxInclusive": "not after", "minExclusi
           "maxExclusive": "before"}  # fmt: skip
 
 
+_SAYING = ("“Has ", "“has ", "“Is ", "“is ", "“Was ", "“was ")
+
+
 class English(Clauses):
     """Makes English clauses, after "Whatever …".
 
@@ -43,7 +57,7 @@ class English(Clauses):
         for e in used:
             p, label = e.property, name(e.property.iri)
             if not p.inverse and (kind := _datatype(e)):
-                roles[p] = as_noun(roles[p], label)
+                roles[p] = as_noun(roles[p], label, whole=kind == XSD + "integer")
                 if kind in _OF and is_participle(label):
                     roles[p] = Role(f"was {label}", f"was not {label}")
                     self.dated.add(p)
@@ -71,9 +85,9 @@ class English(Clauses):
             case ce.Bottom():
                 return "is nothing"
             case ce.Named(iri):
-                return f"is {self._one(iri)}"
+                return f"is {self._of_kind(iri)}"
             case ce.Not(ce.Named(iri)):
-                return f"is not {self._one(iri)}"
+                return f"is not {self._of_kind(iri)}"
             case ce.Not(ce.OneOf(members)):
                 return f"is {self._either(members, 'none')}"
             case ce.Not(ce.Value() | ce.DataSome() as of):
@@ -81,12 +95,25 @@ class English(Clauses):
             case ce.Not(of):
                 return f"is nothing that ({self.clause(of)})"
             case ce.And(parts) | ce.Or(parts):
-                parts = tuple(sorted(parts, key=_kind))
-                made = [self.part(p, last and p is parts[-1]) for p in parts]
-                return f"{', '.join(made[:-1])} {'and' if isinstance(e, ce.And) else 'or'} {made[-1]}"
+                return self._several_parts(e, sorted(parts, key=_kind), last)
             case ce.OneOf(members):
                 return f"is {self._either(members, 'one')}"
         return self._restriction(e, last)
+
+    def _several_parts(self, e: ce.And | ce.Or, parts: list[ce.Expression], last: bool) -> str:
+        counts = between(parts) if isinstance(e, ce.And) else {}
+        left = [p for p in parts if p not in counts.values()]
+        made = []
+        for p in left:
+            end = last and p is left[-1]
+            if (most := counts.get(p)) and isinstance(p, ce.AtLeast):
+                start = f"from {p.n} to {most.n}"
+                made.append(self._counted(self.roles[p.property], start, most.n, p.filler, end))
+            else:
+                made.append(self.part(p, end))
+        if len(made) == 1:
+            return made[0]
+        return f"{', '.join(made[:-1])} {'and' if isinstance(e, ce.And) else 'or'} {made[-1]}"
 
     def _restriction(self, e: ce.Restriction, last: bool) -> str:
         """Return what is said of the values of a property."""
@@ -217,6 +244,11 @@ class English(Clauses):
         word = self._plain(iri)
         return word if is_adjective(word) else _a(word)
 
+    def _of_kind(self, iri: str) -> str:
+        """Return what something is: a class named like a sentence, such as `HasEggs`, takes no article."""
+        word = self._plain(iri)
+        return f"of the kind {word}" if word.startswith(_SAYING) else self._one(iri)
+
     def _several(self, iri: str) -> str:
         """Return the plural of a class, or its name where that is a plural already."""
         word = self._plain(iri)
@@ -259,19 +291,23 @@ def _with(r: Role, values: str, several: bool = False) -> str:
 def _having(r: Role, range: ce.DataRange, none: str = "") -> str:
     text = _range(range, r.unit)
     start = f"{r.carrier} {f'{none} {r.noun}' if none else _a(r.noun)}"
-    return (
-        f"{start} that is {text}" if not range.facets else f"{start} {_OF.get(range.datatype, 'of ')}{text}"
-    )
+    if not range.facets:
+        return f"{start} that is {text}"
+    return f"{start} {'' if text.startswith('from ') else _OF.get(range.datatype, 'of ')}{text}"
 
 
 _OF = {XSD + "date": "", XSD + "dateTime": ""}
 
 
 def _range(range: ce.DataRange, unit: str = "") -> str:
-    """Return limits in words, `at least 2 and at most 5`, or what the values are."""
+    """Return limits in words, `more than 2 and at most 5`, or what the values are."""
     if not range.facets:
         return some(KINDS["en"].get(range.datatype.removeprefix(XSD), curie(range.datatype)))
     names = _TIMES if range.datatype in _OF else _NUMBERS
+    if ends := closed(range):
+        low, high = (bare(v, range.datatype) for v in ends)
+        exactly = "exactly on" if range.datatype in _OF else "exactly"
+        return f"{exactly} {low} {unit}".strip() if low == high else f"from {low} to {high} {unit}".strip()
     facets = sorted(range.facets, key=lambda facet: facet[0].startswith("max"))
     said = " and ".join(f"{names[facet]} {bare(v, range.datatype)}" for facet, v in facets)
     return f"{said} {unit}".strip()

@@ -15,7 +15,7 @@ from typing import Final
 from rdflib import Literal
 
 from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.clauses import BARE, KINDS, Clauses, Name, bare, escaped, literal
+from mrag.cel.syntax.clauses import BARE, KINDS, Clauses, Name, bare, closed, escaped, literal
 from mrag.cel.syntax.inflections import without_unit
 from mrag.cel.syntax.normal_form import negation
 from mrag.rdf.terms import XSD, curie
@@ -280,6 +280,9 @@ def _range(range: ce.DataRange, unit: str) -> str:
         return f"einen Wert der Art „{kind}“"
     moment = _MOMENTS.get(range.datatype, "")
     names = _TIMES if moment else _NUMBERS
+    if ends := closed(range):
+        low, high = (_number(bare(v, range.datatype), range.datatype) for v in ends)
+        return _joined(moment, f"genau {low}" if low == high else f"von {low} bis {high}", unit)
     facets = sorted(range.facets, key=lambda facet: facet[0].startswith("max"))
     limits = (f"{names[f]} {_number(bare(v, range.datatype), range.datatype)}" for f, v in facets)
     return _joined(moment, " und ".join(limits), unit)

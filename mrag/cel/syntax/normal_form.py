@@ -153,6 +153,9 @@ def _counted(parts: list[Expression], *, conjunction: bool) -> list[Expression]:
                 most[p, filler] = weakest(most.get((p, filler), n), n)
             case _:
                 rest.append(part)
+    for of in [of for of, n in least.items() if conjunction and most.get(of) == n]:
+        rest.append(_exactly(least.pop(of), *of))
+        del most[of]
     rest.extend(_at_least(n, p, filler) for (p, filler), n in least.items())
     rest.extend(_at_most(n, p, filler) for (p, filler), n in most.items())
     return rest

@@ -30,9 +30,12 @@ from mrag.cel.syntax.wordlists import (
 )
 from mrag.text.english import PREPOSITIONS, VERBS
 from mrag.text.grammar import is_participle, relation
+from mrag.text.plurals import is_plural
 
 PLAIN = re.compile(r"[^\W\d_][\w\-]*(?: [\w\-]+)*\Z")
 """A name that can stand without quotation marks."""
+_SCORES = frozenset(("points", "ranks", "marks", "scores", "grades"))
+"""Plurals that are what a number is, not what it counts."""
 _WAS = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 
@@ -144,8 +147,18 @@ def _base_of_ing(word: str) -> str:
     return min({stem, stem + "e", stem[:-1]} & ALL_VERBS, key=len, default="") if stem != word else ""
 
 
-def as_noun(r: Role, label: str) -> Role:
-    """Return the role of a property with literals, whose name in `s` is a plural: `points`, `ranks`."""
+def as_noun(r: Role, label: str, *, whole: bool = False) -> Role:
+    """Return the role of a property with literals, whose name in `s` is a plural: `points`, `ranks`.
+
+    Args:
+        r: Its role, were its values things.
+        label: Its name.
+        whole: Whether its values are whole numbers, so that a plural is what they count.
+
+    Example:
+        >>> as_noun(role("has legs"), "has legs", whole=True).noun
+        'number of legs'
+    """
     name, unit = without_unit(label)
     if unit:
         r, called = role(name), name.lower() if name.istitle() else name
@@ -153,9 +166,12 @@ def as_noun(r: Role, label: str) -> Role:
         return Role(noun=called, nouns=called, unit=unit) if plain else replace(r, unit=unit)
     low = label.lower()
     if r.verb == low and low in _forms() and low not in MEASURES:
-        return Role(noun=low, nouns=low)
-    if r.noun and r.carrier == "has" and low in SINGULARS.keys() | {r.nouns.lower()}:
-        return replace(r, noun=low, nouns=low)
+        r = Role(noun=low, nouns=low)
+    name = low.removeprefix("has ")
+    if r.noun and r.carrier == "has" and name in SINGULARS.keys() | {r.nouns.lower()}:
+        r = replace(r, noun=name, nouns=name)
+        if whole and is_plural(name) and not name.startswith("number") and name not in _SCORES:
+            return replace(r, noun=f"number of {name}", nouns=f"numbers of {name}")
     return r
 
 

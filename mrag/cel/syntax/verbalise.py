@@ -23,14 +23,18 @@ from rdflib import Literal
 
 from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.clauses import Language, Name
+from mrag.cel.syntax.clauses import Language, Name, limited, merged_limits
 from mrag.cel.syntax.english import English
 from mrag.cel.syntax.german import German
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import fetch_labels
+from mrag.rdf import queries
 from mrag.rdf.terms import curie
 from mrag.text.names import name_parts
+
+_MOST = 200_000
+"""Triples of a property up to which a sentence looks whether anything has several values of it."""
 
 
 def verbalise(expression: ce.Expression, name: Name, language: Language = "en") -> str:
@@ -88,11 +92,26 @@ def sentence(
         noun: What the examples are, in the plural, such as `images`.
     """
     e = concept.expression if isinstance(concept, Hypothesis) else concept
+    e = merged_limits(normal(e), _single_valued(kg, e).__contains__)
     start = "Whatever" if language == "en" else "Alles, was"
     text = f"{start} {verbalise(e, names_of(kg, [e], language), language)}"
     if isinstance(concept, Hypothesis):
         text += f": {counts_in_words(concept.counts, language, noun=noun)}"
     return f"{text}."
+
+
+def _single_valued(kg: KnowledgeGraph, e: ce.Expression) -> frozenset[ce.Property]:
+    """Return the properties with limits of which nothing in a graph has several values."""
+    limits: Counter[ce.Property] = Counter()
+    for part in ce.walk(normal(e)):
+        limits.update(p.property for p in limited(part) if not p.property.inverse)
+    asked = {p.iri for p, times in limits.items() if times > 1}
+    if not asked:
+        return frozenset()
+    triples = kg.profile().predicates
+    asked = {p for p in asked if triples.get(p, 0) <= _MOST}
+    rows = kg.select(queries.get("cel/several-values").bind(p=sorted(asked))) if asked else ()
+    return frozenset(map(ce.Property, asked - {str(p) for p, *_ in rows}))
 
 
 def counts_in_words(counts: ExampleCounts, language: Language = "en", *, noun: str | None = None) -> str:
@@ -124,6 +143,8 @@ def _iris(expression: ce.Expression) -> Iterable[str]:
 def _local(iri: str) -> str:
     """Return the last part of an IRI in words."""
     parts = name_parts(re.split(r"[#/:]", iri.rstrip("#/:"))[-1])
+    # `PersonWithASibling`: an article that a capital follows is a word of its own.
+    parts = parts[:1] + [w for part in parts[1:] for w in re.split(r"(?<=\AA)(?=[A-Z][a-z])", part)]
     if parts and parts[0][:1].islower():  # `isMarriedTo` is no title
         parts = [word.lower() if word.istitle() else word for word in parts]
     return " ".join(parts) or iri

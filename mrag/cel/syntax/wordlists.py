@@ -87,7 +87,10 @@ ADJECTIVES = words(
     "cold warm plain empty full round square flat bald bent active available free public private hidden "
     "visible alive dead digital manual remote robotic automatic electric optional male female"
 )
-ADJECTIVE_ENDINGS = ("ous", "ful", "less", "able", "ible")
+ADJECTIVE_ENDINGS = (
+    "ous", "ful", "less", "able", "ible", "thermic", "tropic", "morphic", "phobic", "philic", "trophic",
+    "cyclic", "atomic", "genic", "toxic", "lytic",
+)  # fmt: skip
 
 UNITS: Final[Mapping[str, str]] = {
     unit.lower(): unit
