@@ -138,6 +138,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.15, 0.3, 0.6, 1.2])
 @pytest.mark.parametrize("work", ["reason", "index"])
 def test_a_kill_during_long_work_leaves_before_or_after(tmp_path: Path, work: str, delay: float) -> None:

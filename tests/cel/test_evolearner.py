@@ -221,6 +221,7 @@ def test_fits_beside_each_other_find_what_each_finds_alone(kg: KnowledgeGraph) -
         assert list(pool.map(fit, range(4))) == alone
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_in_every_process() -> None:
     code = """
 from mrag.graph.kg import KnowledgeGraph

@@ -73,6 +73,7 @@ def closed(triples: frozenset[Triple]) -> Any:
 different = st.lists(expressions.filter(of_links), min_size=6, max_size=6, unique_by=normal)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=6,
     deadline=None,

@@ -314,6 +314,7 @@ def test_the_export_is_the_same_in_functional_syntax(shop: KnowledgeGraph) -> No
     assert isomorphic(again, Graph().parse(data=to_ontology(shop, kept), format="turtle"))
 
 
+@pytest.mark.slow
 def test_an_ontology_editors_reasoner_finds_the_same_instances(shop: KnowledgeGraph, tmp_path: Path) -> None:
     owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
     if shutil.which("java") is None:

@@ -216,6 +216,7 @@ def test_a_benchmark_from_the_command_line(home: Path) -> None:
     assert found["means"]["search"]["held_out_f1"] == 1.0
 
 
+@pytest.mark.slow
 def test_drill_learns_by_a_policy_that_was_trained(home: Path) -> None:
     with contextlib.chdir(home):
         untrained = call("learn", "fit", "--learner", "drill", *LIKES, code=1)

@@ -383,6 +383,7 @@ def test_a_graph_without_relations_has_no_plans() -> None:
         assert PathPlanner(kg, model=None).plans("who directed Alien", 3) == []
 
 
+@pytest.mark.slow
 def test_plans_are_the_same_under_any_hash_seed() -> None:
     code = (
         "from tests.completion.films import films\n"

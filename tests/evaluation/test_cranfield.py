@@ -30,6 +30,7 @@ def words(text: str) -> Counter[str]:
     return Counter(re.findall(r"(?u)\b\w\w+\b", text.lower()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "idf", "expected"),
     [

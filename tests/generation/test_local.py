@@ -168,6 +168,7 @@ def test_one_server_for_one_file(gguf: Path) -> None:
         stop_all()
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_a_program_that_used_it_ends(gguf: Path) -> None:
     program = (

@@ -186,6 +186,7 @@ def test_ends_of_documents_are_tokens_where_wanted() -> None:
     assert index.append([("urn:cat", [3])]).documents([3, 9]) == ["urn:cat"]
 
 
+@pytest.mark.slow
 @given(corpora(), st.integers(3, 20), st.integers(0, 12))
 @settings(max_examples=15, deadline=None)
 def test_kept_on_disk_equals_memory(corpus: Corpus, size: int, cut: int) -> None:

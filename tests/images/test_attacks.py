@@ -120,6 +120,7 @@ def test_pictures_that_attack_are_refused_or_stay_small(name: str, tmp_path: Pat
     assert grown < 200 << 10, f"{grown >> 10} megabytes"
 
 
+@pytest.mark.slow
 def test_a_picture_that_takes_too_much_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(ATTACKS["png: bomb"]())

@@ -514,6 +514,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "segment-00000099.seg").exists()
 
 
+@pytest.mark.slow
 def test_cranfield(cranfield: Cranfield, wordllama: WordLlamaEmbedder) -> None:
     """Mean nDCG@10 over the 225 queries; published BM25 runs lie near .40."""
     index = DocumentIndex.create(None, embedder=wordllama)

@@ -77,6 +77,7 @@ class Stream(threading.Thread):
                 self.acknowledged = self.sent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(TRIES or 1))
 def test_what_was_acknowledged_is_there(tmp_path: Path, number: int) -> None:
     dice = random.Random(f"{SEED} serve {number}")

@@ -218,6 +218,7 @@ def end(children: Iterable[Any]) -> None:
         assert until(lambda one=child: one.ended)  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_processes_that_were_killed_are_replaced(loaded: Running) -> None:
     assert loaded.select("SELECT (1 AS ?n) {}") == [{"n": "1"}]
     for round in range(3):

@@ -50,6 +50,7 @@ def started(tmp_path: Path, *args: str, **env: str) -> tuple[str, str, list[int]
     return said.read_text(), line, codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["file", "environment", "command line"])
 def test_the_token_is_seen_only_where_it_was_typed(tmp_path: Path, how: str) -> None:
     file = tmp_path / "token"
