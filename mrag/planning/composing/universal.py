@@ -43,7 +43,7 @@ _MOST_SPLITS: Final = 6
 
 
 @dataclass(frozen=True)
-class Claim:
+class UniversalClaim:
     """What a question asks whether it holds of all of some things.
 
     Attributes:
@@ -55,7 +55,7 @@ class Claim:
     splits: tuple[tuple[str, str], ...]
 
 
-def claim_of(text: str) -> Claim | None:
+def claim_of(text: str) -> UniversalClaim | None:
     """Return what a question claims of all things, of most or of none; None for other questions.
 
     Example:
@@ -64,7 +64,7 @@ def claim_of(text: str) -> Claim | None:
         >>> claim_of("Are all halls in Bonn heated?").splits[0]
         ('halls in Bonn', 'heated')
         >>> claim_of("Is it so that no hall in Bonn is heated?")
-        Claim(quantifier='none', splits=(('hall in Bonn', 'is heated'),))
+        UniversalClaim(quantifier='none', splits=(('hall in Bonn', 'is heated'),))
         >>> claim_of("Do any bands have a website?")
     """
     match, stated = _INVERTED.match(text), _STATED.match(text)
@@ -87,7 +87,7 @@ def claim_of(text: str) -> Claim | None:
         for i in at
         if words[i - 1].lower() not in _LOOSE and not (words[i - 1][0].isupper() and words[i][0].isupper())
     ]
-    return Claim(quantifier, tuple(splits[:_MOST_SPLITS]))
+    return UniversalClaim(quantifier, tuple(splits[:_MOST_SPLITS]))
 
 
 def _verbs(words: Sequence[str]) -> list[int]:
@@ -101,7 +101,7 @@ def _verbs(words: Sequence[str]) -> list[int]:
     return verbs or list(range(len(words) - 1, 0, -1))
 
 
-def universal(claim: Claim, best: Best) -> Iterator[Draft]:
+def universal(claim: UniversalClaim, best: Best) -> Iterator[Draft]:
     """Yield the plans of whether a claim holds.
 
     Args:
@@ -112,7 +112,9 @@ def universal(claim: Claim, best: Best) -> Iterator[Draft]:
         base = next((d for d in best(f"Which {things} are there?")[:2] if _lists(d)), None)
         if base is None:
             continue
-        for whole in best(f"Which {things} {said}?")[:3]:
+        # "Have all orders been shipped" asks for those that are shipped.
+        held = re.sub(r"(?i)^(?:been|ever been|already been)\b", "are", said)
+        for whole in best(f"Which {things} {held}?")[:3]:
             if _lists(whole) and (found := _compared(claim.quantifier, base, whole)) is not None:
                 yield found
                 return
