@@ -56,6 +56,25 @@ ANSWERED = [
     ("Which dogs had walks with a grade of B or C?", ["Ada", "Bob", "Rex"]),
     ("Show the dogs whose name contains the substring 'e'.", ["Eve", "Rex"]),
     ("How many more places does North have than South?", ["18"]),
+    ("hey, could you tell me which dogs live in North? thanks!", ["Ada", "Rex"]),
+    ("gimme the female dogs", ["Ada", "Eve", "Una"]),
+    ("Is it true that Rex lives in North?", ["yes"]),
+    ("Rex lives in South, right?", ["no"]),
+    ("Do all dogs have a coat?", ["yes"]),
+    ("Are all dogs in North male?", ["no"]),
+    ("Are most dogs female?", ["yes"]),
+    ("Is it true that no dog in South is male?", ["no"]),
+    ("Where does Rex live and what is his weight?", ["North | 31"]),
+    ("Who is the best paid walker and what is the badge id of her?", ["Ben Fox | W2"]),
+    ("Show every dog with its kennel and its weight.", ["Ada | North | 12", "Bob | South | 9",
+                                                        "Eve | South | 22", "Rex | North | 31",
+                                                        "Una | South | 15"]),
+    ("the two heaviest dogs with weight and kennel", ["Eve | 22 | South", "Rex | 31 | North"]),
+    ("What is the highest weight for each coat?", ["SH | 31", "WR | 12"]),
+    ("How many dogs can North hold?", ["30"]),
+    ("dogs outside North", ["Bob", "Eve", "Una"]),
+    ("Are there dogs that were never walked? If so, which ones?", ["Una"]),
+    ("What percentage of the dogs of each kennel is female?", ["North | 50", "South | 66.6667"]),
 ]  # fmt: skip
 
 
@@ -82,6 +101,17 @@ def test_rows_may_be_ordered_by_words_for_both_ends(kennels: KnowledgeGraph) -> 
     answer = compute(kennels, "List the dogs from the highest weight to the lowest.").answer
     assert answer is not None and answer.computed is not None
     assert [row[0].label for row in answer.computed.rows] == ["Rex", "Eve", "Una", "Ada", "Bob"]
+
+
+def test_rows_may_be_ordered_by_an_adjective(kennels: KnowledgeGraph) -> None:
+    answer = compute(kennels, "dogs of South, heaviest first").answer
+    assert answer is not None and answer.computed is not None
+    assert [row[0].label for row in answer.computed.rows] == ["Eve", "Una", "Bob"]
+
+
+def test_half_of_a_question_is_not_answered(kennels: KnowledgeGraph) -> None:
+    attempt = compute(kennels, "Where does Rex live and when was he vaccinated?")
+    assert not attempt.sure
 
 
 def test_the_first_of_each_group_is_told_in_words_and_proved(kennels: KnowledgeGraph) -> None:

@@ -113,7 +113,7 @@ def test_numbers_that_compare_otherwise_are_told(demo: KnowledgeGraph) -> None:
         "No: the number of products developed by Stardog Union is"
     )
     # A comparison that is not read is not left out.
-    unread = compute(demo, "Is it so that Ontotext has more products than Stardog Union?")
+    unread = compute(demo, "Is it certain that Ontotext has more products than Stardog Union?")
     assert unread.answer is None
 
 

@@ -11,11 +11,12 @@ from mrag.planning.asked.deeds import doers
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.words import is_past, root
 from mrag.planning.plan import Column, Expression, Unknown
-from mrag.planning.profile.whereabouts import NOWHERE, place_rank
+from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.text.english import AGENTS, PERSON_WORDS
+from mrag.text.tokens import content, is_stopword
 
 
 @dataclass
@@ -67,6 +68,22 @@ class PlanPeople(PlanChoices):
         self.graph.add(node.place, info.iri, target.place)
         return target
 
+    def _place_told(self, node: PlanNode) -> PlanNode | None:
+        """Return the place that a thing has by name alone: the country that a band comes from."""
+        born = {"born", "birth"} & {*self.question.low}
+        found = [
+            (min(map(PLACE_WORDS.index, said)), info.iri)
+            for info in self.schema.properties.values()
+            if info.kind == "text" and set(info.domains) & set(node.classes)
+            and (said := {*PLACE_WORDS} & {*info.names[0].lower().split()})
+            and bool(born) == ("birth" in info.names[0].lower().split())
+        ]  # fmt: skip
+        if not found:
+            return None
+        self.guesses += 0.5 * (len(found) > 1)
+        value = self.graph.value(node, self.schema.properties[min(found)[1]])
+        return PlanNode(value, ("",))
+
     def _person(self) -> PlanNode:
         """Return whom a "who" asks for: of the kinds of people in the graph, the nearest to what is named."""
         kinds = [
@@ -90,8 +107,25 @@ class PlanPeople(PlanChoices):
         least = min(ways)[0]
         # Of kinds that are as near, the largest holds the others.
         near = [c for cost, c in ways if cost < least + 0.3]
-        best = max(near, key=lambda c: (self.schema.classes[c].count, c))
+        told = [c for c in near if self._told_by_verb(c)]
+        best = max(told or near, key=lambda c: (self.schema.classes[c].count, c))
+        above = self.schema.above
+        if not told and any(best not in above(c) and c not in above(best) for c in near if c != best):
+            self.guesses += 2  # patients and physicians are both people
         return self.graph.node_of(best, typed=True)
+
+    def _told_by_verb(self, cls: str) -> bool:
+        """Return whether a word of the question is in the name of a relation of people of a class."""
+        taken = {i for r in self.frame.restrictions for i in range(r.mention.start, r.mention.end)}
+        said = {
+            root(w.low) for i, w in enumerate(self.question.words)
+            if i not in taken and not is_stopword(w.token.key)
+        }  # fmt: skip
+        own = (
+            i for i in self.schema.properties.values()
+            if i.kind == "entity" and cls in (*i.domains, *i.ranges)
+        )  # fmt: skip
+        return any(said & {root(w) for w in content(name)} for info in own for name in info.names)
 
     def _people(self, node: PlanNode) -> bool:
         """Return whether the things of a node are people."""
@@ -134,12 +168,12 @@ class PlanPeople(PlanChoices):
                 and (doer := self._person_of(end)) is not None
             ):
                 return doer
-            return end
+            return self._somebody_near(end)
         if self.frame.asks == "who":
             return self._person()
         if self.frame.asks == "where" and len(self.frame.restrictions) == 1 and self.question.low[1] != "can":
             for node in self.graph.nodes:
-                if (where := self._place_of(node)) is not None:
+                if (where := self._place_of(node) or self._place_told(node)) is not None:
                     return where
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown):
@@ -157,6 +191,26 @@ class PlanPeople(PlanChoices):
                 owner.typed |= len(self._domains(found)) == 1
                 return owner
         raise Unbuildable("nothing is asked for")
+
+    def _somebody_near(self, end: PlanNode) -> PlanNode:
+        """Return the people that are related to the thing named, where a "who" was led to other things."""
+        if self.frame.asks != "who" or self._people(end):
+            return end
+        named = [c for n in self.graph.nodes if n is not end for c in n.classes]
+        near = [
+            c for c, info in self.schema.classes.items()
+            if PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
+            and (way := self.joins.path([c], named, max_cost=1.6)) is not None and len(way[1]) == 1
+        ]  # fmt: skip
+        if len(near) != 1:
+            return end
+        self.graph.nodes.remove(end)
+        gone = [p for p in self.graph.patterns if end.place in (p.subject, p.object)]
+        self.graph.patterns = [p for p in self.graph.patterns if p not in gone]
+        for pattern in gone:
+            self.graph.used.remove(str(pattern.predicate))
+        self.guesses += 1
+        return self.graph.node_of(near[0], typed=True)
 
     def _somebody(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
         """Return whether what is shown may be asked for by "who": people, firms, or no things at all."""

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrag.planning.asked.frequency import PlanFrequency
+from mrag.planning.building.assembly import PlanNode
+from mrag.planning.building.choices import Unbuildable
+from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Column, Expression, Unknown
-from mrag.planning.reading.frame import IDENTIFYING, Noun, Output
+from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output
 from mrag.planning.schema import PropertyInfo
 
 
@@ -61,3 +64,46 @@ class PlanTold(PlanFrequency):
         """Return whether what is shown are things or groups, rather than properties of things."""
         places = {n.place for n in self.graph.nodes}
         return len(shown) == 1 and any(c.name == shown[0] and c.value in places for c in columns)
+
+    def _node_shown(self, columns: Sequence[Column]) -> PlanNode | None:
+        """Return the things that are shown first."""
+        return next((n for n in self.graph.nodes if columns and n.place == columns[0].value), None)
+
+    def _has(self, node: PlanNode, found: Candidate) -> bool:
+        return any(self.graph.compatible(c, node.classes) for c in self._domains(found))
+
+    def _of_shown(self, columns: Sequence[Column]) -> list[tuple[Candidate, str]]:
+        """Return what an adjective may measure of the things that are shown: "the youngest drummer"."""
+        top, node = self.frame.superlative, self._node_shown(columns)
+        if top is None or node is None:
+            return []
+        person = self.frame.asks == "who" and self._people(node)
+        person = person and top.of is not None and self.noun(top.of).kind == "property"
+        if top.of is not None and top.of not in self.frame.outputs and not person:
+            return []
+        return [o for o in self.dimension(top.adjective) if self._has(node, o[0])]
+
+    def _first_ones(self) -> list[tuple[Candidate, str]]:
+        """Return the one time that things have, of which a question asks for the first or the last."""
+        top = self.frame.superlative
+        if top is None or top.of is None or top.adjective not in ("first", "last"):
+            return []
+        classes = self._classes_of(top.of)
+        own = [i for i in self.schema.properties.values()
+               if self._timely(i) and any(self.graph.compatible(c, classes) for c in i.domains)]  # fmt: skip
+        way = "least" if top.adjective == "first" else "greatest"
+        return [
+            (Candidate("property", i.iri, 0.9, i.names[0], "meaning"), way) for i in own[:1] if len(own) == 1
+        ]
+
+    def _by_adjective(self, ordering: Ordering, columns: Sequence[Column]) -> tuple[Expression, bool]:
+        """Return what an adjective orders by, and whether downwards: "newest first"."""
+        node = self._node_shown(columns)
+        options = [
+            o for o in self.dimension(ordering.adjective) if node is not None and self._has(node, o[0])
+        ]
+        if not options:
+            raise Unbuildable(ordering.adjective)
+        best, way = max(options, key=lambda o: (o[0].score, o[0].term))
+        self.matches.append(best.score)
+        return self._property(best, None, node), (way == "greatest") != bool(ordering.descending)

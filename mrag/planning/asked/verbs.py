@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
+from mrag.planning.lexical.synonyms import synonym_roots
+from mrag.planning.lexical.words import root
 from mrag.planning.plan import Unknown
 from mrag.planning.reading.frame import Noun
+from mrag.planning.reading.question import Word
 from mrag.planning.schema import PropertyInfo
+from mrag.text.tokens import content
 
 MEASURING = frozenset(
     "last lasts lasted take takes took measure measures measured span spans spanned weigh weighs weighed "
@@ -60,6 +64,30 @@ class PlanVerbs(PlanExtremes):
             if n is not None and at < n.start < at + 7
         ]
         return any(self._kind_of(n) == "number" for n in nouns)
+
+    def _verb_of_used(self, word: Word, at: int) -> bool:
+        """Return whether a verb only says that things have what the plan shows: "what does a dose cost".
+
+        It means the same as the property's name, or ends a question for it: "which instrument does Ada play".
+        """
+        low, used = self.question.low, {*self.graph.used, *self.graph.read}
+        ends = {r.mention.end for r in self.frame.restrictions} | {n.end for n in self.frame.nouns}
+        if not used or not is_deed(low, at, ends):
+            return False
+        names = (name for iri in used if (info := self.schema.properties.get(iri)) for name in info.names)
+        heads = {root(w) for name in names for w in content(name)}
+        said = root(word.low)
+        if said in heads or {*synonym_roots().get(said, ())} & heads:
+            return True
+        shown = self.frame.outputs[0] if len(self.frame.outputs) == 1 else None
+        last = at == len(low) - 1 and at in {r.mention.end for r in self.frame.restrictions}
+        asked = low[0] in ("what", "which") and bool({"does", "do", "did"} & {*low[1:at]})
+        if not (last and asked and isinstance(shown, Noun) and self.noun(shown).way == "exact"):
+            return False
+        self.guesses += 0.5
+        return self._kind_of(shown) in ("text", "number", "date") or (
+            self._kind_of(shown) == "entity" and len(used) == 1
+        )
 
     def _happened(self, at: int) -> bool:
         """Return whether a verb says what happened, which the plan has as a thing: "sailed" of charters."""

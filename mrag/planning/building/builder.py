@@ -46,6 +46,12 @@ _VERBS_OF_RELATION = frozenset(
 )
 """Verbs that say no more than that things are related, where the graph has one way only to relate them."""
 
+_LIGHT = frozenset(
+    "represent represented involve involved back backed see saw seen play played attend attended "
+    "visit visited join joined use used".split()
+)
+"""Verbs that say no more than that where things are related to things, and no name beside them is a value."""
+
 _DEEDS = frozenset("write written wrote publish post posted submit submitt".split())
 """Those that say in which way somebody is related to a work."""
 
@@ -317,6 +323,8 @@ class Builder(PlanVerbs):
             texts = () if info is None else info.names if kind else (*info.names, info.comment)
             if any(alike(word.stem, w) for text in texts for w in content(text)):
                 return False
+        if self._verb_of_used(word, at):
+            return False
         if not named and self._happened(at):
             self.guesses += 0.5
             return False
@@ -328,9 +336,18 @@ class Builder(PlanVerbs):
             return False
         return True
 
+    def _leads_on(self, iri: str) -> bool:
+        info = self.schema.properties.get(iri)
+        counted = any(isinstance(h, Comparison) and isinstance(h.left, Aggregate) for h in self.having)
+        return info is not None and (info.kind == "entity" or counted)
+
     def _only_relates(self, word: Word) -> bool:
         """Return whether a verb says no more than that things are related, and there is one way only."""
-        if not {word.low, word.stem, word.token.key} & _VERBS_OF_RELATION or is_role(word.low):
+        light = word.low in _LIGHT or word.low.removesuffix("s") in _LIGHT
+        if light and not all(self._leads_on(iri) for iri in (*self.graph.used, *self.graph.read)):
+            return False  # where somebody has played is not where they come from
+        known = {word.low, word.stem, word.token.key} & _VERBS_OF_RELATION
+        if not (known or light) or is_role(word.low):
             return False  # a publisher is no author, though both have published
         said = word.low in _DEEDS or word.stem in _DEEDS
         return not (said and any(self.joins.rivals(iri) for iri in self.graph.used))

@@ -93,6 +93,14 @@ def leads_to(other: Candidate, first: Candidate, schema: Schema) -> bool:
     return first.term in info.ranges and other.name.lower() == first.name.lower()
 
 
+def leads_to_things(mention: NameMention, schema: Schema) -> bool:
+    """Return whether a noun is a property that leads to things, which can be counted: "members"."""
+    best = mention.candidates[0]
+    info = schema.properties.get(best.term) if best.kind == "property" and best.score > 0.7 else None
+    plain = mention.end - mention.start == 1 and best.way in ("exact", "inflected")
+    return info is not None and info.kind == "entity" and plain
+
+
 def leading_to_names(plan: Plan) -> list[str]:
     """Return the properties that lead from things that are asked for to what is named."""
     found = (
@@ -165,15 +173,20 @@ def asked_kinds(way: Segmentation) -> set[str]:
 
 def groups(way: Segmentation) -> bool:
     """Return whether a way of cutting a question reads that something is asked of each group."""
-    return any(i.cue is not None and (i.cue.kind, i.cue.value) == ("group", "each") for i in way.items)
+    kinds = {i.cue.kind for i in way.items if i.cue is not None}
+    # A share "by city" is one of each city.
+    ways = ("each", "by") if kinds & {"ratio", "percentage"} else ("each",)
+    return any(i.cue is not None and i.cue.kind == "group" and i.cue.value in ways for i in way.items)
 
 
 def says_extreme(way: Segmentation, question: QuestionText) -> bool:
     """Return whether a way of cutting a question reads a superlative in it."""
+    low = question.low
     return any(
-        i.cue.kind in ("most", "top")
+        i.cue.kind in ("most", "top") and low[i.cue.end + 1 : i.cue.end + 2] != ["first"]
         if i.cue is not None
-        else i.unread and is_superlative(question.low[i.start])
+        # "Newest first" orders, and finds nothing by itself.
+        else i.unread and is_superlative(low[i.start]) and low[i.end : i.end + 1] != ["first"]
         for i in way.items
     )
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.synonyms import synonym_roots
+from mrag.planning.lexical.words import is_past, root
 from mrag.planning.plan import (
     Block,
     Condition,
@@ -35,6 +36,17 @@ _ENDS: Mapping[str, tuple[str, ...]] = {
 
 
 OF = frozenset("of the a an all each every its their this that".split())
+
+
+_HEADED = 0.85
+"""How like a property a word is that is the head of its name."""
+
+
+def _head(name: str) -> str:
+    """Return the head of a name: the "country" in "home country"."""
+    words = name.lower().split()
+    end = next((i for i, w in enumerate(words) if i and w in ("per", "of")), len(words))
+    return words[end - 1] if len(words) > 1 and not is_past(words[end - 1]) else ""
 
 
 class Unbuildable(Exception):
@@ -187,7 +199,9 @@ class PlanChoices:
             unfit = -0.8 if want in ("who", "where") else -0.35
             return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else unfit) + owned
 
-        found = [self._scattered(noun, self._owned(noun, c, owners)) for c in noun.candidates]
+        found = [
+            self._headed(noun, self._scattered(noun, self._owned(noun, c, owners))) for c in noun.candidates
+        ]
         return self.pick(noun.end, found, like)
 
     def _scattered(self, noun: Noun, found: Candidate) -> Candidate:
@@ -217,6 +231,25 @@ class PlanChoices:
         things = {w for c in classes for name in c.names for w in content(name)}
         exact = any({*content(name)} - things == said for name in info.names)
         return replace(found, score=max(found.score, 0.95)) if exact else found
+
+    def _headed(self, noun: Noun, found: Candidate) -> Candidate:
+        """Return a thing's own property as well matched if its head is what is said.
+
+        The "country" of a band is its "home country", sooner than that of a city where it has played.
+        """
+        info = self.schema.properties.get(found.term)
+        if info is None or noun.end - noun.start > 1 or found.score > _HEADED:
+            return found
+        named = {cls for cls, at in self.context if at != noun.start}
+        if named and not named & {*info.domains}:
+            return found
+        others = [c for c in noun.candidates if c.score > found.score]
+        if any(c.kind == "class" or named & {*self._domains(c)} for c in others) or (others and not named):
+            return found
+        said = root(self.question.low[noun.start])
+        meant = {said, *synonym_roots().get(said, ())}
+        heads = {root(head) for name in info.names if (head := _head(name))}
+        return replace(found, score=_HEADED) if meant & heads else found
 
     def _owners(self, noun: Noun) -> set[str]:
         """Return the classes of what a noun is said of: "the population of the capital"."""

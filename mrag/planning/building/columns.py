@@ -86,7 +86,11 @@ class PlanColumns(PlanTold):
             if place is not None:
                 columns = [Column(place.place, self._name(place.place, None, names))]
                 shown = [columns[0].name]
-        order: list[Order] = []
+        return columns, shown, self._order(columns, shown, names)
+
+    def _order(self, columns: list[Column], shown: list[str], names: set[str]) -> list[Order]:
+        """Return the order of the rows; columns that order are added, and shown where that is usual."""
+        frame, order = self.frame, list[Order]()
         top = frame.superlative
         if top is not None:
             hidden = self._top_column(columns, names)
@@ -94,7 +98,10 @@ class PlanColumns(PlanTold):
                 shown.append(hidden.name)
             order.append(Order(hidden.name, top.direction == "greatest"))
         for ordering in frame.orders:
-            if ordering.measure is None:
+            if ordering.adjective:
+                value, ordering.descending = self._by_adjective(ordering, columns)
+                key = self._hidden(value, columns, names, TimeUnit("year", 0))
+            elif ordering.measure is None:
                 key = columns[-1] if frame.measures and ordering.descending is not None else columns[0]
                 if top is not None:
                     # "The top three, in descending order" is said twice.
@@ -102,7 +109,7 @@ class PlanColumns(PlanTold):
             else:
                 key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
             order.append(Order(key.name, bool(ordering.descending)))
-        return columns, shown, order
+        return order
 
     def _added_up(self, output: Output, value: Expression) -> Expression:
         """Return the sum of what somebody did: "how far did Ada drive" adds up her trips."""
@@ -224,7 +231,11 @@ class PlanColumns(PlanTold):
             top.direction = DIMENSIONS[plain][0] if plain else top.direction
         measured = [c for c in columns if isinstance(c.value, Aggregate)]
         if top.measure is None and top.adjective and not (measured and top.adjective in ("best", "worst")):
-            options = self._first_ones() or self._said_of(self.dimension(top.adjective), top.of)
+            options = (
+                self._first_ones()
+                or self._of_shown(columns)
+                or self._said_of(self.dimension(top.adjective), top.of)
+            )
             options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
             if not options and top.adjective in COMMON:
                 return self._hidden(self._how_often(columns), columns, names, TimeUnit("year", 0))
@@ -236,9 +247,11 @@ class PlanColumns(PlanTold):
             if top.adjective not in ("most", "least"):
                 top.direction = best[1] if not top.turned else _OPPOSITE[best[1]]
             self.matches.append(best[0].score)
-            if top.of is not None and not self._said_of([best], top.of, only=True):
+            shown = self._node_shown(columns)
+            own = shown is not None and self._has(shown, best[0])
+            if not own and (top.of is None or not self._said_of([best], top.of, only=True)):
                 self.guesses += 2  # "the largest river" by the area of what it runs through
-            expression: Expression = self._property(best[0], None, self._node_of(top.of))
+            expression: Expression = self._property(best[0], None, shown if own else self._node_of(top.of))
             owner = self.graph.owner(self._domains(best[0])).place
             if top.fold and isinstance(owner, Unknown) and [owner] != [c.value for c in columns[:1]]:
                 expression = Aggregate(top.fold, expression, (owner,))
@@ -251,19 +264,6 @@ class PlanColumns(PlanTold):
             # "What is the highest price?" asks for the price alone.
             return columns[0]
         return self._hidden(self._top_measure(top.measure, columns), columns, names, top.measure)
-
-    def _first_ones(self) -> list[tuple[Candidate, str]]:
-        """Return the one time that things have, of which a question asks for the first or the last."""
-        top = self.frame.superlative
-        if top is None or top.of is None or top.adjective not in ("first", "last"):
-            return []
-        classes = self._classes_of(top.of)
-        own = [i for i in self.schema.properties.values()
-               if self._timely(i) and any(self.graph.compatible(c, classes) for c in i.domains)]  # fmt: skip
-        way = "least" if top.adjective == "first" else "greatest"
-        return [
-            (Candidate("property", i.iri, 0.9, i.names[0], "meaning"), way) for i in own[:1] if len(own) == 1
-        ]
 
     def _top_measure(self, measure: FrameMeasure, columns: list[Column]) -> Expression:
         if measure.noun is not None and (number := self._done_most(measure.noun)) is not None:

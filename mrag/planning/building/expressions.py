@@ -73,7 +73,7 @@ class PlanExpressions(PlanPeople):
         if whole is not None and not found.inverse and isinstance(owner.place, Unknown):
             self.graph.add(owner.place, info.iri, whole)
             return owner.place
-        if found.inverse:
+        if found.inverse or (asked and self._names_domain(noun, info)):
             target = next((n for n in self.graph.nodes if set(n.classes) & set(ranges)), None)
             target = target or self.graph.node_of(ranges[0] if ranges else "")
             self.graph.add(owner.place, info.iri, target.place)
@@ -100,6 +100,19 @@ class PlanExpressions(PlanPeople):
         """Return whether a noun is that of the things a property leads to, rather than a verb."""
         verb = self.question.low[noun.end - 1].endswith(("ed", "by"))
         return not verb and any(c.kind == "class" and c.term in info.ranges for c in noun.candidates)
+
+    def _names_domain(self, noun: Noun | None, info: PropertyInfo) -> bool:
+        """Return whether a noun is that of the things a property is said of: the "members" of "member of"."""
+        if noun is None:
+            return False
+        said = {w.stem for w in self.question.words[noun.start : noun.end]} - {"of"}
+        ends = {w for c in info.ranges for name in self._names_of(c) for w in content(name)}
+        return any(
+            " of" in name.lower()
+            and {*content(name.lower().split(" of")[0])} == said
+            and {*content(name.lower().split(" of", 1)[1])} <= ends
+            for name in info.names
+        )
 
     def _whole(self, info: PropertyInfo) -> URIRef | None:
         """Return the named thing at the far end of a property: "members of NATO" asks for the near end."""

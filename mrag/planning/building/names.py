@@ -242,6 +242,10 @@ class PlanNames(PlanExpressions):
         if not known:
             raise Unbuildable("value")
         iri = max(known, key=lambda p: (like(p), p))
+        if len(known) > 1 and restriction.either < 0 and not restriction.negated:
+            # "Bands from Ghana that played in Togo" come from one place and played in another.
+            free = [p for p in known if not self._has_other_value(p, found) and self._of_noun(p, restriction)]
+            iri = iri if iri in free or not free else max(free, key=lambda p: (like(p), p))
         info = self.schema.properties[iri]
         domains = sorted(info.domains, key=lambda c: (-info.domains[c], c))
         owner = graph.owner(domains, constants=False)
@@ -265,6 +269,21 @@ class PlanNames(PlanExpressions):
             graph.without.append(Block((Pattern(owner.place, URIRef(iri), value),), (condition,)))
             return
         self._alternatives(restriction, (Block(conditions=(condition,)),))
+
+    def _of_noun(self, iri: str, restriction: FrameRestriction) -> bool:
+        """Return whether a property may be said of what stands beside a value: "female doctors"."""
+        best = None if restriction.noun is None else restriction.noun.candidates[0]
+        domains = self.schema.properties[iri].domains
+        return (
+            best is None
+            or best.kind != "class"
+            or any(self.graph.compatible(best.term, [d]) for d in domains)
+        )
+
+    def _has_other_value(self, iri: str, found: Candidate) -> bool:
+        """Return whether a property that has one value only has another one of its things already."""
+        others = (value for (_, known), value in self._restricted.items() if known == iri)
+        return self.schema.properties[iri].functional and any(value != found.term for value in others)
 
     def _alternatives(self, restriction: FrameRestriction, blocks: tuple[Block, ...]) -> None:
         if restriction.either < 0:

@@ -22,6 +22,7 @@ from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, denied, without
+from mrag.planning.composing.measured import measured
 from mrag.planning.composing.nested import (
     described,
     descriptions,
@@ -107,6 +108,7 @@ class Parser(Drafting):
             given: What words of it stand for things that are described elsewhere.
             depth: How deep questions may still be nested.
         """
+        text = measured(text, self.schema) or text
         if not (question := cut(text)).words:
             return []
         if depth and (both := halves(text)) is not None:
@@ -170,7 +172,7 @@ class Parser(Drafting):
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
     ) -> list[list[tuple[Draft, float]]]:
         """Return the drafts of a question that compares two numbers, if it does; no other has both."""
-        if (contrast := contrasted(question, mentions)) is not None:
+        if (contrast := contrasted(question, mentions, self.schema)) is not None:
             read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
             return [[(draft, 0.0) for draft in read]]
         if (other := more_than_other(question.text)) is not None:

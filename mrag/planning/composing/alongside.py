@@ -15,7 +15,8 @@ from mrag.text.tokens import is_stopword, tokens
 _ALSO = re.compile(
     r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name"
     r"|identify|display)\b.+?),? (?:and|along with|together with|as well as|with)(?: also)? "
-    r"(?P<also>how (?:many|much)\b.*?|(?:what (?:is|was|are|were) )?(?:the |that |this |its |their )?"
+    r"(?P<also>(?:(?:by|of|to|with|for|in|at) )?how (?:many|much)\b.*?|"
+    r"(?:what (?:is|was|are|were) )?(?:the |that |this |its |their )?"
     r"(?:corresponding |respective )?(?:number|count|amount|total|value)\b.*?|"
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
 )

@@ -14,6 +14,7 @@ from rdflib import RDF, URIRef
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
+from mrag.planning.building.checks import leads_to_things
 from mrag.planning.building.choices import Draft
 from mrag.planning.composing.nested import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -58,15 +59,16 @@ class Contrast:
     whether: bool = False
 
 
-def contrasted(question: QuestionText, mentions: Sequence[NameMention]) -> Contrast | None:
+def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: Schema) -> Contrast | None:
     """Return the two numbers that a question compares; None if it compares none.
 
     Args:
         question: The question.
         mentions: What its words may name.
+        schema: The schema.
     """
     low = question.low
-    things = _longest(m for m in mentions if _is(m, "class"))
+    things = _longest(m for m in mentions if _is(m, "class") or leads_to_things(m, schema))
     named = _longest(m for m in mentions if _is(m, "entity"))
     if low[:3] in (["how", "many", "more"], ["how", "many", "fewer"]):
         first = next((m for m in things if m.start == 3), None)
@@ -90,7 +92,7 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention]) -> Contr
             and (asked := _whether(question, found, first, second, named))
         ):
             return asked
-        owner = next((m for m in reversed(things) if m.end <= start and m is not first), None)
+        owner = next((m for m in reversed(things) if m.end <= start and _is(m, "class")), None)
         average = low[at : at + 1] in (["average"], ["mean"])
         if owner is None or (second is None and not average):
             continue

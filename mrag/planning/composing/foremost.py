@@ -20,7 +20,7 @@ Best = Callable[[str], Sequence[Draft]]
 
 _FIRST = re.compile(
     r"(?i)^\W*(?:for|in|at|of|from|per) (?:each|every) (?P<group>[^,]+?),? "
-    r"(?P<inner>(?:what|which|who|show|list|find|give|return|name|display|tell|the)\b.+?)\W*$"
+    r"(?P<inner>(?:what|which|who|when|show|list|find|give|return|name|display|tell|the)\b.+?)\W*$"
 )
 _LAST = re.compile(
     r"(?i)^(?P<inner>.+?) (?:in|of|for|from|at|per|within|on) (?:each|every)(?: of the)? "
@@ -43,10 +43,11 @@ def per_group(text: str) -> tuple[str, str] | None:
     if match is None or re.match(r"(?i)\W*how\b", match["inner"]):
         return None
     low = match["inner"].lower().split()
-    extreme = [n for n, w in enumerate(low) if w in _MOST or is_superlative(w)]
+    ends = ("first", "last") if low[0] == "when" else ()
+    extreme = [n for n, w in enumerate(low) if w in _MOST or w in ends or is_superlative(w)]
     if not extreme or "number of" in match["group"]:
         return None
-    inner = match["inner"].strip(" ,")
+    inner = re.sub(r"(?i)\b(?:its|their|his|her) (?=\w)", "the ", match["inner"].strip(" ,"))
     if low[0] == "the":
         inner = f"Show {inner}"
     return inner[0].upper() + inner[1:] + "?", match["group"].strip()
@@ -76,6 +77,10 @@ def foremost(inner: str, group: str, best: Best, schema: Schema) -> list[Draft]:
 def _things(draft: Draft, schema: Schema) -> list[tuple[pl.Unknown, str]]:
     """Return what a plan finds the extreme of, whatever has it for a name, or counts, with the classes."""
     plan = draft.plan
+    if (fold := _lone_fold(draft)) is not None:
+        said = [str(p.predicate) for p in all_patterns(plan.where) if p.subject in fold.of]
+        owners = (i for iri in said if (i := schema.properties.get(iri)) is not None)
+        return [(fold.of[0], cls) for i in owners for cls in i.domains if len(i.domains) == 1][:1]
     if plan.limit != 1 or plan.offset or len(plan.order) != 1 or plan.having or not draft.shown:
         return []
     patterns = list(all_patterns(plan.where))
@@ -87,7 +92,8 @@ def _things(draft: Draft, schema: Schema) -> list[tuple[pl.Unknown, str]]:
         if info is not None and len(info.ranges) == 1 and isinstance(p.object, pl.Unknown):
             kinds.setdefault(p.object, next(iter(info.ranges)))
     shown = [c.value for c in plan.columns if c.name in draft.shown]
-    named = [p.subject for p in plan.where.patterns if p.object in shown]
+    values = [v for s in shown for v in pl.parts(s)]
+    named = [p.subject for p in plan.where.patterns if p.object in values]
     counted = [u for c in plan.columns if isinstance(c.value, pl.Aggregate) for u in c.value.of]
     # What is counted is in the group: the orders of a city, not all orders of those who once ordered there.
     found = [u for u in (*counted, *shown, *named) if isinstance(u, pl.Unknown)]
@@ -121,8 +127,14 @@ def _of_groups(draft: Draft, split: Draft, thing: pl.Unknown) -> Draft | None:
     if not isinstance(group, pl.Unknown) or group == thing:
         return None
     where = merged(plan.where, substituted(groups.where, by))
+    if (fold := _lone_fold(draft)) is not None:
+        return _extreme_values(draft, split, where, pl.Column(group, group.name), fold)
     ordering = plan.order[0]
     number = next(c for c in plan.columns if c.name == ordering.column)
+    if draft.shown == (number.name,) and not isinstance(number.value, pl.Aggregate):
+        way: pl.Fold = "maximum" if ordering.descending else "minimum"
+        value = pl.Aggregate(way, number.value, (thing,))
+        return _extreme_values(draft, split, where, pl.Column(group, group.name), value)
     columns = (pl.Column(group, group.name), *plan.columns)
     told = pl.Plan(where, columns, plan.group_by)
     of = tuple(pl.Unknown(c.name) for c in columns if c is not number)
@@ -145,6 +157,37 @@ def _of_groups(draft: Draft, split: Draft, thing: pl.Unknown) -> Draft | None:
         draft,
         plan=whole,
         shown=tuple(a.name for a in asked),
+        matches=(*draft.matches, *split.matches),
+        joins=draft.joins + split.joins,
+        guesses=draft.guesses + split.guesses,
+        choices={},
+    )
+
+
+def _lone_fold(draft: Draft) -> pl.Aggregate | None:
+    """Return the least or the greatest of values that is all that a plan shows."""
+    plan = draft.plan
+    if len(plan.columns) != 1 or plan.having or plan.limit is not None or plan.group_by:
+        return None
+    value = plan.columns[0].value
+    lone = isinstance(value, pl.Aggregate) and value.function in ("minimum", "maximum") and len(value.of) == 1
+    return value if isinstance(value, pl.Aggregate) and lone and value.where.empty else None
+
+
+def _extreme_values(
+    draft: Draft, split: Draft, where: pl.Block, key: pl.Column, value: pl.Aggregate
+) -> Draft | None:
+    """Return the plan of the least or the greatest value of each group: "the lowest price per category"."""
+    name = f"{value.function}_{draft.plan.columns[0].name}"
+    whole = pl.Plan(where, (key, pl.Column(value, name)))
+    try:
+        check(whole)
+    except ConfigError:
+        return None
+    return replace(
+        draft,
+        plan=whole,
+        shown=(key.name, name),
         matches=(*draft.matches, *split.matches),
         joins=draft.joins + split.joins,
         guesses=draft.guesses + split.guesses,

@@ -120,6 +120,7 @@ def combined(
     cue = items[at].cue
     assert cue is not None
     above, below, rest = _sides(question, items, at)
+    rest = _each(question, rest)
     operation: pl.Operation = "-" if cue.kind == "difference" else "/"
     before = [i for i in items[:at] if not (i.cue and i.cue.kind == "show")]
     averaged = any(i.cue and i.cue.kind == "fold" and i.cue.value == "average" for i in before)
@@ -129,7 +130,7 @@ def combined(
     if below:
         _share(first, second)
     groups = None
-    if first.groups:
+    if first.groups and all(isinstance(g, Noun) for g in first.groups):
         groups = build(
             Frame(nouns=[g for g in first.groups if isinstance(g, Noun)], groups=list(first.groups))
         )
@@ -174,8 +175,24 @@ def _sides(
     return above, below, list(items[end:])
 
 
+def _each(question: QuestionText, rest: Sequence[QuestionItem]) -> list[QuestionItem]:
+    """Return the groups of a ratio with "by year", "by city" for "for each"."""
+    found = list(rest)
+    first = found[0].cue if len(found) > 1 else None
+    if first is not None and (first.kind, first.value) == ("group", "by"):
+        behind = found[1].mention
+        kinds = {c.kind for c in behind.candidates[:1]} if behind is not None else set()
+        if kinds & {"class", "property"} or question.low[found[1].start] in ("year", "month", "quarter"):
+            found[0] = replace(found[0], cue=replace(first, value="each"))
+    return found
+
+
 def _is_noun(item: QuestionItem) -> bool:
     return item.mention is not None and item.mention.candidates[0].kind in ("class", "property")
+
+
+def _is_class(item: QuestionItem) -> bool:
+    return item.mention is not None and item.mention.candidates[0].kind == "class"
 
 
 def _kind(item: QuestionItem) -> str:
@@ -187,6 +204,10 @@ def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[Questio
     for number, item in enumerate(items):
         named = any(i.mention is not None for i in items[:number])
         if named and (item.cue or (item.unread and question.low[item.start] in _RELATIVE)):
+            return list(items[:number])
+        things = items[number - 1].mention if number else None
+        if things is not None and things.candidates[0].kind == "class" and not _is_class(item):
+            # "Of sales went through agents", "of patients smoke": what is behind says it of some of them.
             return list(items[:number])
     return [i for i in items if i.mention is not None][-1:]
 

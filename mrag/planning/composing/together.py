@@ -22,6 +22,7 @@ from mrag.planning.building.choices import Draft
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import Schema
+from mrag.text.english import PERSON_WORDS
 
 Read = Callable[[str, Candidate], Sequence[Draft]]
 
@@ -48,19 +49,22 @@ class SpokenOf:
         first: The first of them.
         others: The others, with `STAND_IN` where they speak of it.
         person: Whether they speak of it as of a person.
+        thing: Whether they speak of it as of one thing, which is no person.
     """
 
     first: str
     others: tuple[str, ...]
     person: bool
+    thing: bool = False
 
 
 def spoken_of(text: str) -> SpokenOf | None:
     """Return the questions in a question that are about one thing; None where there is but one.
 
     Example:
-        >>> spoken_of("When did Docks Hall open and what is its capacity?")
-        SpokenOf(first='When did Docks Hall open?', others=("what is xqsame's capacity?",), person=False)
+        >>> spoken = spoken_of("When did Docks Hall open and what is its capacity?")
+        >>> spoken.first, spoken.others
+        ('When did Docks Hall open?', ("what is xqsame's capacity?",))
         >>> spoken_of("Who wrote Emma and when was she born?").person
         True
         >>> spoken_of("Which halls are old and how many are there?")
@@ -72,7 +76,9 @@ def spoken_of(text: str) -> SpokenOf | None:
     if not all(found):
         return None
     others = tuple(_PRONOUN.sub(_again, part) + "?" for part in parts[1:])
-    return SpokenOf(parts[0] + "?", others, any(m is not None and m["person"] for m in found))
+    person = any(m is not None and m["person"] for m in found)
+    thing = any(m is not None and m.group().lower() in ("it", "its") for m in found)
+    return SpokenOf(parts[0] + "?", others, person, thing)
 
 
 def _again(match: re.Match[str]) -> str:
@@ -128,10 +134,17 @@ def _things(
         for c in reversed(first.plan.columns)
         if c.name in first.shown and (cls := _class_of(c, first.plan, schema))
     ]
+    if spoken.thing:
+        asked = [c for c in asked if not _is_person(c.classes[0], schema)]
     computed = first.plan.limit is not None or bool(first.plan.where.plans)
     if spoken.person or computed or len(constant) != 1:
         return [*asked[:1], *(constant if len(constant) == 1 else [])]
     return [*constant, *asked[:1]]
+
+
+def _is_person(cls: str, schema: Schema) -> bool:
+    names = schema.classes[cls].names[:1] if cls in schema.classes else ()
+    return any(PERSON_WORDS & {*name.lower().split()} for name in names)
 
 
 def _class_of(column: pl.Column, plan: pl.Plan, schema: Schema) -> str | None:
@@ -164,6 +177,8 @@ def _beside(first: Draft, other: Draft, thing: URIRef) -> Draft | None:
         return None
     spoken = str(thing).removeprefix(DESCRIBED) if thing.startswith(DESCRIBED) else ""
     flat = plan.limit is None and not plan.grouped and not plan.having
+    if (ordered := _ordered_by(first, other, spoken)) is not None:
+        return ordered
     taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
     fresh = (name for n in count(2) if (name := f"also_{n}") not in taken)
     by: dict[pl.Place, pl.Place] = {
@@ -200,6 +215,20 @@ def _beside(first: Draft, other: Draft, thing: URIRef) -> Draft | None:
         guesses=first.guesses + other.guesses,
         choices={},
     )
+
+
+def _ordered_by(first: Draft, other: Draft, spoken: str) -> Draft | None:
+    """Return a draft that shows the value by which it orders, where another asks for no more than that."""
+    plan, more = first.plan, other.plan.where
+    value = next((c.value for c in plan.columns if c.name == spoken), None)
+    asked = [p.predicate for p in more.patterns if p.subject == URIRef(DESCRIBED + spoken)]
+    if value is None or plan.limit is None or len(more.patterns) != 1 or len(asked) != 1 or more.conditions:
+        return None
+    said = {p.object for p in plan.where.patterns if p.subject == value and p.predicate == asked[0]}
+    column = next((c.name for c in plan.columns if said & {*pl.parts(c.value)}), None)
+    if column is None or len(other.shown) != 1:
+        return None
+    return replace(first, shown=first.shown if column in first.shown else (*first.shown, column))
 
 
 def _alike(one: pl.Block, other: pl.Block, thing: URIRef) -> dict[pl.Place, pl.Place]:

@@ -112,7 +112,9 @@ def universal(claim: UniversalClaim, best: Best) -> Iterator[Draft]:
         base = next((d for d in best(f"Which {things} are there?")[:2] if _lists(d)), None)
         if base is None:
             continue
-        for whole in best(f"Which {things} {said}?")[:3]:
+        # "Have all orders been shipped" asks for those that are shipped.
+        held = re.sub(r"(?i)^(?:been|ever been|already been)\b", "are", said)
+        for whole in best(f"Which {things} {held}?")[:3]:
             if _lists(whole) and (found := _compared(claim.quantifier, base, whole)) is not None:
                 yield found
                 return

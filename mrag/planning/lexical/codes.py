@@ -112,8 +112,10 @@ def _told(info: PropertyInfo, values: Sequence[str]) -> Iterator[tuple[str, str]
     if len(letters) == len(low) > 1:
         for group in _INITIALS:
             of = {word[0]: word for word in sorted(group)}
-            if len(of) == len(group) and set(letters) <= set(of) and _fits(info, group):
-                yield from ((of[letter], value) for letter, value in letters.items())
+            # Beside women and men there may be others, with a letter that says nothing by itself.
+            known = set(letters) <= set(of) or ("male" in group and set(of) <= set(letters))
+            if len(of) == len(group) and known and _fits(info, group):
+                yield from ((of[letter], value) for letter, value in letters.items() if letter in of)
 
 
 def _fits(info: PropertyInfo, group: frozenset[str]) -> bool:

@@ -28,7 +28,11 @@ _PAST: Final = {
         "pay:paid|send:sent|lend:lent|teach:taught|catch:caught|bring:brought|come:came|go:went,gone|eat:ate,eaten|"
         "drink:drank,drunk|choose:chose,chosen|break:broke,broken|wear:wore,worn|lose:lost|throw:threw,thrown|"
         "grow:grew,grown|draw:drew,drawn|ride:rode,ridden|beat:beaten|sleep:slept|keep:kept|steal:stole,stolen|"
-        "speak:spoke,spoken|meet:met|fight:fought|dig:dug|feed:fed|breed:bred|shoot:shot|sink:sank,sunk".split(
+        "see:saw,seen|begin:began,begun|blow:blew,blown|bite:bit,bitten|"
+        "hear:heard|hide:hid,hidden|hang:hung|rise:risen|ring:rang,rung|seek:sought|shake:shook,shaken|"
+        "show:shown|strike:struck|swear:swore,sworn|tear:tore,torn|tell:told|think:thought|"
+        "understand:understood|wake:woke,woken|stick:stuck|forget:forgot,forgotten|freeze:froze,frozen|"
+        "forbid:forbade,forbidden|deal:dealt|lay:laid|speak:spoke,spoken|meet:met|fight:fought|dig:dug|feed:fed|breed:bred|shoot:shot|sink:sank,sunk".split(
             "|"
         )
     )

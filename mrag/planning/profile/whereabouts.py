@@ -11,6 +11,12 @@ _PLACES = ("location", "located", "place", "city", "town", "state", "region", "c
 _PLACING = ("in", "at", "on", "near")
 _ADDRESSED = frozenset((*_PLACES, "address", "street", "county", "province", "district"))
 
+PLACE_WORDS = (
+    "address", "location", "residence", "city", "town", "place", "country", "state", "region", "county",
+    "district", "origin",
+)  # fmt: skip
+"""Words of properties that tell a place by its name alone, the surest first."""
+
 NOWHERE = len(_PLACES)
 """The rank of a property that does not say where something is."""
 

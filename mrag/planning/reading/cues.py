@@ -193,6 +193,8 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
     for start in range(len(words)):
         for end in range(min(len(words), start + _LONGEST), start, -1):
             for kind, value in _FORMS.get(tuple(words[start:end]), ()):
+                if words[start] == "report" and (start and list(words[end : end + 1]) == ["to"]):
+                    continue  # who reports to somebody is not shown
                 if kind == "percentage" and start and words[start - 1][-1:].isdigit():
                     continue  # "above 5 percent" asks for no share
                 yield Cue(start, end, kind, value)

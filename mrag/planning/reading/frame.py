@@ -155,10 +155,17 @@ class Superlative:
 
 @dataclass(eq=False)
 class Ordering:
-    """How rows are ordered; without a measure by the last of the measures, or by what is shown first."""
+    """How rows are ordered; without a measure by the last of the measures, or by what is shown first.
+
+    Attributes:
+        measure: What orders them.
+        descending: Whether the greatest is first.
+        adjective: The adjective that says what orders them: "newest first".
+    """
 
     measure: FrameMeasure | None = None
     descending: bool | None = None
+    adjective: str = ""
 
 
 Output: TypeAlias = Noun | FrameMeasure | TimeUnit

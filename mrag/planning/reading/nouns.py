@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.plan import Fold
+from mrag.planning.plan import Fold, Part
 from mrag.planning.reading.frame import (
     Compared,
     FrameMeasure,
     Noun,
     Superlative,
+    TimeUnit,
 )
 from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.segmentation import meaningful
@@ -23,6 +24,7 @@ from mrag.text.tokens import is_stopword
 OWNING = frozenset("of the a an each every all its their this that".split())
 """Words between a property and what it is said of."""
 _TIMES = frozenset("date day month year time".split())
+_PARTS: dict[str, Part] = {"year": "year", "month": "month", "quarter": "quarter", "day": "date"}
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
 
@@ -40,15 +42,14 @@ class NounReader(QuantityReader):
         before, self.last, self.last_at = self.last_at, noun, noun.end
         if self._closes(noun) or self._tells_which(noun):
             return
+        waiting.show = waiting.show or self._with_several(noun)
         if waiting.order is not None:
             self._ordered(noun)
         elif waiting.negated and not self._name_follows(noun):
             noun.role, waiting.negated = "missing", False
             frame.missing.append(noun)
         elif waiting.each:
-            noun.role, waiting.each = "group", False
-            frame.groups.append(noun)
-            self.listing = True
+            self._grouped(noun)
         elif waiting.most or waiting.by:
             self._superlative(noun)
         elif waiting.top is not None and waiting.fold is None and not waiting.count:
@@ -85,11 +86,53 @@ class NounReader(QuantityReader):
         else:
             self.listing = self.listing and self._owns_last(noun)
 
+    def _grouped(self, noun: Noun) -> None:
+        """Take a noun behind an "each" for what groups."""
+        unit = self._unit_of_time(noun)
+        if unit is None:
+            noun.role = "group"
+        else:
+            self.frame.nouns.pop()
+            self.frame.read.add(noun.start)
+        self.frame.groups.append(unit or noun)
+        self.waiting.each, self.listing = False, True
+
+    def _unit_of_time(self, noun: Noun) -> TimeUnit | None:
+        """Return the unit of time that a noun is, where things of another kind have a year of their own."""
+        word, best = self.question.low[noun.start], noun.candidates[0]
+        info = self.schema.properties.get(best.term)
+        kinds = {n.candidates[0].term for n in self.frame.nouns[:-1] if n.candidates[0].kind == "class"}
+        if (
+            noun.end - noun.start > 1
+            or word not in _PARTS
+            or best.way != "tokens"
+            or info is None
+            or not kinds
+        ):
+            return None
+        return None if kinds & {*info.domains} else TimeUnit(_PARTS[word], noun.start)
+
     def _listed(self, noun: Noun) -> bool:
         """Return whether a noun may go on a list; behind what owns a property only another property does."""
         before = self.frame.nouns[-2] if len(self.frame.nouns) > 1 else None
         owned = before is not None and before.role == "" and before.candidates[0].kind == "class"
         return self.listing and not (owned and self.frame.outputs and noun.candidates[0].kind == "class")
+
+    def _with_several(self, noun: Noun) -> bool:
+        """Return whether a "with" begins a list of what is shown: "the five largest with town and rent"."""
+        low, behind = self.question.low, [i for i in self.items if i.start >= noun.start]
+        if low[noun.start - 1 : noun.start] != ["with"] or not self.frame.outputs:
+            return False
+        ends = next(
+            (n for n, i in enumerate(behind) if i.cue is not None and i.cue.kind == "order"), len(behind)
+        )
+        named = [i.mention for i in behind[:ends] if i.mention is not None]
+        joined = [i for i in behind[:ends] if i.mention is None]
+        plain = all(i.start + 1 == i.end and low[i.start] in ("and", "the") for i in joined)
+        told = all(m.candidates[0].kind in ("property", "class") for m in named)
+        comma = "," in self.question.words[noun.start - 1].before
+        values = any(m.candidates[0].kind == "property" for m in named)
+        return plain and told and values and (len(named) > 1 or comma)
 
     def _owns_last(self, noun: Noun) -> bool:
         """Return whether a class only tells whose property is shown: "the name of the boat and the price"."""

@@ -34,6 +34,8 @@ class QuantityReader(ReaderState):
 
     def _quantity(self, quantity: Quantity, number: int) -> None:
         waiting, frame = self.waiting, self.frame
+        if quantity.start in self.skipped:
+            return
         left = self.last if self._adjacent(quantity.start, 5) else None
         if (
             waiting.top is not None

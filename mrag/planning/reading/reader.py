@@ -25,6 +25,7 @@ from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 
 _JUDGED = ("best", "worst")
 _OF = frozenset("of the a an their its".split())
+_TIMES: tuple[list[str], ...] = (["year"], ["month"], ["quarter"], ["day"], ["weekday"], ["date"])
 _EACH: tuple[list[str], ...] = (
     ["one"],
     ["of", "them"],
@@ -170,6 +171,8 @@ class FrameReader(NameReader):
             self._show(cue)
         elif kind == "count":
             self._count(cue)
+        elif kind == "fold" and frame.measures and self.question.low[cue.start] in ("in", "altogether"):
+            pass  # "how much did we charge in total" is summed already
         elif kind == "fold":
             *waiting.folds, last = cast(list[Fold], value.split())
             waiting.fold = last
@@ -195,6 +198,7 @@ class FrameReader(NameReader):
 
     def _show(self, cue: Cue) -> None:
         waiting, frame = self.waiting, self.frame
+        frame.unsupported |= waiting.each  # what was to come behind "each" has not come
         if self._plain_name(cue):
             frame.named, waiting.show, self.listing, self.last_at = True, False, True, cue.end
             return
@@ -324,7 +328,7 @@ class FrameReader(NameReader):
         elif (
             self.question.low[cue.start] == "by"
             and (self.frame.measures or self.waiting.count)
-            and not self._passive(cue.start)
+            and (not self._passive(cue.start) or self.question.low[cue.end : cue.end + 1] in _TIMES)
             and not self._doers(cue.end)
         ):
             self.waiting.each = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mrag.planning.plan import Part
 from mrag.planning.reading.frame import (
     Noun,
+    Ordering,
     Superlative,
     TimeUnit,
 )
@@ -86,12 +87,7 @@ class WordReader(NounReader):
         elif item.start and self.question.low[item.start - 1] == "how" and self._asks_how(item.start):
             self._how(low, item)
         elif waiting.most and (meaningful(word) or low in COMMON):
-            top = frame.superlative
-            if top is not None and top.measure is None:
-                top.adjective = low
-                top.turned = waiting.most == "least"
-                waiting.most = ""
-                frame.read.add(item.start)
+            self._most_so(low, item.start)
         elif self.open is not None and self.open.right is None and meaningful(word):
             # A unit behind a number: "500 km".
             if low in _UNIT_WORDS and item.start - self._number_end() <= 1:
@@ -143,7 +139,30 @@ class WordReader(NounReader):
         after_or = bool(self.frame.texts) and self.or_at == at
         return after_or or (self.last is not None and self._adjacent(at, 2) and numeric(self.last))
 
+    def _orders(self, low: str, at: int) -> bool:
+        """Read an adjective with a "first" behind it as an order: "newest first", "most expensive first"."""
+        if self.question.low[at + 1 : at + 2] != ["first"] or not self.frame.outputs:
+            return False
+        self.frame.orders.append(Ordering(adjective=low, descending=self.waiting.most == "least"))
+        self.frame.read.update((at, at + 1))
+        self.skipped.add(at + 1)
+        self.waiting.most, self.listing = "", False
+        return True
+
+    def _most_so(self, low: str, at: int) -> None:
+        """Read an adjective behind a "most": "the most expensive"."""
+        top, least = self.frame.superlative, self.waiting.most == "least"
+        if self._orders(low, at):
+            if top is not None and top.measure is None and not top.adjective:
+                self.frame.superlative = None
+        elif top is not None and top.measure is None:
+            top.adjective, top.turned = low, least
+            self.waiting.most = ""
+            self.frame.read.add(at)
+
     def _adjective(self, low: str, at: int) -> None:
+        if self._orders(low, at):
+            return
         frame = self.frame
         if frame.superlative is None:
             frame.superlative = Superlative("greatest")

@@ -12,6 +12,7 @@ _SHARE = r"(?:percentage|percent|share|proportion|fraction) of"
 _DOWN = r"(?:best|highest|most|largest|biggest|greatest|latest|newest|most recent|heaviest|longest)"
 _UP = r"(?:worst|lowest|least|fewest|smallest|earliest|oldest|lightest|shortest)"
 _WHAT = r"(?P<n>(?!to\b|by\b)[\w-]+(?: (?!to\b)[\w-]+)?)"
+_THEIR = r"its|their|his or her|her or his|his/her|his|her"
 _FROM = r",? ?(?:(?:ordered|sorted|ranked|starting|listed|arranged) )?(?:starting )?from (?:the )?"
 _ORDERED = r",? (?:ordered|sorted|ranked|arranged) from (?:the )?"
 _END = r"\s*[?.!]*\s*$"
@@ -40,6 +41,12 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             rf"^how many (?P<u>years|months|weeks|days|hours|minutes) (?:did|does|do|has|have|will) {_NAME} "
             r"(?:last|take|lasted|taken|run|live|lived)(?: for)?",
             r"What is the duration of \g<x> in \g<u>?",
+        ),
+        (
+            r"^(?:which|what) (?P<n>[\w-]+(?: [\w-]+)?) (?P<v>is|was|are|were) the (?P<s>first|last"
+            r"|\w+est|most \w+"
+            r"|least \w+) ones?(?P<r>(?: .+)?)",
+            r"What \g<v> the \g<s> \g<n>\g<r>?",
         ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
         (
@@ -80,6 +87,30 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     for pattern, words in (
         (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
         (r"\bworst[- ]rated\b", "lowest-rated"),
+        (
+            rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
+            " and the ",
+        ),
+        (
+            rf",? (?:and )?(?:please )?(?:also )?(?:include|including|add) (?:{_THEIR}|the) "
+            r"(?!word|text|string|letter|phrase|substring)",
+            " and the ",
+        ),
+        (
+            r"\bwhose (?P<x>[\w' -]+?) (?:is|are|was|were) (?:unknown|missing|not (?:known|recorded"
+            r"|given|stated|specified"
+            r"|available|listed|set)|undefined|unspecified|unrecorded|empty|blank|null)\b",
+            r"without \g<x>",
+        ),
+        (
+            r"\b(?:with|has|have|having) (?:an? )?(?:unknown|missing|unspecified|unrecorded|no"
+            r" (?:known|recorded|given"
+            r"|stated|specified|listed)) (?=\w)",
+            "without ",
+        ),
+        (r"\b(?:outside of|outside)(?= (?:of )?(?:an?|any|the)? ?\w)", "not in"),
+        (r"\b(?:best|top|highest|most highly|most)[- ](?P<v>paid|attended)\b", r"most \g<v>"),
+        (r"\b(?:worst|lowest|least)[- ](?P<v>paid|attended)\b", r"least \g<v>"),
         (r"\b(\d|one|two|three|four|five|ten)[- ]stars? (\w+)\b", r"\2 with \1 stars"),
         (r"\b(?:come|comes|came|coming) out\b", "released"),
         (
@@ -113,6 +144,12 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     )
 )
 """Words that others can be put in the place of, wherever they stand."""
+_YEAR_BEHIND: Final = re.compile(
+    rf"^(?i:{_NOT_ASKING})(?P<a>(?:(?!\bthe\b)[^?])*\b(?!(?:in|since|before|after|until|till|by|to|and|or|than"
+    r"|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early|late|around"
+    r"|for|season|version|model|edition|room)\b)[a-z]{3,}) (?P<y>(?:19|20)\d\d)\W*$"
+)
+"""Key words with a year behind them: "cancelled concerts 2022"."""
 _MUCH: Final = re.compile(
     rf"^(?:by )?how much (?P<a>more \w+|less \w+|\w+er) (?:is|are|was|were) {_NAME} than (?P<y>.+?){_END}",
     re.IGNORECASE,
@@ -165,6 +202,7 @@ def rephrased(text: str) -> str:
     text = _TECHNICAL.sub("", text)
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
+    text = _YEAR_BEHIND.sub(r"\g<a> in \g<y>", text)
     for pattern, words in _FORMS:
         if (match := pattern.match(text)) is not None:
             return match.expand(words)
