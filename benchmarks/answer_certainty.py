@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -30,10 +31,11 @@ import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers.calibrating import solved_readings
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import compute
+from mrag.planning.answering import parser_of
 from mrag.planning.certainty.model import SolvedReading, fitted, held_out, reliability
+from mrag.planning.interchange import plan_to_json
 from mrag.planning.profiling import schema_of
-from mrag.planning.results import CERTAIN
+from mrag.planning.results import CERTAIN, run_readings
 from mrag.planning.schema import PropertyInfo
 
 UNMENDED = ("isles", "league", "auction", "wards", "guests")
@@ -61,11 +63,14 @@ def asked_of(folder: Path) -> Iterator[tuple[str, Path, list[GoldQuestion]]]:
 def solved_over(name: str, path: Path, asked: Sequence[GoldQuestion]) -> list[SolvedReading]:
     """Return the readings of questions over a graph, and over the graph without each of its properties."""
     uses: dict[str, list[GoldQuestion]] = defaultdict(list)
+    found = list[SolvedReading]()
     with loaded(path) as kg:
-        found = solved_readings(kg, asked, lambda _: name, most=2)
         for question in asked:
-            for iri in sorted(_used(kg, question)):
-                uses[iri].append(question)
+            solved = solved_readings(kg, [question], lambda _: name, most=2)
+            found += solved
+            if any(one.given and one.right for one in solved):
+                for iri in _used(kg, question):
+                    uses[iri].append(question)
     for iri in sorted(uses, key=lambda p: (-len(uses[p]), p))[:_KNOCKED]:
         with TemporaryDirectory() as folder, loaded(_without(path, iri, Path(folder))) as kg:
             lost = solved_readings(kg, uses[iri], lambda _: name)
@@ -73,15 +78,13 @@ def solved_over(name: str, path: Path, asked: Sequence[GoldQuestion]) -> list[So
     return found
 
 
-def _used(kg: KnowledgeGraph, question: GoldQuestion) -> set[str]:
-    """Return the properties that a right answer rests on, but for those that only name things."""
-    one = [s for s in solved_readings(kg, [question], lambda _: "") if s.given and s.right]
-    attempt = compute(kg, question.text) if one else None
-    if attempt is None or attempt.answer is None or attempt.answer.computed is None:
-        return set()
+def _used(kg: KnowledgeGraph, question: GoldQuestion) -> list[str]:
+    """Return the properties that an answer rests on, but for those that only name things."""
+    readings = parser_of(kg).readings(question.text)
+    found, _ = run_readings(kg, readings, 1, time.monotonic() + 10)
+    text = json.dumps(plan_to_json(found[0][0].plan)) if found else ""
     infos = schema_of(kg).properties
-    text = json.dumps(attempt.answer.computed.plan)
-    return {p for p, info in infos.items() if json.dumps(p) in text and not _names(info)}
+    return sorted(p for p, info in infos.items() if json.dumps(p) in text and not _names(info))
 
 
 def _names(info: PropertyInfo) -> bool:

@@ -113,9 +113,14 @@ def test_one_number_has_no_superlative(wards: KnowledgeGraph) -> None:
         ("Which nurses were hired on a Monday?", ["Ina Wolf", "Omar Diaz", "Quin Rees"]),
         ("Which nurses were hired on weekends?", ["Pia Lang"]),
         ("How many nurses were hired on weekdays?", ["3"]),
+        ("Which nurses were hired in the first quarter?", ["Omar Diaz", "Quin Rees"]),
+        ("Which nurses were hired in May or September?", ["Ina Wolf", "Pia Lang"]),
+        ("Which nurses were hired between January and May 2012?", ["Omar Diaz"]),
+        ("Which nurses were not hired in 2012?", ["Ina Wolf", "Quin Rees"]),
+        ("What is the difference in days between the hire dates of Omar Diaz and Pia Lang?", ["229"]),
     ],
 )
-def test_days_of_the_week_are_times(wards: KnowledgeGraph, question: str, expected: list[str]) -> None:
+def test_times_that_recur_or_lie_apart(wards: KnowledgeGraph, question: str, expected: list[str]) -> None:
     assert given(wards, question) == [(name,) for name in expected]
 
 

@@ -67,3 +67,45 @@ def test_what_happened_in_a_year_began_in_it(library: KnowledgeGraph) -> None:
     attempt = compute(library, "How many loans were there in March 2024?", seconds=300)
     assert attempt.answer is not None and attempt.answer.computed is not None
     assert "loan date" in attempt.answer.computed.reading and attempt.answer.text.startswith("1 loan")
+
+
+STAYS = """
+@prefix : <http://inn.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:Stay a owl:Class ; rdfs:label "stay" . :code rdfs:label "code" . :booked rdfs:label "booked at" .
+:arrivalDate rdfs:label "arrival date" . :departureDate rdfs:label "departure date" .
+:s1 a :Stay ; rdfs:label "Rook" ; :code "+49-1" ; :booked "2023-01-02T11:59:00"^^xsd:dateTime ;
+  :arrivalDate "2023-03-06"^^xsd:date ; :departureDate "2023-03-09"^^xsd:date .
+:s2 a :Stay ; rdfs:label "Jay" ; :code "149-2" ; :booked "2023-01-03T18:30:00"^^xsd:dateTime ;
+  :arrivalDate "2023-05-02"^^xsd:date ; :departureDate "2023-05-12"^^xsd:date .
+"""
+
+
+@pytest.fixture(scope="module")
+def inn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    path: Path = tmp_path_factory.mktemp("inn") / "inn.ttl"
+    path.write_text(STAYS, encoding="utf-8")
+    with mrag.connect("oxigraph:") as kg:
+        kg.load([path])
+        yield kg
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which stays were booked before noon?", ["Rook"]),
+        ("Which stays were booked between 6 pm and 7 pm?", ["Jay"]),
+        ("Which stays began on a Monday?", ["Rook"]),
+        # Guests arrive before they depart, whatever flights do.
+        ("Which stay was the longest?", ["Jay"]),
+        ("How many days did Rook last?", ["3"]),
+        ("Which stays have a code that starts with +49?", ["Rook"]),
+    ],
+)
+def test_times_of_day_and_which_date_comes_first(
+    inn: KnowledgeGraph, question: str, expected: list[str]
+) -> None:
+    attempt = compute(inn, question, seconds=300)
+    assert attempt.sure, attempt.why
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    assert [row[0].label for row in attempt.answer.computed.rows] == expected

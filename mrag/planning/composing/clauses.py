@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from mrag.planning.building.choices import Draft
 from mrag.planning.composing.alongside import also_told, with_its_number
 from mrag.planning.composing.foremost import foremost, per_group
-from mrag.planning.composing.spreads import apart_by, as_difference, end_of, end_of_time, spread
+from mrag.planning.composing.spreads import apart_by, as_difference, counts_days, end_of, end_of_time, spread
 from mrag.planning.schema import Schema
 
 Best = Callable[[str], Sequence[Draft]]
@@ -21,11 +21,9 @@ def apart(text: str, best: Best, schema: Schema) -> list[Draft]:
         best: Reads a question that holds no other; best drafts first.
         schema: The schema.
     """
-    found: list[Draft | None] = []
-    if (wide := spread(text)) is not None:
-        found = [apart_by(wide, value, schema) for value in _read(best, wide.inner)]
-        if not any(found) and (other := as_difference(text)) is not None:
-            found = [*_read(best, other)]
+    found: Sequence[Draft | None] = ()
+    if spread(text) is not None or as_difference(text) is not None:
+        found = _between(text, best, schema)
     elif (ended := end_of_time(text)) is not None:
         found = [end_of(time, ended[1]) for time in _read(best, ended[0])]
     elif (first := also_told(text)) is not None:
@@ -33,6 +31,15 @@ def apart(text: str, best: Best, schema: Schema) -> list[Draft]:
     elif (group := per_group(text)) is not None:
         found = list(foremost(*group, best, schema))
     return [draft for draft in found if draft is not None]
+
+
+def _between(text: str, best: Best, schema: Schema) -> Sequence[Draft | None]:
+    """Return drafts of how far values lie apart; years may be those of the dates alone."""
+    wide, other = spread(text), as_difference(text)
+    differ = [] if other is None else [d for d in _read(best, other) if counts_days(d)]
+    if wide is None or (differ and wide.unit != "year"):
+        return differ
+    return [d for value in _read(best, wide.inner) if (d := apart_by(wide, value, schema))] or differ
 
 
 def _read(best: Best, text: str) -> list[Draft]:

@@ -37,9 +37,9 @@ _AFTER = re.compile(
     r"(?P<what>[\w-]+)\W*$"
 )
 _TIMES = re.compile(
-    r"(?i)^\W*what (?:is|was) the (?:time|difference|gap|interval)(?: in (?P<unit>years|days|weeks|months))? "
+    r"(?i)^\W*what (?:is|was) the (?:time|gap|interval|difference) in (?P<unit>years|days|weeks|months) "
     r"between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
-    r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)(?: in (?P<in>years|days|weeks|months))?\W*$"
+    r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)\W*$"
 )
 _HIGH = frozenset("highest greatest largest biggest maximum max most".split())
 _LOW = frozenset("lowest least smallest minimum min fewest".split())
@@ -77,11 +77,6 @@ def spread(text: str) -> ValueSpread | None:
     if (match := _YEARS.match(text) or _AFTER.match(text)) is not None:
         return ValueSpread(
             f"What is the {match['what']} of {match['x']} and {match['y']}?", match["unit"][:-1].lower()
-        )
-    if (match := _TIMES.match(text)) is not None:
-        unit = match["unit"] or match["in"] or "days"
-        return ValueSpread(
-            f"What is the {match['what']} of {match['x']} and {match['y']}?", unit[:-1].lower()
         )
     match = _EXTREMES.match(text)
     if match is None:
@@ -140,13 +135,15 @@ def as_difference(text: str) -> str | None:
 
     Example:
         >>> as_difference("How many days lie between the arrival dates of Ada and Ben?")
-        'What is the difference in days between the arrival dates of Ada and Ben?'
+        'What is the difference between the arrival dates of Ada and Ben?'
     """
-    match = _YEARS.match(text)
+    match = _YEARS.match(text) or _TIMES.match(text)
     if match is None:
         return None
     what, x, y, unit = match["what"], match["x"], match["y"], match["unit"]
-    return f"What is the difference in {unit} between the {what} of {x} and {y}?"
+    # Days are what is counted where nothing else is said; a property may be called so.
+    told = "" if unit.lower() == "days" else f" in {unit}"
+    return f"What is the difference{told} between the {what} of {x} and {y}?"
 
 
 def apart_by(found: ValueSpread, values: Draft, schema: Schema) -> Draft | None:
@@ -189,6 +186,12 @@ def apart_by(found: ValueSpread, values: Draft, schema: Schema) -> Draft | None:
     except ConfigError:
         return None
     return replace(values, plan=whole, shown=("difference",), choices={})
+
+
+def counts_days(draft: Draft) -> bool:
+    """Return whether a plan tells how far dates lie apart."""
+    values = [c.value for c in draft.plan.columns]
+    return any(isinstance(e, pl.Days) for v in values for e in (v, getattr(v, "left", None)))
 
 
 def days_apart(one: Draft, other: Draft, unit: str) -> Draft:
