@@ -18,6 +18,7 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Condition,
+    Contains,
     Expression,
     Order,
     Pattern,
@@ -122,6 +123,8 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         if found.holds:
             if isinstance(part, Comparison) and (values := _compared(kg, loose, part, schema, ends)):
                 return Nothing(part, compared=values)
+            if other := _other_value(kg, loose, part, schema, ends):
+                return other
             if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
                 return Nothing(part, None, _instead(kg, loose, schema, ends))
             return Nothing(part, _nearest(kg, loose, part, schema, ends))
@@ -226,6 +229,23 @@ def _compared(
     found = _run(kg, plan, schema, ends)
     # None of several values compares as was asked.
     return (plan, found) if found is not None and len(found.rows) == 1 and None not in found.rows[0] else None
+
+
+def _other_value(
+    kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, ends: float
+) -> Nothing | None:
+    """Return the one value that a named thing has in place of the text or the number that was asked for."""
+    if not loose.yes_or_no or not isinstance(part, Contains | Comparison):
+        return None
+    same = part.position == "whole" if isinstance(part, Contains) else part.relation == "="
+    value = plain(part.value if isinstance(part, Contains) else part.left)
+    pattern = PlanRoles(loose).binding(value) if same and isinstance(value, Unknown) else None
+    if pattern is None or not isinstance(pattern.subject, URIRef):
+        return None
+    found = _run(kg, Plan(Block((pattern,)), (Column(value, _VALUE),), limit=2), schema, ends)
+    if found is None or len(found.rows) != 1 or not isinstance(term := found.rows[0][0], URIRef | Literal):
+        return None
+    return Nothing(pattern, None, (term,))
 
 
 def _instead(kg: KnowledgeGraph, loose: Plan, schema: Schema, ends: float) -> tuple[URIRef | Literal, ...]:

@@ -20,6 +20,25 @@ _OF_TIME = {"<": "is before", "<=": "is no later than", ">": "is after", ">=": "
 _TIMES = ("year", "date", "year-month")
 
 
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
+
+
+def _calendar(condition: pl.Comparison) -> str:
+    """Return when a date is whose month or day of the week is given, "in May"; "" for other conditions."""
+    part, number = condition.left, condition.right
+    if condition.relation not in ("=", "!=") or not isinstance(part, pl.DatePart):
+        return ""
+    names = {"weekday": _DAYS, "month": _MONTHS}.get(part.part, ())
+    at = number.value if isinstance(number, Literal) else None
+    if not isinstance(at, int) or not 1 <= at <= len(names):
+        return ""
+    return f"{'on a' if part.part == 'weekday' else 'in'} {names[at - 1]}"
+
+
 class ValueWords:
     """Words of the values of one plan.
 
@@ -51,7 +70,7 @@ class ValueWords:
         """Return that something is related to another thing, by a noun or by a verb."""
         said = self._verb(pattern)
         if not said:
-            return f"{self._whose(which)} {self._predicate(pattern)} is {other}"
+            return self._owned(which, f"{self._predicate(pattern)}{self._of(which)} is {other}")
         return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
 
     def _verb(self, pattern: pl.Pattern) -> str:
@@ -97,13 +116,21 @@ class ValueWords:
             return self._related(pattern, "which", f"no {self.value(typed.object)}")
         return f"without any {self._predicate(pattern)}"
 
-    def _whose(self, which: str) -> str:
-        return "whose" if which == "which" else f"for {which}, the"
+    @staticmethod
+    def _owned(which: str, said: str) -> str:
+        """Return what is said of a property of the main thing, or of another that its name was put behind."""
+        return f"{'whose' if which == 'which' else 'the'} {said}"
 
-    def _bound(self, condition: pl.Condition, pattern: pl.Pattern) -> tuple[str, str]:
+    @staticmethod
+    def _of(which: str) -> str:
+        return "" if which == "which" else f" of {which}"
+
+    def _bound(self, condition: pl.Condition, pattern: pl.Pattern, which: str) -> tuple[str, str]:
         """Return what is bounded, a property or a part of its dates, and by what."""
-        named = self._predicate(pattern)
+        named = self._predicate(pattern) + self._of(which)
         value = condition.value if isinstance(condition, pl.Contains) else condition.left
+        if isinstance(condition, pl.Comparison) and (day := _calendar(condition)):
+            return named, f"is {'' if condition.relation == '=' else 'not '}{day}"
         if isinstance(value, pl.DatePart) and PARTS.get(value.part, value.part) not in named.split():
             named += f" has {article(PARTS.get(value.part, value.part))} that"
         if isinstance(condition, pl.Contains):
@@ -113,16 +140,17 @@ class ValueWords:
             said = _OF_TIME.get(condition.relation, said)
         return named, f"{said} {self.value(condition.right)}"
 
-    def _bounds(self, conditions: Sequence[pl.Condition], pattern: pl.Pattern) -> str:
+    def _bounds(self, conditions: Sequence[pl.Condition], pattern: pl.Pattern, which: str) -> str:
         """Return all that a property is bounded by, named once."""
         found: dict[str, list[str]] = {}
         for condition in conditions:
-            named, said = self._bound(condition, pattern)
+            named, said = self._bound(condition, pattern, which)
             saids = found.setdefault(named, [])
             short = said.removeprefix("is ") if saids and saids[0].startswith("is ") else said
             if said not in saids and short not in saids:
                 saids.append(short)
-        return join([f"{named} {' and '.join(saids)}" for named, saids in found.items()])
+        first, *others = (f"{named} {' and '.join(saids)}" for named, saids in found.items())
+        return join([first, *(others if which == "which" else (f"the {other}" for other in others))])
 
     def _is_time(self, value: pl.Expression) -> bool:
         """Return whether a value is a date or a year, of which one is before another."""

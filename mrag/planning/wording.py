@@ -139,7 +139,7 @@ class _Words(ValueWords):
             return self._pattern(part, pl.Block((part,)), main)
         for p in self._plan.where.patterns:
             if isinstance(p.object, pl.Unknown) and self._roles.only(part, p.object):
-                return self._bounds([part], p)
+                return self._bounds([part], p, "which")
         return self.condition(part)
 
     def called(self, value: pl.Expression) -> tuple[str, bool]:
@@ -304,6 +304,7 @@ class _Words(ValueWords):
             if self._verb(pattern):
                 return None
         rest = _Words(pl.Plan(inner, (pl.Column(other, other.name),)), self._name)._where("")
+        rest = rest.removeprefix("where ") if told else rest.replace("where the thing is ", "that is ", 1)
         said = " and ".join(w for w in (told, rest.removeprefix("where ")) if w)
         return f"without any {kind} {said}".rstrip()
 
@@ -317,7 +318,7 @@ class _Words(ValueWords):
         if not isinstance(o, pl.Unknown):
             return self._related(pattern, which, self.value(o))
         if bounds := [c for c in block.conditions if self._roles.only(c, o)]:
-            return f"{self._whose(which)} {self._bounds(bounds, pattern)}"
+            return self._owned(which, self._bounds(bounds, pattern, which))
         if o == main:
             said = self._said_of(pattern)
             if verb := self._verb(pattern):

@@ -155,7 +155,7 @@ CASES = [
     ),
     (
         Plan(B((Pattern(u("Alien"), u("director"), u("Ridley")),))),
-        "whether for Alien, the director is Ridley",
+        "whether the director of Alien is Ridley",
     ),
 ]
 

@@ -10,7 +10,7 @@ from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Unknown
 from mrag.planning.reading.frame import Noun
-from mrag.planning.reading.question import Word
+from mrag.planning.reading.periods import Word
 from mrag.planning.schema import PropertyInfo
 from mrag.text.tokens import content
 
@@ -94,3 +94,8 @@ class PlanVerbs(PlanExtremes):
         low = self.question.low
         ends = {r.mention.end for r in self.frame.restrictions} | {n.end for n in self.frame.nouns}
         return is_deed(low, at, ends) and told_by_event(low[at], self.graph, self.schema, self.likeness)
+
+    def _words_of_used(self) -> set[str]:
+        """Return the words in the names of the properties that are used."""
+        infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
+        return {w for info in infos if info is not None for name in info.names for w in content(name)}

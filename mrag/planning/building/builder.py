@@ -272,11 +272,6 @@ class Builder(PlanVerbs):
             if i in parts or self._matters(words[i], i, i in named)
         )
 
-    def _words_of_used(self) -> set[str]:
-        """Return the words in the names of the properties that are used."""
-        infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
-        return {w for info in infos if info is not None for name in info.names for w in content(name)}
-
     def _passed_over(self, noun: Noun) -> bool:
         """Return whether a property beside a name is in no triple of it: "the capital of Texas"."""
         found = self.noun(noun)

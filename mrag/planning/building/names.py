@@ -248,7 +248,7 @@ class PlanNames(PlanExpressions):
             iri = iri if iri in free or not free else max(free, key=lambda p: (like(p), p))
         info = self.schema.properties[iri]
         domains = sorted(info.domains, key=lambda c: (-info.domains[c], c))
-        owner = graph.owner(domains, constants=False)
+        owner = graph.owner(domains, constants=self.frame.yes_or_no)
         key = (str(owner.place), iri)
         if self._restricted.get(key) == found.term and not restriction.negated:
             return

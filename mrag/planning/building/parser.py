@@ -19,6 +19,7 @@ from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
 from mrag.planning.composing.alongside import also_told
+from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, denied, without
@@ -120,13 +121,8 @@ class Parser(Drafting):
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived
         schema = replace(self.schema, properties={**self.schema.properties, **further})
-        if depth and (same := identity(question, mentions)) is not None:
-            things = self._read(same[1], given, depth - 1)
-            return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
-        if depth and (shared := shared_value(text)) is not None:
-            alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
-            if drafts := [(draft, 0.0) for draft in alike if self._checked(draft)]:
-                return drafts
+        if depth and (of_two := self._of_two(question, mentions, given, depth)) is not None:
+            return of_two
         chains = list[Draft]()
         if self._chains is not None and depth == _DEEPEST and not computes(question, mentions):
             chains = self._chains.drafts(question, mentions)
@@ -167,6 +163,22 @@ class Parser(Drafting):
             # What is said in a clause of its own is said of the thing before it.
             flat = [(replace(d, guesses=d.guesses + 1), cost) for d, cost in flat]
         return flat + [(draft, cost) for draft, cost, _ in nested]
+
+    def _of_two(
+        self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
+    ) -> list[tuple[Draft, float]] | None:
+        """Return drafts of a question whether one of two things holds, is another, or is alike; else None."""
+        if (split := alternatives(question, mentions)) is not None:
+            one, other = (self._best(half, given)[:1] for half in split)
+            if (draft := either(one[0], other[0]) if one and other else None) is not None:
+                return [(draft, 0.0)]
+        if (same := identity(question, mentions)) is not None:
+            things = self._read(same[1], given, depth - 1)
+            return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
+        if (shared := shared_value(question.text)) is not None:
+            alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
+            return [(draft, 0.0) for draft in alike if self._checked(draft)] or None
+        return None
 
     def _contrasts(
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
