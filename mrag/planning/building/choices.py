@@ -238,7 +238,7 @@ class PlanChoices:
         The "country" of a band is its "home country", sooner than that of a city where it has played.
         """
         info = self.schema.properties.get(found.term)
-        if info is None or noun.end - noun.start > 1 or found.score > _HEADED:
+        if info is None or info.kind == "entity" or noun.end - noun.start > 1 or found.score > _HEADED:
             return found
         named = {cls for cls, at in self.context if at != noun.start}
         if named and not named & {*info.domains}:
