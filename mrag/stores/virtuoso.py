@@ -81,6 +81,8 @@ class VirtuosoStore(SparqlStore):
             Dialect(
                 name="Virtuoso",
                 chunk=50_000,
+                # Smaller uploads cost it more in all.
+                bytes=1 << 22,
                 system_graphs=_SYSTEM,
                 unnamed=None,
                 empty_pattern=False,

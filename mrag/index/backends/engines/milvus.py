@@ -230,7 +230,7 @@ class _Engine:
         k: int,
         allowed: Collection[str] | None,
     ) -> Found:
-        knobs = {"ef": max(128, 2 * k)}
+        knobs = {"ef": min(max(400, 8 * k), 32_768)}
         return self._nearest(place, "meaning", vector.tolist(), _counts(at, allowed), k, knobs)
 
     def texts(self, place: str, at: int, ids: Sequence[str]) -> dict[str, str]:
