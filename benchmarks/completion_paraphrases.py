@@ -4,9 +4,9 @@
     python benchmarks/completion_paraphrases.py films      # one
 
 Each set is a small graph of its own and texts that state what the graph lacks, in wordings from general
-knowledge. The reader was tuned on `films`, `companies`, `books` and `ships`; `places`, `music`, `science` and
-`clubs` were written without looking at what the reader makes of them, and only measured. No text states a
-fact that the graph knows, so that no wording can be learnt.
+knowledge. The reader was tuned on `films`, `companies`, `books`, `ships`, `clinics` and `software`; `places`,
+`music`, `science`, `clubs` and `farms` were written without looking at what the reader makes of them, and
+only measured. No text states a fact that the graph knows, so that no wording can be learnt.
 "beside others" is the same with a second relation between each pair that a text speaks of, known to the
 graph: writers who also direct. Precision counts every triple that is read and that no text states.
 """
@@ -635,6 +635,263 @@ CLUBS = Domain(
     ),
 )  # fmt: skip
 
+CLINICS = Domain(
+    {
+        "clinic": _titles(
+            "Saint Alma, Greenhill Clinic, Lakeview Infirmary, The Old Priory, Marien Hospital, Westbrook, "
+            "Sunfield House, Grace Memorial, Bethel Clinic, Harbour Hospital, Rosewood, Kingsmead, Elmcroft, "
+            "North Ward, Cedar Lodge, Holy Cross, Fernbank, Millbrook Hospital, Stonegate, The Pavilion, "
+            "Queen Astrid, Larkfield, Oakdene, Riverside Infirmary"
+        ),
+        "field": ("cardiology", "oncology", "paediatrics", "neurology", "dermatology", "orthopaedics"),
+        "college": _titles("Tolmin University, Estrava College, Brenna Institute, Vardal University"),
+        "town": _titles("Avigny, Kestro, Pollen, Marlow Bay, Tarnow, Issel"),
+    },
+    (
+        Relation("head physician", "clinic", "person", (
+            "{o} is the head physician of {s}.",
+            "{s} is headed by {o}.",
+            "{o} heads {s}.",
+            "{o} has been in charge of {s} for ten years.",
+            "The doctors of {s} report to {o}.",
+            "{o} took over as head of {s}.",
+            "{s} is led by {o}.",
+            "The physician at the head of {s} is {o}.",
+            "{o} was appointed to lead {s}.",
+            "At the top of {s} is {o}.",
+            "{s} is under the leadership of {o}.",
+            "Under {o}, {s} has grown.",
+        )),
+        Relation("specialty", "clinic", "field", (
+            "{s} specialises in {o}.",
+            "{s} is specialised in {o}.",
+            "{s} is known for {o}.",
+            "{s} focuses on {o}.",
+            "{o} is the specialty of {s}.",
+            "The focus of {s} is {o}.",
+            "{s} is a centre for {o}.",
+            "{s} concentrates on {o}.",
+            "The speciality of {s} is {o}.",
+            "{s} devotes itself to {o}.",
+            "{o} is what {s} does best.",
+            "People come to {s} for {o}.",
+        )),
+        Relation("affiliated with", "clinic", "college", (
+            "{s} is affiliated with {o}.",
+            "{s} is attached to {o}.",
+            "{s} is associated with {o}.",
+            "{s} cooperates with {o}.",
+            "{s} is a teaching hospital of {o}.",
+            "{o} and {s} are affiliated.",
+            "{s} belongs to {o}.",
+            "{s} is linked to {o}.",
+            "{s} is a partner of {o}.",
+            "{s} works closely with {o}.",
+            "There is an affiliation between {s} and {o}.",
+            "{s} is connected with {o}.",
+        )),
+        Relation("founded", "clinic", "year", (
+            "{s} was founded in {o}.",
+            "{s} was set up in {o}.",
+            "{s} was established in {o}.",
+            "The foundation of {s} dates from {o}.",
+            "{s} dates back to {o}.",
+            "{s} has existed since {o}.",
+            "The history of {s} began in {o}.",
+            "{s} goes back to {o}.",
+            "It was in {o} that {s} was founded.",
+            "{s} took in its first patients in {o}.",
+            "The founding year of {s} is {o}.",
+            "{s} came into being in {o}.",
+        )),
+        Relation("location", "clinic", "town", (
+            "{s} is located in {o}.",
+            "{s} stands on a hill above {o}.",
+            "{s} is a clinic in {o}.",
+            "The location of {s} is {o}.",
+            "{s} is found in {o}.",
+            "{s} is based in {o}.",
+            "{s} serves patients in {o}.",
+            "{o} is where {s} is.",
+            "{s} has its site in {o}.",
+            "{s} occupies a villa in {o}.",
+            "In {o} there is {s}.",
+            "{s} is near the station of {o}.",
+        )),
+    ),
+)  # fmt: skip
+
+SOFTWARE = Domain(
+    {
+        "program": _titles(
+            "Quillpad, Tidemark, Lumen Editor, Brightbase, Cobalt Shell, Fernwood, Mapwright, Ledgerly, "
+            "Nightowl, Pixelmill, Rivet, Sandbox Pro, Tessera, Umbra, Vantage Point, Wavelet, Xylograph, "
+            "Yardstick, Zephyr Mail, Anchorite, Backstop, Cartogram, Driftwood, Everest Notes"
+        ),
+        "company": _titles("Norden Labs, Acheron Systems, Bluefin, Castor Works, Delta Nine, Eider Soft"),
+        "system": _titles("Windmill OS, Penguin, Cider, Fireglass, Solstice, Trident"),
+        "code": _titles("Rascal, Lisbon, Coral, Topaz, Basil, Fortress"),
+    },
+    (
+        Relation("developer", "program", "company", (
+            "{s} was developed by {o}.",
+            "{o} is the developer of {s}.",
+            "{o} created {s}.",
+            "{s} is made by {o}.",
+            "{s} is a product of {o}.",
+            "{s} comes from {o}.",
+            "{o} built {s}.",
+            "The makers of {s} are {o}.",
+            "The company behind {s} is {o}.",
+            "{s} was programmed at {o}.",
+            "{o} brought out {s}.",
+            "{s} is the creation of {o}.",
+        )),
+        Relation("maintainer", "program", "person", (
+            "{s} is maintained by {o}.",
+            "{o} maintains {s}.",
+            "The maintainer of {s} is {o}.",
+            "{o} looks after {s}.",
+            "{o} takes care of {s}.",
+            "{s} is kept alive by {o}.",
+            "Maintenance of {s} lies with {o}.",
+            "{o} is responsible for {s}.",
+            "{s} is looked after by {o}.",
+            "{o} keeps {s} up to date.",
+            "{o} has been maintaining {s} alone.",
+            "The upkeep of {s} is the job of {o}.",
+        )),
+        Relation("platform", "program", "system", (
+            "{s} runs on {o}.",
+            "The platform of {s} is {o}.",
+            "{s} is available for {o}.",
+            "{s} works on {o}.",
+            "{s} was written for {o}.",
+            "{s} can be installed on {o}.",
+            "{o} is the platform of {s}.",
+            "{s} supports {o}.",
+            "{s} requires {o}.",
+            "{s} is a program for {o}.",
+            "{s} is compatible with {o}.",
+            "There is a version of {s} for {o}.",
+        )),
+        Relation("programming language", "program", "code", (
+            "{s} is written in {o}.",
+            "{s} was programmed in {o}.",
+            "The programming language of {s} is {o}.",
+            "{s} is implemented in {o}.",
+            "{s} is coded in {o}.",
+            "The code of {s} is {o}.",
+            "{o} is the language of {s}.",
+            "{s} uses {o} as its programming language.",
+            "The source of {s} is in {o}.",
+            "{s} was rewritten in {o}.",
+            "{s} is built with {o}.",
+            "The authors of {s} programmed it in {o}.",
+        )),
+        Relation("first release", "program", "year", (
+            "{s} was first released in {o}.",
+            "{s} appeared in {o}.",
+            "{s} came out in {o}.",
+            "The first release of {s} was in {o}.",
+            "{s} has been available since {o}.",
+            "Version one of {s} was published in {o}.",
+            "{s} was launched in {o}.",
+            "{s} reached its first users in {o}.",
+            "In {o} the first version of {s} was released.",
+            "{s} saw the light of day in {o}.",
+            "{s} was put out in {o}.",
+            "{s} made its debut in {o}.",
+        )),
+    ),
+)  # fmt: skip
+
+FARMS = Domain(
+    {
+        "farm": _titles(
+            "Hollow Oak, Windrush Farm, Upper Barn, Meadowlea, Kiln House, Blackbriar, Sparrow Hill, "
+            "Long Acre, "
+            "Nettlebed, Rushmere, Pear Tree Farm, Fox Covert, Highcombe, Thistledown, Crow Wood, Larch End, "
+            "Old Dairy, Sweetwater, Tanner Farm, Ivy Bank, Marsh Gate, Quince Court, Dove Cottage, Applegarth"
+        ),
+        "crop": ("barley", "hops", "rye", "flax", "maize", "lentils"),
+        "county": _titles("Wexbury, Norland, Dunmark, Ostrava Vale, Hathshire, Lowmoor"),
+        "dealer": _titles("Grainway, Union Mills, Kornhaus, Fairfield Foods, Bulk Brothers, Harvestline"),
+    },
+    (
+        Relation("tenant", "farm", "person", (
+            "{o} is the tenant of {s}.",
+            "{s} is let to {o}.",
+            "{o} rents {s}.",
+            "The tenant of {s} is {o}.",
+            "{s} was leased to {o}.",
+            "{o} holds the lease of {s}.",
+            "{s} has {o} as its tenant.",
+            "{o} took {s} on a long lease.",
+            "{s} is rented by {o}.",
+            "{o} moved to {s} as a tenant.",
+            "It is {o} who rents {s}.",
+            "{o}, the tenant of {s}, keeps bees.",
+        )),
+        Relation("main crop", "farm", "crop", (
+            "The main crop of {s} is {o}.",
+            "{s} grows {o}.",
+            "{o} is grown at {s}.",
+            "{s} lives on {o}.",
+            "{s} is known for {o}.",
+            "Most fields of {s} are sown with {o}.",
+            "{s} produces {o}.",
+            "The fields of {s} are full of {o}.",
+            "{o} is the most important crop of {s}.",
+            "{s} mainly cultivates {o}.",
+            "{o} has been the crop of {s} for decades.",
+            "{s} specialises in {o}.",
+        )),
+        Relation("county", "farm", "county", (
+            "{s} lies in the county of {o}.",
+            "{s} is in {o}.",
+            "{s} is a farm in {o}.",
+            "{s} is located in {o}.",
+            "The county of {s} is {o}.",
+            "{s} belongs to {o}.",
+            "{s} is situated in the south of {o}.",
+            "You will find {s} in {o}.",
+            "{s} stands at the edge of {o}.",
+            "{o} is the county in which {s} lies.",
+            "{s} sits in the hills of {o}.",
+            "In {o} lies {s}.",
+        )),
+        Relation("buyer", "farm", "dealer", (
+            "{o} buys the harvest of {s}.",
+            "{s} sells its harvest to {o}.",
+            "The buyer of {s} is {o}.",
+            "{s} supplies {o}.",
+            "{s} delivers to {o}.",
+            "{o} is the buyer of {s}.",
+            "The harvest of {s} is bought by {o}.",
+            "{s} has a contract with {o}.",
+            "{o} purchases everything from {s}.",
+            "{s} found a buyer in {o}.",
+            "{s} is a supplier of {o}.",
+            "{o} takes what {s} brings in.",
+        )),
+        Relation("built", "farm", "year", (
+            "{s} was built in {o}.",
+            "{s} was erected in {o}.",
+            "{s} dates from {o}.",
+            "The house of {s} was built in {o}.",
+            "{s} was put up in {o}.",
+            "Construction of {s} ended in {o}.",
+            "In {o} {s} was built by monks.",
+            "{s}, built in {o}, has thick walls.",
+            "The building of {s} took place in {o}.",
+            "{s} was constructed in {o}.",
+            "{s} was finished in {o}.",
+            "{s} goes back to {o}.",
+        )),
+    ),
+)  # fmt: skip
+
 DOMAINS: dict[str, Domain] = {
     "films": FILMS,
     "companies": COMPANIES,
@@ -644,6 +901,9 @@ DOMAINS: dict[str, Domain] = {
     "science": SCIENCE,
     "ships": SHIPS,
     "clubs": CLUBS,
+    "clinics": CLINICS,
+    "software": SOFTWARE,
+    "farms": FARMS,
 }
 
 DENIALS = (

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
-from rdflib import Literal, URIRef
+from rdflib import RDF, Literal, URIRef
 
 import mrag
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.plan.roles import PropertyEnds
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
@@ -126,3 +127,15 @@ def test_of_two_things_of_a_kind_each_has_its_place(
 )
 def test_what_a_preposition_brings_in_is_not_read(kg: KnowledgeGraph, text: str) -> None:
     assert found(kg, [text], "writtenBy", s="film3") <= {"person3"}
+
+
+def test_what_is_of_another_class_than_all_others_there_is_not_read(kg: KnowledgeGraph) -> None:
+    text = ["Dun Moon was written by Firm Dolm."]
+    classes = [(f"person{n}", "Person") for n in range(8)] + [(f"firm{n}", "Firm") for n in range(4)]
+    kg.insert([Triple(iri(one), RDF.type, iri(kind)) for one, kind in classes])
+    assert found(kg, text, "writtenBy", s="film3") == set()
+    assert found(kg, ["Dun Moon was written by Dan Moor."], "writtenBy", s="film3") == {"person3"}
+    # Firms may be agents, as people are.
+    above = URIRef(RDFS + "subClassOf")
+    kg.insert([Triple(iri(kind), above, iri("Agent")) for kind in ("Person", "Firm")])
+    assert not PropertyEnds.of(kg).strange("object", str(iri("writtenBy")), str(iri("firm3")))

@@ -50,6 +50,18 @@ def edges(code: GraphCode) -> set[tuple[str, str, str]]:
         ("the woman 's hat is red", {("woman", "v:have", "hat"), ("hat", "is", "red")}),
         ("a man in a blue shirt", {("man", "v:wear", "shirt"), ("shirt", "is", "blue")}),
         ("a grey and white sign", {("sign", "is", "grey"), ("sign", "is", "white")}),
+        ("a red yellow and blue kite", {("kite", "is", c) for c in ("red", "yellow", "blue")}),
+        ("This is a close-up of a cat on a bench.", {("cat", "on", "bench")}),
+        ("a blurry photograph of a bus near a tree", {("bus", "near", "tree")}),
+        ("two men standing side by side in a room", {("men", "is", "2"), ("men", "v:stand in", "room")}),
+        (
+            "a person walking in a square carrying a bag",
+            {("person", "v:walk in", "square"), ("person", "v:carry", "bag")},
+        ),
+        (
+            "people standing on a field flying a kite",
+            {("people", "v:stand on", "field"), ("people", "v:fly", "kite")},
+        ),
         ("a red-haired girl", {("girl", "v:have", "hair"), ("hair", "is", "red")}),
         ("snow covered mountain", {("snow", "v:cover", "mountain")}),
         ("a bunch of bananas on a table", {("bananas", "on", "table")}),

@@ -1,4 +1,4 @@
-"""Which of two names in a sentence is the subject, where the relation may hold either way."""
+"""How two names of a sentence belong together: which is the subject, and whether one tells of the other."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mrag.completion.plan.spans import Span, TextWord
 
 _INVERSE: Final = frozenset(("belong", "flow", "empt"))
 """Verbs of which the subject is what is had."""
+_STATES: Final = frozenset(("in", "at", "on", "for", "of", "near"))
 
 
 def subject_first(
@@ -49,3 +50,36 @@ def subject_first(
         # Beside both names, such as "Directed by Ada, Moss": as the relation is named.
         return not passive if agent_is_object else True
     return passive if agent_is_object else not passive
+
+
+def stative(
+    words: Sequence[TextWord], names: Sequence[Span], left: Span, right: Span, between: Sequence[int]
+) -> bool:
+    """Return whether a sentence says, of two names alone, how the first is: "Elm focuses on cardiology".
+
+    What happened once is no state: "Elm held a ball in Rome".
+
+    Args:
+        words: The words of the sentence.
+        names: All names in it.
+        left: The first of the two.
+        right: The second.
+        between: The places of the words between them.
+
+    Example:
+        >>> from mrag.completion.plan.spans import words_of
+        >>> def told(text):
+        ...     words = words_of(text)
+        ...     ends = Span(0, 1), Span(len(words) - 1, len(words))
+        ...     return stative(words, ends, *ends, range(1, len(words) - 1))
+        >>> told("Elm focuses on cardiology"), told("Elm held a ball in Rome"), told("Elm is far from Rome")
+        (True, False, False)
+    """
+    if len(names) != 2 or len(between) < 2 or left.first > 1:
+        return False
+    if left.first and words[0].key not in ("the", "a"):
+        return False
+    low = [words[i].text.casefold() for i in between]
+    verb = low[0] == "is" or (low[0].endswith("s") and low[0] not in ("was", "has", "does", "as", "s"))
+    moving = any(word.endswith(("ing", "ed")) for word in low)
+    return verb and not moving and words[right.first - 1].key in _STATES

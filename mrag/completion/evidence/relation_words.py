@@ -40,7 +40,7 @@ WINDOW: Final = 5
 
 _MIN_PLACES: Final = 4
 _PURE: Final = 0.7
-_PARTICLES: Final = frozenset(("by", "out", "away", "up", "place", "under", "down"))
+_PARTICLES: Final = frozenset(("by", "out", "away", "up", "place", "under", "down", "back", "after"))
 _COMMON: Final = frozenset(stem(word) for word in ("year", "date", "place", "name", "number", "time"))
 """Words of names such as "release year" that say nothing where there are others."""
 

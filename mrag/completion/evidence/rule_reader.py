@@ -15,7 +15,7 @@ from typing import Final
 
 from rdflib import URIRef
 
-from mrag.completion.evidence.direction import subject_first
+from mrag.completion.evidence.direction import stative, subject_first
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
 from mrag.completion.evidence.relation_words import RelationWords, around, asserts
@@ -191,6 +191,8 @@ class _Reading:
         for i in reversed(between) if candidate is high else between:
             if found := self._said(sentence, i):
                 return found if _reaches(sentence, i, candidate) else {}
+        if candidate is high and stative(sentence.words, sentence.names, at, candidate, between):
+            return self._being(sentence, candidate)
         if _apart(words, between, candidate is high, candidate):
             return {}
         for i in around(words, low, high, taken):
@@ -210,7 +212,7 @@ class _Reading:
         return found
 
     def _being(self, sentence: _Sentence, candidate: Span) -> dict[str, _Said]:
-        """Return what "X is a C" says, where C is one of the few values of a relation, and of no other."""
+        """Return what "X is a C" and "X focuses on C" say, where C is one of few values of one relation."""
         text = text_of(sentence.text, sentence.words, candidate)
         meant = [str(c.term) for c in self.names.exact(text)]
         few = self.roles.shape("object", self.predicate).whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -75,7 +75,7 @@ class PropertyEnds:
         self._shapes: dict[tuple[End, str], NameShape] = {}
         self._kinds: dict[tuple[End, str], dict[tuple[End, str], float]] = {}
         self._some: dict[tuple[End, str, int], tuple[str, ...]] = {}
-        self._classed: dict[tuple[End, str, str], bool] = {}
+        self._classed: dict[tuple[End, str, str], tuple[set[str], list[set[str]]]] = {}
 
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> PropertyEnds:
@@ -105,6 +105,8 @@ class PropertyEnds:
         mine = self._acts([entity]).get(entity, set())
         if not mine:
             return True
+        if self.strange(end, property, entity):
+            return False
         usual = self._usual(end, property)
         return not usual or sum(usual.get(act, 0.0) for act in mine) / len(mine) >= _ALIKE
 
@@ -116,19 +118,40 @@ class PropertyEnds:
 
     def classed(self, end: End, property: str, entity: str) -> bool:
         """Return whether an entity is of a class that those at an end of a property are mostly of."""
+        mine, others = self._classes(end, property, entity)
+        return bool(others) and 2 * sum(bool(mine & other) for other in others) > len(others)
+
+    def strange(self, end: End, property: str, entity: str) -> bool:
+        """Return whether an entity has classes, and none that any of those at an end of a property has."""
+        mine, others = self._classes(end, property, entity)
+        told = [other for other in others if other]
+        if not mine or 2 * len(told) <= len(others) or any(mine & other for other in told):
+            return False
+        return not self._above(mine) & self._above(frozenset().union(*told))
+
+    def _above(self, classes: Collection[str]) -> set[str]:
+        """Return classes with those above them, as far as they are said to be."""
+        seen, new = set(classes), sorted(classes)
+        while new:
+            query = queries.get("completion/check-above")
+            found = {str(c) for text in query.batches("lower", new, 200) for _, c in self.kg.select(text)}
+            new = sorted(found - seen)
+            seen.update(new)
+        return seen
+
+    def _classes(self, end: End, property: str, entity: str) -> tuple[set[str], list[set[str]]]:
+        """Return the classes of an entity, and those of each of the entities at an end of a property."""
         known = self._classed.get((end, property, entity))
         if known is None:
-            known = self._classed[end, property, entity] = self._has_class(end, property, entity)
+            others = self._entities(end, property, _KIND)
+            classes: dict[str, set[str]] = {}
+            query = queries.get("completion/check-types")
+            for text in query.batches("entity", sorted({entity, *others}), 200):
+                for one, kind in self.kg.select(text):
+                    classes.setdefault(str(one), set()).add(str(kind))
+            known = classes.get(entity, set()), [classes.get(other, set()) for other in others]
+            self._classed[end, property, entity] = known
         return known
-
-    def _has_class(self, end: End, property: str, entity: str) -> bool:
-        others = self._entities(end, property, _KIND)
-        classes: dict[str, set[str]] = {}
-        for text in queries.get("completion/check-types").batches("entity", sorted({entity, *others}), 200):
-            for one, kind in self.kg.select(text):
-                classes.setdefault(str(one), set()).add(str(kind))
-        mine = classes.get(entity, set())
-        return bool(others) and 2 * sum(bool(mine & classes.get(o, set())) for o in others) > len(others)
 
     def _usual(self, end: End, property: str) -> dict[tuple[End, str], float]:
         """Return how often the entities at an end of a property stand at each end of the others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 NUMBERS: Final = {
@@ -232,6 +233,21 @@ BEFORE_THINGS: Final = frozenset(
 )
 """Words after which a caption names a thing, often without an article."""
 
+PLACES: Final = frozenset(
+    "square street road sidewalk pavement path trail field beach shore court park garden yard lawn grass "
+    "hill hillside slope mountain sand snow water ocean sea lake river room kitchen bathroom bedroom hallway "
+    "floor ground bench chair couch sofa bed stool".split()
+)
+"""Places and seats, which do nothing to things."""
+FRAMED: Final = re.compile(
+    r"(?:(?:this|here|there|it) (?:is|are|'s) )?(?:(?:a|an|the) )?"
+    r"(?:(?:blurry|black and white|old|vintage|color) )?"
+    r"(?:(?:extreme |very )?close ?- ?up|close up|closeup|photo|photograph|snapshot|image)"
+    r"(?: (?:view|shot|photo|photograph|picture|image))? of "
+)
+"""What a caption may begin with that is said of the picture, and of nothing in it."""
+ABREAST: Final = tuple(f"{one} by {one}".split() for one in ("side", "one", "two"))
+"""Ways of standing that name no thing."""
 BEFORE_TO: Final = frozenset("next close attached tied connected".split())
 """Words whose `to` is a preposition."""
 

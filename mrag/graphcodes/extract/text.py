@@ -103,7 +103,7 @@ class TextExtractor:
                 for words in _sentences(
                     [token.text for token in nlp.tokenizer(" ".join(text.lower().split()))]
                 ):
-                    whole, own = _with_articles(words)
+                    whole, own = _with_articles(_plainer(words))
                     yield doc(nlp.vocab, words=whole), (number, own)
 
         piped = nlp.pipe(supplied(), as_tuples=True, batch_size=256)
@@ -200,6 +200,29 @@ def _sentences(words: Sequence[str]) -> list[list[str]]:
             found.append([])
         found[-1].append(word)
     return found
+
+
+def _plainer(words: list[str]) -> list[str]:
+    """Return a sentence without what says nothing of what there is, and with "and" in a row of colours.
+
+    Example:
+        >>> " ".join(_plainer("a close up of two men sitting side by side".split()))
+        'two men sitting'
+        >>> " ".join(_plainer("a red yellow and blue kite".split()))
+        'a red and yellow and blue kite'
+    """
+    found = list(words)
+    if framed := lexicon.FRAMED.match(" ".join(found)):
+        rest = found[len(framed[0].split()) :]
+        found = rest if any(word.isalpha() for word in rest) else found
+    for at in range(len(found) - 2, 0, -1):
+        if found[at - 1 : at + 2] in lexicon.ABREAST:
+            del found[at - 1 : at + 2]
+    colours = [word in lexicon.COLOURS for word in found]
+    for at in range(len(found) - 3, -1, -1):
+        if colours[at] and colours[at + 1] and "and" in found[at + 2 : at + 4]:
+            found.insert(at + 1, "and")
+    return found or words
 
 
 def _words(parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:

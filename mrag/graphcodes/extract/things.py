@@ -214,6 +214,9 @@ class Things:
             prep = s[above].head
             if s[above].text in lexicon.ANIMATE:
                 return above
+        if s[here].text in lexicon.PLACES and s[above].verb and above != at and s.children(at, "dobj"):
+            # Who walks in a square carrying a bag, carries it.
+            return next((m for m in self.subjects(above) if s[m].text in lexicon.ANIMATE), here)
         return here
 
     def fronted(self, at: int) -> int | None:
