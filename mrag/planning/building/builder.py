@@ -231,6 +231,9 @@ class Builder(PlanVerbs):
             limit, offset, ties = top.n or 1, top.offset, top.n is None
             if all(aggregates(c.value) for c in columns):
                 raise Unbuildable("a superlative of one number")
+            numbers = [c.value for c in columns if c.name == order[0].column]
+            if self.frame.groups and not any(aggregates(n) for n in numbers):
+                self.guesses += 2  # one of all is not one of each
         if self.having and columns and all(aggregates(c.value) for c in columns):
             return self._groups_counted(where, columns)
         return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)

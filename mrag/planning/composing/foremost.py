@@ -43,8 +43,11 @@ def per_group(text: str) -> tuple[str, str] | None:
     if match is None or re.match(r"(?i)\W*how\b", match["inner"]):
         return None
     low = match["inner"].lower().split()
-    ends = ("first", "last") if low[0] == "when" else ()
-    extreme = [n for n, w in enumerate(low) if w in _MOST or w in ends or is_superlative(w)]
+    ends = ("first", "last") if _FIRST.match(text) else ()
+    extreme = [
+        n for n, w in enumerate(low)
+        if w in _MOST or is_superlative(w) or (w in ends and low[n + 1 : n + 2] not in (["name"], ["names"]))
+    ]  # fmt: skip
     if not extreme or "number of" in match["group"]:
         return None
     inner = re.sub(r"(?i)\b(?:its|their|his|her) (?=\w)", "the ", match["inner"].strip(" ,"))

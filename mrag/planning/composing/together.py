@@ -185,8 +185,9 @@ def _beside(first: Draft, other: Draft, thing: URIRef) -> Draft | None:
         u: pl.Unknown(next(fresh) if u.name in taken else u.name) for u in sorted(mentioned(more.where))
     }
     if spoken:
-        value = next(c.value for c in plan.columns if c.name == spoken)
-        assert isinstance(value, pl.Unknown)
+        value = next((c.value for c in plan.columns if c.name == spoken), None)
+        if not isinstance(value, pl.Unknown):
+            return None
         by[thing] = value if flat else pl.Unknown(spoken)
     elif flat:
         by |= _alike(plan.where, more.where, thing)
