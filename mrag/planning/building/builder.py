@@ -269,11 +269,8 @@ class Builder(PlanVerbs):
         # A word that says nothing by itself is part of a longer name here: the graph of "graph databases".
         parts = {i for i in self.segmentation.ignored if not meaningful(words[i])} - self.frame.read
         named = {i for n in self.frame.nouns if n.candidates[0].score > 0.75 for i in range(n.start, n.end)}
-        return tuple(
-            words[i].low
-            for i in sorted({*unread, *parts})
-            if i in parts or self._matters(words[i], i, i in named)
-        )
+        kept = (i for i in sorted({*unread, *parts}) if i in parts or self._matters(words[i], i, i in named))
+        return tuple(words[i].low for i in kept)
 
     def _passed_over(self, noun: Noun) -> bool:
         """Return whether a property beside a name is in no triple of it: "the capital of Texas"."""
