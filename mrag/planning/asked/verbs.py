@@ -19,6 +19,12 @@ MEASURING = frozenset(
     "run runs ran reach reaches reached stretch stretches stretched total totals totalled".split()
 )
 """Verbs that say only that things have the number behind them."""
+_SUPPORTING = frozenset(
+    root(verb)
+    for verb in "hold carry bear fly celebrate possess enjoy boast feature sport wear keep observe charge "
+    "pay earn draw receive list quote display".split()
+)
+"""Verbs that say little beside the noun behind them: "fly the flag of", "hold a licence"."""
 
 
 @dataclass
@@ -88,6 +94,18 @@ class PlanVerbs(PlanExtremes):
         return self._kind_of(shown) in ("text", "number", "date") or (
             self._kind_of(shown) == "entity" and len(used) == 1
         )
+
+    def _supports(self, at: int) -> bool:
+        """Return whether a verb says little beside the property behind it, whose value the plan has."""
+        if root(self.question.low[at]) not in _SUPPORTING:
+            return False
+        behind = {w.stem for w in self.question.words[at + 1 : at + 5]}
+        infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
+        said = (name for i in infos if i is not None and i.kind != "entity" for name in i.names)
+        if not any(behind & {*content(name)} for name in said):
+            return False
+        self.guesses += 0.5
+        return True
 
     def _happened(self, at: int) -> bool:
         """Return whether a verb says what happened, which the plan has as a thing: "sailed" of charters."""

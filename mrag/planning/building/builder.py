@@ -280,6 +280,8 @@ class Builder(PlanVerbs):
         if info is None or info.kind not in ("entity", "text") or len(named) != 1 or named[0] is None:
             return False
         compared = any(noun in (c.left, c.right) for c in self.frame.compared)
+        if named[0].kind == "value" and found.kind == "property":
+            return not compared and found.term not in named[0].properties
         ends = {*info.ranges} if found.kind == "property" else set()
         return not compared and named[0].kind == "entity" and not ends & set(named[0].classes)
 
@@ -318,7 +320,7 @@ class Builder(PlanVerbs):
             texts = () if info is None else info.names if kind else (*info.names, info.comment)
             if any(alike(word.stem, w) for text in texts for w in content(text)):
                 return False
-        if self._verb_of_used(word, at):
+        if self._verb_of_used(word, at) or self._supports(at):
             return False
         if not named and self._happened(at):
             self.guesses += 0.5

@@ -78,6 +78,12 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     return replace(mention, candidates=kept) if kept else None
 
 
+def is_part_of_time(mention: NameMention, question: QuestionText) -> bool:
+    """Return whether words say a time, and are only a part of a name: the year of "VOY-2021"."""
+    said = any(p.start <= mention.start and mention.end <= p.end for p in question.periods)
+    return said and all(c.way == "tokens" for c in mention.candidates)
+
+
 def _deed(low: Sequence[str], at: int) -> bool:
     """Return whether a word stands as a verb, no part of a name: "did she sail" of "sailing yacht"."""
     if is_past(low[at]):

@@ -246,7 +246,7 @@ class Parser(Drafting):
         taken = {m.start for m in found}
         matched = self.lexicon.match([word.token for word in question.words])
         for mention in matched:
-            kept = checks.headed(mention, question)
+            kept = None if checks.is_part_of_time(mention, question) else checks.headed(mention, question)
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
         clear = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from mrag.text.english import PERSON_WORDS, words
+from mrag.text.english import PERSON_WORDS, VERBS, words
 from mrag.text.stopwords import STOP_WORDS
 from mrag.text.tokens import fold, stem
 
@@ -39,6 +39,15 @@ _PAST: Final = {
     for past in forms.split(",")
 }
 """Past forms of verbs that no ending gives away, beside those of `mrag.text.english`."""
+
+_OTHERS: Final = frozenset("layer liver lier user".split())
+"""What is no doer, or, as a user, in too many questions that say "used" of something else."""
+_DOERS: Final = {
+    doer: verb
+    for verb in sorted({*VERBS, *_PAST.values()})
+    if len(verb) < 5 and (doer := verb.removesuffix("e") + "er") not in _OTHERS
+}
+"""Those who do what short verbs say, "owner": `stem` cuts no "er" off words as short as that."""
 
 
 def is_past(word: str) -> bool:
@@ -96,8 +105,9 @@ def root(word: str) -> str:
     Example:
         >>> {root(w) for w in ("supplies", "supplied", "supplier", "supply")}
         {'supply'}
-        >>> root("located") == root("locations"), root("rivers")
-        (True, 'river')
+        >>> root("located") == root("locations"), root("rivers"), root("owners")
+        (True, 'river', 'own')
     """
-    text = stem(_PAST.get(word.lower(), word))
+    low = word.lower()
+    text = stem(_DOERS.get(low, _DOERS.get(low.removesuffix("s"), _PAST.get(low, word))))
     return text[:-1] + "y" if len(text) > 3 and text.endswith("i") and text.isascii() else text

@@ -155,6 +155,27 @@ _MUCH: Final = re.compile(
     re.IGNORECASE,
 )
 
+_YES_OR_NO: Final = re.compile(r"(?i)^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|how)\b")
+_MEASURED: Final = re.compile(
+    r"(?i)(?<=\w )(?:(?P<of>(?:that|which|who) )?(?P<be>is|are|was|were) )?"
+    r"(?:(?P<c>over|under|above|below|between|from|at least|at most|(?:more|less) than|no (?:more|less) than"
+    r"|up to|exactly) )?(?P<n>\d[\d.,]*)(?: ?(?:and|to|-|–) ?(?P<m>\d[\d.,]*))?(?P<u> (?!and\b|or\b)[a-zµ²]+)?"
+    r" (?P<a>long|wide|high|tall|deep|thick|heavy)\b"
+)
+"""A measure with an adjective behind it: "between 180 and 250 metres long"."""
+
+
+def _with_measure(match: re.Match[str]) -> str:
+    noun = DIMENSIONS[match["a"].lower()][1].split()[0]
+    verb = (
+        "with"
+        if match["of"] or not match["be"]
+        else {"is": "has", "was": "has"}.get(match["be"].lower(), "have")
+    )
+    compared = "between" if match["m"] else match["c"] or "of"
+    numbers = f"{match['n']} and {match['m']}" if match["m"] else match["n"]
+    return f"{verb} a {noun} {compared} {numbers}{match['u'] or ''}"
+
 
 _MORE: Final = re.compile(
     r"(?i)^\W*how (?:many|much) (?P<a>more|fewer|less) (?P<n>[\w-]+(?: [\w-]+)?) (?:does|do|did|ha[sd]|have) "
@@ -196,12 +217,16 @@ def rephrased(text: str) -> str:
         'Which state has the capital Dresden?'
         >>> rephrased("What is the best rated comedy with five star reviews?")
         'What is the highest-rated comedy with reviews with five stars?'
+        >>> rephrased("Which rivers are between 80 and 120 km long?")
+        'Which rivers have a length between 80 and 120 km?'
         >>> rephrased("Which rivers are long?")
         'Which rivers are long?'
     """
     text = _TECHNICAL.sub("", text)
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
+    if not _YES_OR_NO.match(text):
+        text = _MEASURED.sub(_with_measure, text)
     text = _YEAR_BEHIND.sub(r"\g<a> in \g<y>", text)
     for pattern, words in _FORMS:
         if (match := pattern.match(text)) is not None:
