@@ -131,8 +131,9 @@ class ValueWords:
         value = condition.value if isinstance(condition, pl.Contains) else condition.left
         if isinstance(condition, pl.Comparison) and (day := _calendar(condition)):
             return named, f"is {'' if condition.relation == '=' else 'not '}{day}"
-        if isinstance(value, pl.DatePart) and PARTS.get(value.part, value.part) not in named.split():
-            named += f" has {article(PARTS.get(value.part, value.part))} that"
+        part = PARTS.get(value.part, value.part) if isinstance(value, pl.DatePart) else "date"
+        if part != "date" and part not in named.split():
+            named += f" has {article(part)} that"
         if isinstance(condition, pl.Contains):
             return named, f"{POSITIONS[condition.position]} “{condition.text}”"
         said = RELATIONS[condition.relation]

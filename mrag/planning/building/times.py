@@ -10,7 +10,9 @@ from rdflib import XSD, Literal
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.columns import PlanColumns
 from mrag.planning.building.literals import compare_period
-from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression, Part, Relation
+from mrag.planning.derived.spans import held_between
+from mrag.planning.lexical.words import root
+from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression, Part, Relation, Unknown
 from mrag.planning.reading.frame import Compared
 from mrag.planning.reading.periods import Period, month_of
 from mrag.planning.schema import PropertyInfo
@@ -85,9 +87,23 @@ class PlanTimes(PlanColumns):
             from_ = compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)
             to = compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
             return ((*from_, *to),)
-        return (
-            tuple(compare_period(dated, compared.relation, f"{period.low}", f"{period.high}", year=year)),
-        )
+        low, high = f"{period.low}", f"{period.high}"
+        ends = self._ends(value, info) if compared.relation == "=" and not year else None
+        if ends is not None:
+            starts, stops = (DatePart("date", end) for end in ends)
+            begun = compare_period(starts, "<=", low, high, year=False)
+            return ((*begun, *compare_period(stops, ">=", low, high, year=False)),)
+        return (tuple(compare_period(dated, compared.relation, low, high, year=year)),)
+
+    def _ends(self, value: Expression, info: PropertyInfo) -> tuple[Unknown, Unknown] | None:
+        """Return the start and the end of what holds for a time, if one of them was taken for that time."""
+        said = {root(word) for word in self.question.low}
+        ends = held_between(self.schema, info.iri, said) if info.kind == "date" else None
+        subject = next((p.subject for p in self.graph.patterns if p.object == value), None)
+        node = next((n for n in self.graph.nodes if n.place == subject), None)
+        if ends is None or node is None:
+            return None
+        return self.graph.value(node, ends[0]), self.graph.value(node, ends[1])
 
     def _recurring(
         self, compared: Compared, period: Period, value: Expression, info: PropertyInfo

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from mrag.planning.derived.property import DerivedProperty, DerivedWords, properties_of, words_of
 from mrag.planning.lexical.candidates import NameMention
@@ -36,6 +36,7 @@ BEGINS_OR_ENDS = _BEGINNING | _ENDING
 _LASTING = frozenset("duration timespan lifespan lifetime tenure".split())
 _LAST = frozenset("last lasts lasted lasting take takes took taken taking run runs ran".split())
 _TIME_WORDS = frozenset("time duration interval gap period difference span long length elapsed".split())
+_OF_DATES = frozenset(map(root, "date day time timestamp".split()))
 _OF_TIME = {
     "day": 1.0, "week": 1 / 7, "hour": 24.0, "minute": 1440.0, "second": 86400.0,
     "month": 12 / 365.25, "year": 1 / 365.25,
@@ -93,6 +94,29 @@ def when_said(schema: Schema, iri: str) -> frozenset[str]:
         for i in schema.properties.values()
     )
     return _BEGINNING if alone else frozenset()
+
+
+def held_between(schema: Schema, iri: str, said: Collection[str]) -> tuple[PropertyInfo, PropertyInfo] | None:
+    """Return the start and the end between which something holds that a question says: "valid on 1 June".
+
+    Args:
+        schema: The schema, with its spans.
+        iri: A property of times, the start or the end.
+        said: Roots of the question's words.
+
+    Returns:
+        None where the property is no end of a span, or the question says when that begins or ends.
+    """
+    for info in schema.properties.values():
+        if not isinstance(info, DerivedProperty) or not info.iri.startswith(_SPAN):
+            continue
+        first, second = info.first, info.second
+        if first is None or second is None or iri not in (first.iri, second.iri):
+            continue
+        held = _rest(first, _STARTS) & _rest(second, _ENDS) - _OF_DATES
+        if held & {*said} and not (_STARTS | _ENDS | BEGINS_OR_ENDS) & {*said}:
+            return first, second
+    return None
 
 
 def _ends_of(info: PropertyInfo, words: frozenset[str]) -> bool:

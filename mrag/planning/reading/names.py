@@ -161,7 +161,7 @@ class NameReader(WordReader):
             return False
         if (
             self.frame.yes_or_no
-            or "both" in low[max(0, start - 2) : start]
+            or "both" in low[max(0, start - 5) : start]
             or previous.negated
             or found.negated
         ):
@@ -217,7 +217,7 @@ class NameReader(WordReader):
         low = self.question.low
         if low[previous.mention.end : found.mention.start] != ["and"] or self.frame.yes_or_no:
             return False
-        if "both" in low[max(0, previous.mention.start - 2) : previous.mention.start]:
+        if "both" in low[max(0, previous.mention.start - 5) : previous.mention.start]:
             return False
         classes = [set(r.mention.candidates[0].classes) for r in (previous, found)]
         last = self.frame.outputs[-1] if self.frame.outputs else None

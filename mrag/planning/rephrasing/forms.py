@@ -159,8 +159,8 @@ _YES_OR_NO: Final = re.compile(r"(?i)^\W*(?:is|are|was|were|do|does|did|has|have
 _MEASURED: Final = re.compile(
     r"(?i)(?<=\w )(?:(?P<of>(?:that|which|who) )?(?P<be>is|are|was|were) )?"
     r"(?:(?P<c>over|under|above|below|between|from|at least|at most|(?:more|less) than|no (?:more|less) than"
-    r"|up to|exactly) )?(?P<n>\d[\d.,]*)(?: ?(?:and|to|-|–) ?(?P<m>\d[\d.,]*))?(?P<u> (?!and\b|or\b)[a-zµ²]+)?"
-    r" (?P<a>long|wide|high|tall|deep|thick|heavy)\b"
+    r"|up to|exactly) )?(?P<n>\d[\d.,]*)(?: ?(?:and|to|-|–) ?(?P<m>\d[\d.,]*))?"
+    r"(?P<u> (?!and\b|or\b)[a-zµ²]+)? (?P<a>long|wide|high|tall|deep|thick|heavy)\b"
 )
 """A measure with an adjective behind it: "between 180 and 250 metres long"."""
 
