@@ -57,6 +57,8 @@ def ferries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph
         ("Which ferries are between 100 and 200 metres long?", {("Selma",)}),
         ("ferries over 200 m long", {("Runa",)}),
         ("Which ferries accept both the passes BLUE1 and GOLD2?", {("Runa",)}),
+        ("Ferries with 'una' in the name", {("Runa",)}),
+        ("ferries whose name contains 'una' or 'Sel'", {("Runa",), ("Selma",)}),
         # What holds from one day until another holds between them.
         ("Which passes were valid on 1 March 2022?", {("BLUE1",)}),
         ("Which passes were valid in June 2022?", {("BLUE1",), ("GOLD2",)}),

@@ -12,7 +12,7 @@ from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.words import is_past, is_role
 from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
 from mrag.planning.reading.question import QuestionText
-from mrag.planning.reading.segmentation import Segmentation
+from mrag.planning.reading.segmentation import Segmentation, meaningful
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import unit_of
 from mrag.planning.schema import Schema
@@ -66,6 +66,13 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     unit = any(q.end == mention.start and not q.ordinal for q in question.quantities)
     if unit and unit_of(question.low[mention.start : mention.end]) and mention.candidates[0].way == "synonym":
         return None  # "500 kilometres" says of what it is
+    if (
+        mention.start
+        and question.low[mention.start : mention.end] in (["rate"], ["rates"])
+        and meaningful(question.words[mention.start - 1])
+        and mention.candidates[0].way in ("synonym", "meaning")
+    ):
+        return None  # a success rate is no fee
     deed = mention.end - mention.start == 1 and _deed(question.low, mention.start)
     role = mention.end - mention.start == 1 and is_role(question.low[mention.start])
     said = {w.stem for w in question.words[mention.start : mention.end]}

@@ -157,7 +157,8 @@ class QuantityReader(ReaderState):
 
     def _quotation(self, item: QuestionItem) -> None:
         if self.waiting.text is None:
-            self.waiting.text = "whole"
+            alike = bool(self.frame.texts) and self.or_at > self.text_at  # "contains 'a' or 'b'"
+            self.waiting.text = self.frame.texts[-1].position if alike else "whole"
         self._text(item.text, item)
 
     def _text(self, text: str, item: QuestionItem) -> None:

@@ -82,6 +82,7 @@ _TECHNICAL: Final = re.compile(
     r"|,?\s*\(?\b(?:(?:match|compare|search|treat)\s+\w+\s+)?case[- ]insensitive(?:ly)?\b\)?"
 )
 """How something is to be computed or written, which says nothing of what is asked for."""
+_QUOTED: Final = r"(?:'[^']+'|\"[^\"]+\"|“[^”]+”|‘[^’]+’)"
 _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
@@ -121,6 +122,12 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"\b(?P<n>e-?mails?(?: address(?:es)?)?) (?:at|from|on|with) (?:the domain )?@?"
             r"(?P<d>[\w-]+(?:\.[a-z]+)+)",
             r"\g<n> ending with '@\g<d>'",
+        ),
+        (
+            rf"\b(?:with|having|containing|that (?:have|has|contain|contains)) "
+            rf"(?P<q>{_QUOTED}(?: or {_QUOTED})*)"
+            r" (?:somewhere |anywhere )?in (?:the|its|their|his|her) (?P<n>[a-z]+)\b",
+            r"whose \g<n> contains \g<q>",
         ),
         (r"\bco-?(authors?|stars?|workers?|writers?|directors?|founders?|owners?)\b", r"other \1"),
         (r"\b(?P<v>\w+ed) (?:nothing|no one|nobody|none)(?=\W*$)", r"never \g<v>"),
