@@ -126,7 +126,8 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (
             rf"\b(?:with|having|containing|that (?:have|has|contain|contains)) "
             rf"(?P<q>{_QUOTED}(?: or {_QUOTED})*)"
-            r" (?:somewhere |anywhere )?in (?:the|its|their|his|her) (?P<n>[a-z]+)\b",
+            r" (?:somewhere |anywhere )?in (?:the|its|their|his|her) (?P<n>[a-z]+)\b"
+            r"(?! (?:name|or|and)\b)",
             r"whose \g<n> contains \g<q>",
         ),
         (r"\bco-?(authors?|stars?|workers?|writers?|directors?|founders?|owners?)\b", r"other \1"),
