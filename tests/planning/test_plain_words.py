@@ -25,6 +25,9 @@ TURTLE = """
 :heated rdfs:label "heating compulsory" ; rdfs:domain :Ferry .
 :from rdfs:label "valid from" ; rdfs:domain :Pass . :until rdfs:label "valid until" ; rdfs:domain :Pass .
 :seat rdfs:label "headquarters" ; rdfs:domain :Firm .
+:Deckhand a owl:Class ; rdfs:label "deckhand" . :hired rdfs:label "hire date" ; rdfs:domain :Deckhand .
+:d1 a :Deckhand ; rdfs:label "Kari Moe" ; :hired "2019-05-06"^^xsd:date .
+:d2 a :Deckhand ; rdfs:label "Jens Dahl" ; :hired "2022-02-01"^^xsd:date .
 :o1 a :Firm ; rdfs:label "Nordlinie" ; :seat "Selma" . :o2 a :Firm ; rdfs:label "Kustwacht" ; :seat "Aarhus" .
 :f1 a :Ferry ; rdfs:label "Runa" ; :ownedBy :o1 ; :flag "Norway" ; :length 210 ; :accepts :p1, :p2 ;
     :heated "Y" .
@@ -32,6 +35,7 @@ TURTLE = """
 :f3 a :Ferry ; rdfs:label "Otter" ; :ownedBy :o2 ; :flag "Norway" ; :length 95 ; :accepts :p2 ; :heated "Y" .
 :p1 a :Pass ; rdfs:label "BLUE1" ; :from "2022-01-01"^^xsd:date ; :until "2022-06-30"^^xsd:date .
 :p2 a :Pass ; rdfs:label "GOLD2" ; :from "2022-05-01"^^xsd:date ; :until "2022-12-31"^^xsd:date .
+:p3 a :Pass ; rdfs:label "RED3" ; :from "2023-01-01"^^xsd:date ; :until "2023-12-31"^^xsd:date .
 :t1 a :Trip ; rdfs:label "TRIP-2021" ; :tripOf :f1 ; :left "2021-03-01"^^xsd:date .
 :t2 a :Trip ; rdfs:label "TRIP-2022" ; :tripOf :f1 ; :left "2021-08-09"^^xsd:date .
 :t3 a :Trip ; rdfs:label "TRIP-2023" ; :tripOf :f2 ; :left "2022-04-05"^^xsd:date .
@@ -59,6 +63,9 @@ def ferries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph
         ("Which ferries accept both the passes BLUE1 and GOLD2?", {("Runa",)}),
         ("Ferries with 'una' in the name", {("Runa",)}),
         ("ferries whose name contains 'una' or 'Sel'", {("Runa",), ("Selma",)}),
+        ("Which passes are not accepted by any ferry?", {("RED3",)}),
+        # Those who are hired are people, whatever they are called.
+        ("Who was hired in 2022?", {("Jens Dahl",)}),
         # What holds from one day until another holds between them.
         ("Which passes were valid on 1 March 2022?", {("BLUE1",)}),
         ("Which passes were valid in June 2022?", {("BLUE1",), ("GOLD2",)}),

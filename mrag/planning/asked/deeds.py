@@ -10,13 +10,18 @@ from mrag.planning.building.assembly import PlanNode, QueryGraph
 from mrag.planning.lexical.words import is_doer, is_past, root
 from mrag.planning.plan import Unknown
 from mrag.planning.schema import Schema
-from mrag.text.english import VERBS
+from mrag.text.english import PERSON_WORDS, VERBS
 from mrag.text.tokens import content, words_in
 
 Likeness = Callable[[str, str], float]
 
 _LIKE = 0.45
 """How like the name of what happened a verb must be in meaning."""
+_OF_PEOPLE = frozenset(
+    "hired hire salary wage married surname nationality occupation profession forename firstname "
+    "lastname".split()
+)
+_NAMES_OF_PEOPLE = frozenset(("first name", "last name", "given name", "family name", "job title"))
 _DOING = frozenset("did do does".split())
 _BEFORE = frozenset("have has had ever never also who not been was were is are".split())
 
@@ -95,3 +100,20 @@ def doers(verbs: Sequence[str], schema: Schema) -> list[str]:
         if any(is_doer(w, v) for name in info.names[:1] for w in content(name) for v in verbs)
         or any(is_doer(w.lower(), v) for name in info.names[:1] for w in words_in(name) for v in verbs)
     ]  # fmt: skip
+
+
+def kinds_of_people(schema: Schema) -> list[str]:
+    """Return the classes of people: by their names, or as they have a surname, a salary or a nationality."""
+    told = {
+        cls
+        for info in schema.properties.values()
+        if any(
+            _OF_PEOPLE & {*name.lower().split()} or name.lower() in _NAMES_OF_PEOPLE for name in info.names
+        )
+        for cls in info.domains
+    }
+    return [
+        cls
+        for cls, info in sorted(schema.classes.items())
+        if cls in told or PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
+    ]

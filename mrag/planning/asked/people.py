@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
-from mrag.planning.asked.deeds import doers
+from mrag.planning.asked.deeds import doers, kinds_of_people
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
@@ -15,7 +15,7 @@ from mrag.planning.lexical.words import is_past, root
 from mrag.planning.plan import Column, Expression, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
-from mrag.text.english import AGENTS, PERSON_WORDS
+from mrag.text.english import AGENTS
 from mrag.text.tokens import content, is_stopword
 
 
@@ -86,10 +86,7 @@ class PlanPeople(PlanChoices):
 
     def _person(self) -> PlanNode:
         """Return whom a "who" asks for: of the kinds of people in the graph, the nearest to what is named."""
-        kinds = [
-            c for c, info in sorted(self.schema.classes.items())
-            if PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
-        ]  # fmt: skip
+        kinds = kinds_of_people(self.schema)
         named = [c for n in self.graph.nodes for c in n.classes]
         verbs = [w for w in self.question.low[1:] if is_past(w)]
         did = doers(verbs, self.schema)
@@ -129,8 +126,7 @@ class PlanPeople(PlanChoices):
 
     def _people(self, node: PlanNode) -> bool:
         """Return whether the things of a node are people."""
-        known = (self.schema.classes[c] for c in node.classes if c in self.schema.classes)
-        return any(PERSON_WORDS & set(name.lower().split()) for info in known for name in info.names[:1])
+        return not set(node.classes).isdisjoint(kinds_of_people(self.schema))
 
     def _person_of(self, deed: PlanNode) -> PlanNode | None:
         """Return who has done what a node stands for: "who reviewed it" asks for the author of a review."""
@@ -198,9 +194,8 @@ class PlanPeople(PlanChoices):
             return end
         named = [c for n in self.graph.nodes if n is not end for c in n.classes]
         near = [
-            c for c, info in self.schema.classes.items()
-            if PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
-            and (way := self.joins.path([c], named, max_cost=1.6)) is not None and len(way[1]) == 1
+            c for c in kinds_of_people(self.schema)
+            if (way := self.joins.path([c], named, max_cost=1.6)) is not None and len(way[1]) == 1
         ]  # fmt: skip
         if len(near) != 1:
             return end
@@ -217,8 +212,8 @@ class PlanPeople(PlanChoices):
         nodes = [n for n in self.graph.nodes if any(c.value == n.place and c.name in shown for c in columns)]
         kinds = {w for n in nodes for c in n.classes if c in self.schema.classes
                  for name in self.schema.classes[c].names[:1] for w in name.lower().split()}  # fmt: skip
-        people = any(self._people(PlanNode(Unknown("x"), (c,))) for c in self.schema.classes)
-        return not kinds or not people or bool(kinds & (PERSON_WORDS | AGENTS))
+        people = kinds_of_people(self.schema)
+        return not kinds or not people or any(map(self._people, nodes)) or bool(kinds & AGENTS)
 
     def _doers_of(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return the people who have done what is shown: "who reviewed it" asks for no reviews."""

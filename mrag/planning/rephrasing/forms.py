@@ -130,6 +130,7 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"(?! (?:name|or|and)\b)",
             r"whose \g<n> contains \g<q>",
         ),
+        (r"(?:\bnot|n['’]t) (?P<v>[a-z]+) by (?:any|a single)\b", r" \g<v> by no"),
         (r"\bco-?(authors?|stars?|workers?|writers?|directors?|founders?|owners?)\b", r"other \1"),
         (r"\b(?P<v>\w+ed) (?:nothing|no one|nobody|none)(?=\W*$)", r"never \g<v>"),
         (r"\bmost (?:often|frequently|commonly)\b", "the most"),
