@@ -155,7 +155,6 @@ DIMENSIONS: Final[dict[str, tuple[Direction, str]]] = {
     "dear": (_G, "price cost"),
     "costly": (_G, "price cost fee charge budget"),
     "pricy": (_G, "price cost fee charge"),
-    "pricey": (_G, "price cost fee charge"),
     "pricey": (_G, "price cost"),
     "cheap": (_L, "price cost fare fee charge rent rate budget"),
     "affordable": (_L, "price cost fee"),
