@@ -108,8 +108,8 @@ class Lexicon:
         shouted = not any(t.raw.islower() for t in tokens)
         # `US` and `IT` are names where the other words are in small letters.
         dumb = [
-            is_title(t.key) or (is_empty(t.key) and (shouted or len(t.raw) < 2 or not t.raw.isupper()))
-            for t in tokens
+            _is_title(tokens, at) or (is_empty(t.key) and (shouted or len(t.raw) < 2 or not t.raw.isupper()))
+            for at, t in enumerate(tokens)
         ]
         # `Being There` may be a title, `being there` not.
         capital = [at > 0 and t.raw[0].isupper() for at, t in enumerate(tokens)]
@@ -300,6 +300,13 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
         keep(kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision)
     remember_names(kg, schema, things, revision)
     return things
+
+
+def _is_title(words: Sequence[TextToken], at: int) -> bool:
+    """Return whether a word is only the title of the name behind it; there may be a class of professors."""
+    if not is_title(words[at].key):
+        return False
+    return len(words[at].key) < 7 or any(word.raw[0].isupper() for word in words[at + 1 : at + 2])
 
 
 def _quoted(tokens: Sequence[TextToken], question: str) -> set[Span]:
