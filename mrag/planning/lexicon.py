@@ -108,7 +108,8 @@ class Lexicon:
         shouted = not any(t.raw.islower() for t in tokens)
         # `US` and `IT` are names where the other words are in small letters.
         dumb = [
-            _is_title(tokens, at) or (is_empty(t.key) and (shouted or len(t.raw) < 2 or not t.raw.isupper()))
+            _is_title(tokens, at)
+            or (is_empty(t.key) and (shouted or not t.raw.isupper() or not _names_alone(tokens, at)))
             for at, t in enumerate(tokens)
         ]
         # `Being There` may be a title, `being there` not.
@@ -300,6 +301,12 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
         keep(kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision)
     remember_names(kg, schema, things, revision)
     return things
+
+
+def _names_alone(words: Sequence[TextToken], at: int) -> bool:
+    """Return whether a capital names something: not the "A" that begins a question or is an article."""
+    behind = words[at + 1 : at + 2]
+    return len(words[at].raw) > 1 or (at > 0 and all(is_empty(w.key) and w.raw.islower() for w in behind))
 
 
 def _is_title(words: Sequence[TextToken], at: int) -> bool:

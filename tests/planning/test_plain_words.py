@@ -83,3 +83,35 @@ def test_a_property_is_said_of_the_thing_and_not_left_out(ferries: KnowledgeGrap
     for name, expected in (("Selma", "No"), ("Runa", "Yes")):
         answer = mrag.ask(ferries, f"Is heating compulsory in {name}?", model="none", how="plan")
         assert answer.text.startswith(expected)
+
+
+COLLEGE = """
+@prefix : <http://college.example/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Student a owl:Class ; rdfs:label "student" . :Course a owl:Class ; rdfs:label "course" .
+:Prof a owl:Class ; rdfs:label "professor" . :Enrolment a owl:Class ; rdfs:label "enrolment" .
+:by rdfs:label "taught by" . :of rdfs:label "enrolment of student" . :in rdfs:label "enrolled in course" .
+:grade rdfs:label "grade" .
+:p1 a :Prof ; rdfs:label "Omar Said" . :p2 a :Prof ; rdfs:label "Ivy Chen" .
+:c1 a :Course ; rdfs:label "Optics" ; :by :p2 . :c2 a :Course ; rdfs:label "Archives" ; :by :p1 .
+:c3 a :Course ; rdfs:label "Genetics" ; :by :p1 .
+:s1 a :Student ; rdfs:label "Tom Reed" . :s2 a :Student ; rdfs:label "Zoe Hart" .
+:e1 a :Enrolment ; :of :s1 ; :in :c1 ; :grade "A" . :e2 a :Enrolment ; :of :s2 ; :in :c1 ; :grade "B" .
+"""
+
+
+def test_titles_and_grades_are_no_empty_words(tmp_path: Path) -> None:
+    (tmp_path / "college.ttl").write_text(COLLEGE, encoding="utf-8")
+    expected = {
+        "How many professors are there?": [["2"]],
+        "Which professor teaches the most courses?": [["Omar Said"]],
+        "Which courses are taught by Professor Chen?": [["Optics"]],
+        "Which students got an A?": [["Tom Reed"]],
+        "Which students got a B in Optics?": [["Zoe Hart"]],
+    }
+    with mrag.connect("oxigraph:") as kg:
+        kg.load([tmp_path / "college.ttl"])
+        for question, rows in expected.items():
+            attempt = compute(kg, question, seconds=300)
+            assert attempt.answer is not None and attempt.answer.computed is not None, attempt.why
+            assert [[cell.label for cell in row] for row in attempt.answer.computed.rows] == rows

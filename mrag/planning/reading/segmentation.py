@@ -148,7 +148,7 @@ def segmentations(
     ]
 
 
-def _parts_of_names(question: QuestionText, mentions: Iterable[NameMention]) -> set[int]:
+def _parts_of_names(question: QuestionText, mentions: Sequence[NameMention]) -> set[int]:
     """Return the places of words that name a thing, or a class or a property together with those beside them.
 
     Without them less is said: graph databases are not all databases.
@@ -161,7 +161,7 @@ def _parts_of_names(question: QuestionText, mentions: Iterable[NameMention]) -> 
         if m.candidates[0].score > 0.94
         for at in range(m.start, m.end)
         if not is_stopword(question.words[at].token.key)
-    }
+    } | {m.start for m in mentions if m.end - m.start == 1 and question.words[m.start].token.raw == "A"}
 
 
 def _key(way: tuple[float, tuple[QuestionItem, ...]]) -> tuple[float, int, tuple[int, ...]]:
