@@ -96,10 +96,12 @@ class _Words(ValueWords):
             for p in plan.where.patterns
             if p.subject == self._roles.subject and p.object in shown and self._roles.is_free(p.object)
         }
-        self._said |= {p for p in plan.where.patterns if p.object in shown and isinstance(p.subject, URIRef)}
-        self._said |= self._roles.compared() if plan.yes_or_no else set()
         main = self._roles.subject
-        if main is not None and self._roles.type(main) is None and main in shown and not plan.grouped:
+        typed = {main} if main is not None and self._roles.type(main) is not None else set()
+        told = (p for p in plan.where.patterns if isinstance(p.subject, URIRef))
+        self._said |= {p for p in told if p.object in shown - typed}
+        self._said |= self._roles.compared() if plan.yes_or_no else set()
+        if main is not None and not typed and main in shown and not plan.grouped:
             self._said |= {p for p in (self._roles.binding(main),) if p is not None}
         self._tell_members()
         if plan.yes_or_no:
@@ -221,8 +223,6 @@ class _Words(ValueWords):
         elif plan.offset:
             found += f", without the first {plan.offset}"
         return found + (", ties included" if plan.ties and plan.limit is not None else "")
-
-    # -- blocks ----------------------------------------------------------------------------------
 
     def _where(self, before: str) -> str:
         """Return what must hold, with a word before it if there is anything."""

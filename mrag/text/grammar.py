@@ -119,12 +119,12 @@ def plural(noun: str) -> str:
     """Return the plural of a noun; one that is plural already stays as it is.
 
     Example:
-        >>> plural("city"), plural("branch of a bank"), plural("triple stores")
-        ('cities', 'branches of a bank', 'triple stores')
+        >>> plural("city"), plural("branch of a bank"), plural("triple stores"), plural("business")
+        ('cities', 'branches of a bank', 'triple stores', 'businesses')
     """
     head, of, tail = noun.partition(" of ")
     last = head.rsplit(" ", 1)[-1]
-    if last != _one(last) or last.endswith("s"):
+    if not last.endswith("ss") and (last != _one(last) or last.endswith("s")):
         return noun  # already more than one
     if last.endswith("y") and last[-2:-1] not in tuple("aeiou"):
         return head[:-1] + "ies" + of + tail
