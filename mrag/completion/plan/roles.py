@@ -20,6 +20,8 @@ End = Literal["subject", "object"]
 _SAMPLE: Final = 300
 _KIND: Final = 100
 _PROPERTIES: Final = 50
+_TELLING: Final = 2
+"""Entities at an end of a property from which on their classes tell what stands there."""
 _ALIKE: Final = 0.12
 
 
@@ -122,10 +124,18 @@ class PropertyEnds:
         return bool(others) and 2 * sum(bool(mine & other) for other in others) > len(others)
 
     def strange(self, end: End, property: str, entity: str) -> bool:
-        """Return whether an entity has classes, and none that any of those at an end of a property has."""
+        """Return whether an entity has classes, and none that any of those at an end of a property has.
+
+        Where there are very few, checks say so of what is proposed.
+        """
         mine, others = self._classes(end, property, entity)
         told = [other for other in others if other]
-        if not mine or 2 * len(told) <= len(others) or any(mine & other for other in told):
+        if (
+            not mine
+            or len(told) < _TELLING
+            or 2 * len(told) <= len(others)
+            or any(mine & other for other in told)
+        ):
             return False
         return not self._above(mine) & self._above(frozenset().union(*told))
 
