@@ -185,6 +185,7 @@ def test_all_family_problems_are_solved(family: KnowledgeGraph) -> None:
         assert best.length <= 13
 
 
+@pytest.mark.slow
 def test_celoe_passes_the_published_gates(family: KnowledgeGraph) -> None:
     gates = {
         "Aunt": 0.80392, "Brother": 1.0, "Cousin": 0.68063, "Granddaughter": 1.0, "Uncle": 0.88372,
@@ -250,6 +251,7 @@ def test_a_board_halts_at_its_time(parents: KnowledgeGraph) -> None:
         fit.tick()
 
 
+@pytest.mark.slow
 def test_the_same_result_under_any_hash_seed() -> None:
     path = shared_data("cel_kbs/drill/Family/family-benchmark_rich_background.owl")
     lp = shared_data("cel_kbs/drill/Family/lp_dl_learner.json")

@@ -8,6 +8,8 @@ import pytest
 
 from tests.server.conftest import Running
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("scenario", ["selecting", "federating", "constructing", "writing_out", "refusing"])
 def test_comunica_reads(node: Callable[..., None], server: Running, scenario: str) -> None:

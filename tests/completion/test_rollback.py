@@ -214,6 +214,7 @@ def test_random_runs_accepted_and_rolled_back_leave_the_graph_as_it_was(
         followed(kg, runs, steps)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=3,
     deadline=None,

@@ -337,6 +337,7 @@ def as_found(kind: str, folder: Path, stack: ExitStack) -> str:
     return url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["oxigraph", "fuseki", "graphdb"])
 def test_the_same_of_triples_as_they_were_found(kind: str, tmp_path: Path) -> None:
     """A query cannot tell which graph such a triple is in where the graphs have no names of their own."""

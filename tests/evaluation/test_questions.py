@@ -158,6 +158,7 @@ generate_questions(DOCUMENTS, resolve("ollama:asker"), Path(sys.argv[1]), name="
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_gives_what_an_unbroken_one_gives(ollama: Start, tmp_path: Path) -> None:
     enough = threading.Event()
 
@@ -247,6 +248,7 @@ def test_a_models_questions_are_judged_by_the_graph(
     assert built.to_json()["judged"] == {"target": 5, "graph": 4}
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_a_real_small_model_asks_in_ollamas_protocol(
     local_server: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

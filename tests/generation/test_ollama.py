@@ -91,6 +91,7 @@ def test_generate(client: ollama.Client) -> None:
     assert len(pieces) > 1 and pieces[-1].done
 
 
+@pytest.mark.slow
 def test_format(client: ollama.Client) -> None:
     messages = [{"role": "user", "content": "GraphDB, 2005. Answer in JSON."}]
     by_schema = client.chat(
@@ -195,6 +196,7 @@ def test_answers_have_computed_citations(model: ChatOllama, products: Context) -
     assert isinstance(last, Answer) and last.text
 
 
+@pytest.mark.slow
 async def test_answers_stream_without_blocking(model: ChatOllama, products: Context) -> None:
     parts = [part async for part in astream_answer("Who develops GraphDB?", products, model)]
     assert isinstance(parts[-1], Answer) and len(parts) > 1

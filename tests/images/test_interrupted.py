@@ -101,6 +101,7 @@ def test_broken_off_at_any_moment_and_gone_on(campaign: Campaign) -> None:
     assert len(campaign.after["layers"]["enriched"]) > 5 * COUNT
 
 
+@pytest.mark.slow
 def test_ctrl_c_tells_how_many_were_described(campaign: Campaign, server: SeeingServer) -> None:
     server.asked.clear()
     folder = campaign.copied("stopped")

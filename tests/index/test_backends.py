@@ -63,6 +63,7 @@ class TestVectorStore(IndexConformance):
         return VectorStoreBackend(opened, tmp_path_factory.mktemp("words"))
 
 
+@pytest.mark.slow
 @needs("pymilvus", "milvus_lite")
 class TestMilvusLite(IndexConformance):
     @pytest.fixture(scope="class")

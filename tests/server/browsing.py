@@ -25,9 +25,15 @@ ARGUMENTS = [
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 """The same browser; without the windows that nobody sees, a page takes a fifth of the processor's time."""
 WIDE, NARROW = (1280, 900), (390, 844)
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+SIZES = pytest.mark.parametrize(
+    "size", [pytest.param(WIDE, id="1280"), pytest.param(NARROW, id="390", marks=pytest.mark.slow)]
+)
 POLICIES = pytest.mark.parametrize(
-    ("size", "bare"), [(WIDE, False), (NARROW, True)], ids=["1280 as served", "390 without the policy"]
+    ("size", "bare"),
+    [
+        pytest.param(WIDE, False, id="1280 as served"),
+        pytest.param(NARROW, True, id="390 without the policy", marks=pytest.mark.slow),
+    ],
 )
 """Sizes of the window, and whether the page goes without its policy, which alone would stop scripts."""
 

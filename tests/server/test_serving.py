@@ -289,6 +289,7 @@ def test_the_command_serves_and_stops_without_a_trace(tmp_path: Path, number: si
         assert httpx.get(f"{url}/repositories/main/size").text == "1"
 
 
+@pytest.mark.slow
 def test_the_command_ends_running_queries_after_a_grace(tmp_path: Path) -> None:
     data = tmp_path / "a.nt"
     data.write_text("".join(f"<urn:s{i}> <urn:p> <urn:o{i}> .\n" for i in range(300)))

@@ -145,6 +145,7 @@ def test_the_time_limit_is_sent_in_the_servers_unit(kind: str, sent: str | None)
         store.close()
 
 
+@pytest.mark.slow
 def test_rdf4js_protocol_as_mrag_serve_speaks_it(tmp_path: Path) -> None:
     with graphdb_protocol(tmp_path) as url:
         store, _ = open_store(url.replace("graphdb:", "rdf4j:"))

@@ -107,6 +107,7 @@ def clean(text: str) -> None:
         assert form not in text, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [0, 200, 206, 400, 401, 404, 408, 500, -1])
 @pytest.mark.parametrize("kind", PATHS)
 def test_no_failure_of_a_store_tells_its_login(

@@ -23,6 +23,8 @@ from mrag.stores.sparql import SparqlStore
 from mrag.stores.wire.access import Access
 from tests.servers import virtuoso_server
 
+pytestmark = pytest.mark.slow
+
 ACCESS = Access(user="dba", password="dba")
 G = Dataset(("urn:g",))
 LIMIT = 2000
