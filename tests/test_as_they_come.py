@@ -72,6 +72,7 @@ def expected() -> dict[str, str]:
     return {}
 
 
+@pytest.mark.slow
 def test_files_come_to_the_same_answers_on_each_store(
     store: str, files: Path, expected: dict[str, str], tmp_path: Path
 ) -> None:

@@ -195,6 +195,7 @@ def test_streaming_ends_with_the_answer() -> None:
         assert "".join(p for p in parts[:-1] if isinstance(p, str)) == parts[-1].text
 
 
+@pytest.mark.slow
 def test_two_runs_in_fresh_processes_agree(tmp_path: Path) -> None:
     import os
     import subprocess

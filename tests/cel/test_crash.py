@@ -46,6 +46,7 @@ JOBS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", JOBS, ids=str)
 def test_broken_off(tmp_path: Path, job: Job) -> None:
     breaks(job, tmp_path, disk=True)

@@ -40,6 +40,7 @@ def test_in_a_server_that_does_not_reason(tmp_path: Path) -> None:
         assert kg.store.graphs() == graphs and kg.count() == before
 
 
+@pytest.mark.slow
 def test_over_a_servers_protocol(tmp_path: Path) -> None:
     port = free_port()
     base = f"http://127.0.0.1:{port}"

@@ -131,6 +131,7 @@ def test_help_has_examples(folder: Path) -> None:
     assert "--accept-all" in run(folder, "ask", "--help").stdout
 
 
+@pytest.mark.slow
 def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
     """Ctrl-C between questions: what was done is done, and the same command does the rest."""
     names = [f"P{n} Stone" for n in range(12)]

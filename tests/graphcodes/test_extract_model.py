@@ -120,6 +120,7 @@ def test_a_model_that_cannot_be_reached() -> None:
         ModelExtractor(model).extract("A dog.")
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_a_real_model_is_held_to_the_form(local_server: LocalServer) -> None:  # noqa: F811
     # What so small a model says is of no use; that the server holds it to the schema is what counts.

@@ -50,6 +50,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path: Path, wordllama: WordLlamaEmbedder, content: Content) -> None:
     expected = {}
     for name, texts in STATES.items():

@@ -150,6 +150,7 @@ def dumped(kg: KnowledgeGraph, name: str) -> list[str]:
     return sorted(out.getvalue().decode().splitlines())
 
 
+@pytest.mark.slow
 def test_views_are_the_same_by_processes_of_which_one_is_killed(
     fashion: KnowledgeGraph, tmp_path: Path
 ) -> None:

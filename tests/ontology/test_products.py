@@ -376,6 +376,7 @@ def test_chains(products: Graph, prop: URIRef, chain: list[URIRef]) -> None:
 # --- the use of every term ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_property_has_statements(products: Graph, closed: Graph) -> None:
     inferred_only = {EX.linkedTo, EX.developedIn}
     for prop in declared(products, OWL.ObjectProperty, OWL.DatatypeProperty):

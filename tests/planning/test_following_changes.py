@@ -97,6 +97,7 @@ def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> No
         assert [name for name in ours if not np.array_equal(ours[name], theirs[name])] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", [300_000, 0], ids=["small", "large"])
 @settings(max_examples=50, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, min_size=1, max_size=3))

@@ -199,6 +199,7 @@ def test_without_the_extra_it_is_html(demo: KnowledgeGraph, monkeypatch: pytest.
         assert list(bundle) == ["text/html"] and "<table" in bundle["text/html"]
 
 
+@pytest.mark.slow
 def test_a_kernel_shows_a_widget_with_html_beside_it(tmp_path: Path) -> None:
     pytest.importorskip("anywidget", reason="anywidget is not installed: the extra widget")
     cells = [
