@@ -40,6 +40,8 @@ def cafes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     [
         ("Does Third Wave sell espresso or flat white?", "Yes"),
         ("Does Third Wave sell espresso or iced tea?", "No"),
+        ("Does Third Wave sell espresso, iced tea or flat white?", "Yes"),
+        ("Does Mokka Haus sell flat white, or iced tea?", "No"),
         ("Does Blue Door or Third Wave sell iced tea?", "Yes"),
         ("Was Ana Kovac or Ben Osei hired in 2022?", "Yes"),
         ("Is Blue Door in Ulm or in Bonn?", "Yes"),

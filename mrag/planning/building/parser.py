@@ -168,9 +168,9 @@ class Parser(Drafting):
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
     ) -> list[tuple[Draft, float]] | None:
         """Return drafts of a question whether one of two things holds, is another, or is alike; else None."""
-        if (split := alternatives(question, mentions)) is not None:
-            one, other = (self._best(half, given)[:1] for half in split)
-            if (draft := either(one[0], other[0]) if one and other else None) is not None:
+        if split := alternatives(question, mentions):
+            best = [found[0] for text in split if (found := self._best(text, given))]
+            if len(best) == len(split) and (draft := either(best)) is not None:
                 return [(draft, 0.0)]
         if (same := identity(question, mentions)) is not None:
             things = self._read(same[1], given, depth - 1)

@@ -16,54 +16,65 @@ from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import is_superlative
 
 _ASKING: Final = frozenset("is are was were do does did has have had can could will would".split())
-
 _SKIPPED: Final = frozenset("a an the in at on by from of for to with".split())
 _COMPARING: Final = frozenset("more less fewer than not no never neither nor".split())
 
 
-def alternatives(question: QuestionText, mentions: Sequence[NameMention]) -> tuple[str, str] | None:
-    """Return a question for whether one of two named things holds as two questions; None for others.
+def alternatives(question: QuestionText, mentions: Sequence[NameMention]) -> list[str]:
+    """Return a question for whether one of some named things holds as one for each; none for others.
 
     Args:
         question: The question.
         mentions: What its words may name.
     """
-    low = question.low
+    low, words, text = question.low, question.words, question.text
     at = low.index("or") if low.count("or") == 1 else 0
     if not at or low[0] not in _ASKING or _COMPARING & {*low} or any(map(is_superlative, low)):
-        return None
+        return []
     start = at + 1
     while start < len(low) and low[start] in _SKIPPED:
         start += 1
-    one = _longest(m for m in mentions if m.end == at)
-    other = _longest(m for m in mentions if m.start == start)
-    if one is None or other is None:
-        return None
-    words, text = question.words, question.text
-    # The second may repeat the word before the first: "in Bonn or in Ulm".
-    begin = one.start - (start - at - 1)
-    begin = begin if begin > 0 and low[begin : one.start] == low[at + 1 : start] else one.start
-    head, tail = text[: words[begin].token.start], text[words[other.end - 1].token.end :]
-    named = text[words[begin].token.start : words[one.end - 1].token.end]
-    return head + named + tail, head + text[words[at + 1].token.start : words[other.end - 1].token.end] + tail
+    last = _longest(m for m in mentions if m.start == start)
+    first = _longest(m for m in mentions if m.end == at)
+    if first is None or last is None:
+        return []
+    repeated = low[at + 1 : start]  # "in Bonn or in Ulm"
+    parts = [(at + 1, last.end), (_begin(low, first.start, repeated), at)]
+    while "," in words[parts[-1][0]].before:
+        end = parts[-1][0]
+        before = _longest(m for m in mentions if m.end == end)
+        if before is None:
+            return []
+        parts.append((_begin(low, before.start, repeated), end))
+    head, tail = text[: words[parts[-1][0]].token.start], text[words[last.end - 1].token.end :]
+    return [
+        head + text[words[begin].token.start : words[end - 1].token.end] + tail
+        for begin, end in reversed(parts)
+    ]
+
+
+def _begin(low: Sequence[str], start: int, repeated: Sequence[str]) -> int:
+    """Return where a name begins, with the words before it that are said again before the last."""
+    begin = start - len(repeated)
+    return begin if begin > 0 and low[begin:start] == list(repeated) else start
 
 
 def _longest(mentions: Iterable[NameMention]) -> NameMention | None:
     return max(mentions, key=lambda m: m.end - m.start, default=None)
 
 
-def either(one: Draft, other: Draft) -> Draft | None:
-    """Return the draft for whether one of two drafts holds; None if they do not ask for yes or no."""
-    for plan in (one.plan, other.plan):
-        if not plan.yes_or_no or plan.grouped or plan.where.plans or plan.where.optional:
-            return None
+def either(drafts: Sequence[Draft]) -> Draft | None:
+    """Return the draft for whether one of some drafts holds; None if they do not ask for yes or no."""
+    plans = [draft.plan for draft in drafts]
+    if any(not p.yes_or_no or p.grouped or p.where.plans or p.where.optional for p in plans):
+        return None
     return replace(
-        one,
-        plan=Plan(Block(either=((one.plan.where, other.plan.where),))),
-        matches=(*one.matches, *other.matches),
-        joins=max(one.joins, other.joins),
-        guesses=max(one.guesses, other.guesses),
-        ignored=(*one.ignored, *other.ignored),
+        drafts[0],
+        plan=Plan(Block(either=(tuple(plan.where for plan in plans),))),
+        matches=tuple(m for draft in drafts for m in draft.matches),
+        joins=max(draft.joins for draft in drafts),
+        guesses=max(draft.guesses for draft in drafts),
+        ignored=tuple(word for draft in drafts for word in draft.ignored),
         choices={},
         ties=(),
     )
