@@ -39,6 +39,10 @@ def _calendar(condition: pl.Comparison) -> str:
     return f"{'on a' if part.part == 'weekday' else 'in'} {names[at - 1]}"
 
 
+_NAMED = (pl.Unknown, pl.Number)
+"""What is called by the property that leads to it."""
+
+
 class ValueWords:
     """Words of the values of one plan.
 
@@ -60,9 +64,13 @@ class ValueWords:
     def _nested(self, plan: pl.Plan) -> str:
         raise NotImplementedError
 
+    def _named_by(self, unknown: pl.Unknown, pattern: pl.Pattern) -> bool:
+        """Return whether an unknown has no other name than that of the property that leads to it."""
+        return self._roles.type(unknown) is None and self._roles.binding(unknown) == pattern
+
     def _object(self, unknown: pl.Unknown, pattern: pl.Pattern) -> str:
         """Return what a pattern leads to; what it alone names has no other name."""
-        if self._roles.type(unknown) is not None or self._roles.binding(unknown) != pattern:
+        if not self._named_by(unknown, pattern):
             return self._thing(unknown)
         return "the " + unknown.name.replace("_", " ")
 
@@ -216,13 +224,15 @@ class ValueWords:
                 found += f" {told}"
         if not aggregate.where.empty:
             main = aggregate.of[0] if aggregate.of else self._roles.subject
-            found += f" {self._block(aggregate.where, main)}"
+            found = f"{found} {self._block(aggregate.where, main)}".rstrip()
         return found
 
     def _bare(self, value: pl.Expression) -> str:
         """Return what a property of something is called, without saying of what."""
         if isinstance(value, pl.Number):
             return self._bare(value.value)
+        if isinstance(value, pl.Arithmetic) and all(isinstance(v, _NAMED) for v in (value.left, value.right)):
+            return f" {OPERATIONS[value.operation]} ".join(map(self._bare, (value.left, value.right)))
         if isinstance(value, pl.Unknown):
             pattern = self._roles.binding(value)
             return self._predicate(pattern) if pattern is not None else self._kind(value)

@@ -210,9 +210,8 @@ class _Words(ValueWords):
             way = f"{ways[0] if order.descending else ways[1]} first"
             # What was said last needs no name: "each film and its price, least first".
             alone = bool(aggregates(value)) and sum(bool(aggregates(c.value)) for c in plan.columns) == 1
-            alone = alone or (
-                not number and not plan.grouped and value == plan.columns[-1].value != self._roles.subject
-            )
+            lists = not number and not plan.grouped
+            alone = alone or (lists and value == plan.columns[-1].value != self._roles.subject)
             found += f", {'then ' if number else ''}" + (way if alone else f"by {self.value(value)}, {way}")
         if plan.limit is not None:
             first, last = plan.offset + 1, plan.offset + plan.limit
@@ -331,6 +330,8 @@ class _Words(ValueWords):
             if self._verb(pattern):
                 return self._related(pattern, which, "something")
             return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
+        if self._named_by(o, pattern) and not self._verb(pattern):
+            return ""  # where it is spoken of, it is "the price of the lamp"
         return self._related(pattern, which, self._object(o, pattern))
 
     def _is_any(self, unknown: pl.Unknown) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.building.joins import JoinGraph, JoinStep
+from mrag.planning.building.joins import JoinGraph, JoinStep, split_ends
 from mrag.planning.building.literals import identifier
 from mrag.planning.derived.property import DerivedProperty, spelt
 from mrag.planning.plan import (
@@ -165,8 +165,20 @@ class QueryGraph:
         """Return the number that a property gives a node."""
         if isinstance(info, DerivedProperty):
             self.read.append(info.iri)
-            return info.of(*(self._stated(node, part) for part in spelt(info)))
+            first, second = spelt(info)
+            return info.of(self._stated(node, first), self._stated(self._linked(node, info), second))
         return self._stated(node, info)
+
+    def _linked(self, node: PlanNode, info: DerivedProperty) -> PlanNode:
+        """Return what has the second of two properties of which a number of a node is computed."""
+        if not info.link:
+            return node
+        ends = [p.object for p in self.patterns if (p.subject, str(p.predicate)) == (node.place, info.link)]
+        second = spelt(info)[1]
+        kinds = sorted({*self.schema.properties[info.link].ranges} & {*second.domains})
+        other = next((n for n in self.nodes if n.place in ends), None) or self.node_of(kinds[0])
+        self.add(node.place, info.link, other.place)
+        return other
 
     def _stated(self, node: PlanNode, info: PropertyInfo) -> Expression:
         value = self.value(node, info)
@@ -184,8 +196,12 @@ class QueryGraph:
         """
         patterns, values = list[Pattern](), list[Expression]()
         for part in spelt(info):
+            at = place
+            if isinstance(info, DerivedProperty) and info.link and part is info.second:
+                at = self.fresh(prefix + "owner")
+                patterns.append(Pattern(place, URIRef(info.link), at))
             value = self.fresh(prefix + part.names[0])
-            patterns.append(Pattern(place, URIRef(part.iri), value))
+            patterns.append(Pattern(at, URIRef(part.iri), value))
             values.append(Number(value) if part.kind == "number" else value)
         return patterns, info.of(*values) if isinstance(info, DerivedProperty) else values[0]
 
@@ -255,7 +271,7 @@ class QueryGraph:
             return -2.5
         if step.property in self.wanted:
             return 0.8
-        best = 0.0
+        best = self._told_by_its_end(step, info)
         for name in info.names:
             parts = [stem(w) for part in name.split() for w in name_parts(part)]
             if parts:
@@ -263,6 +279,13 @@ class QueryGraph:
                     best, sum(1.5 if p in self.near else self.hints.get(p, 0.0) for p in parts) / len(parts)
                 )
         return 0.6 * min(1.0, best)
+
+    def _told_by_its_end(self, step: JoinStep, info: PropertyInfo) -> float:
+        """Return how little a property needs a word that is called like what it leads to; 1 for none."""
+        end = self.schema.classes.get(step.target if step.forward else step.source)
+        if end is None or not {n.lower() for n in info.names} & {n.lower() for n in end.names}:
+            return 0.0
+        return 1.0 if any(n.typed and end.iri in n.classes for n in self.nodes) else 0.5
 
     def _tied(self, step: JoinStep) -> bool:
         """Return whether another property leads the same way at the same cost."""
@@ -297,44 +320,17 @@ class QueryGraph:
         self.tree.append(node)
         return node
 
-    def split(self, shown: Collection[Unknown], *, both: bool) -> None:
+    def split(self, shown: Collection[Unknown], said: Collection[Unknown | URIRef], *, both: bool) -> None:
         """Give each of two names a way of its own where one unknown can only have one: "films with A and B".
 
         Args:
             shown: What is shown or counted, which is of both names itself.
+            said: Places of the kinds that the question names.
             both: Whether the question says that one thing may not be of both.
         """
-        made: set[Unknown] = set()
-        while self._split_one(shown, made, both=both):
-            pass
-
-    def _split_one(self, shown: Collection[Unknown], made: set[Unknown], *, both: bool) -> bool:
-        """Split one unknown that has two ends; `made` are the ends that were made so."""
-        hubs: dict[tuple[Unknown, str], list[Pattern]] = {}
-        for p in self.patterns:
-            if isinstance(p.subject, Unknown) and p.predicate != RDF.type and p.subject not in shown:
-                hubs.setdefault((p.subject, str(p.predicate)), []).append(p)
-        places = {n.place for n in self.nodes} | made
-        for (hub, iri), ends in hubs.items():
-            info = self.schema.properties.get(iri)
-            several = len(ends) > 1 and any(isinstance(p.object, URIRef) or p.object in made for p in ends)
-            named = [p for p in ends if isinstance(p.object, URIRef) or p.object in made]
-            if not several or info is None or not (info.functional or (both and len(named) > 1)):
-                continue
-            around = [p for p in self.patterns if hub in (p.subject, p.object) and p not in ends]
-            ways = [p for p in around if {p.subject, p.object} <= places]
-            for end in ends[1:] if ways else ():
-                other = self.fresh(hub.name)
-                made.add(other)
-                self.patterns.remove(end)
-                for p in (end, *ways):
-                    subject = other if p.subject == hub else p.subject
-                    self.patterns.append(
-                        Pattern(subject, p.predicate, other if p.object == hub else p.object)
-                    )
-            if ways:
-                return True
-        return False
+        places = {n.place for n in self.nodes}
+        between = {p for p in places if isinstance(p, Unknown)} - {*shown, *said}
+        split_ends(self.patterns, places, shown, between, self.schema, self.fresh, both=both)
 
     # -- the whole ---------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from mrag.planning.building import checks
 from mrag.planning.building.assembly import PlanNode, QueryGraph
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_role
+from mrag.planning.lexical.words import is_past, is_role
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -100,7 +100,6 @@ class Builder(PlanVerbs):
         self._membership()
         wanted = self._extreme_wanted()
         self.graph.connect()
-        self._both_ways(columns)
         self._others()
         if self.graph.broken:
             raise Unbuildable("not connected")
@@ -114,6 +113,7 @@ class Builder(PlanVerbs):
         self._extremes(columns, order, wanted)
         if frame.asks == "who" and not self._somebody(columns, shown):
             columns, shown = self._doers_of(columns, shown)
+        self._both_ways(columns)
         self._apart(columns)
         where = self.graph.block()
         if where.empty:
@@ -242,7 +242,15 @@ class Builder(PlanVerbs):
         """Let what is shown be related to each of two names in a way of its own."""
         shown = {u for c in columns for u in (c.value, *getattr(c.value, "of", ())) if isinstance(u, Unknown)}
         if shown:
-            self.graph.split(shown, both="both" in self.question.low)
+            kinds = {f.term for n in self.frame.nouns if (f := self._said_kind(n)) is not None}
+            said = {n.place for n in self.graph.nodes if kinds & set(n.classes)}
+            self.graph.split(shown, said, both="both" in self.question.low)
+
+    def _said_kind(self, noun: Noun) -> Candidate | None:
+        """Return the class that a noun names by its name; a "bought" may be two orders for two things."""
+        found = self.noun(noun)
+        named = found.kind == "class" and found.way in ("exact", "inflected")
+        return found if named and not is_past(self.question.low[noun.end - 1]) else None
 
     def _groups_counted(self, where: Block, columns: Sequence[Column]) -> Plan:
         """Return the plan that counts those of which there are many: "how many owners have two pets"."""

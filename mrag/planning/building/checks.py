@@ -226,3 +226,9 @@ def loose(kinds: Sequence[Unknown], where: Block, columns: Sequence[Column]) -> 
         shown = (*parts(column.value), *getattr(column.value, "of", ()))
         used |= {u for u in shown if isinstance(u, Unknown)}
     return any(kind not in used for kind in kinds)
+
+
+def passes_over_or(way: Segmentation, plan: Plan) -> bool:
+    """Return whether a plan has no alternatives, although the question says "or"."""
+    said = any(i.cue is not None and i.cue.kind == "or" for i in way.items)
+    return said and not any(b.either or b.without for b in (plan.where, *(p.where for p in plan.where.plans)))

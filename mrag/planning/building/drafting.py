@@ -12,7 +12,7 @@ from mrag.planning.building.builder import Builder
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.composing.ratios import combined
-from mrag.planning.derived.property import DerivedProperty
+from mrag.planning.derived.amounts import amounts_of
 from mrag.planning.derived.spans import spans_of
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
@@ -41,7 +41,8 @@ class Drafting:
     """
 
     def __init__(self, schema: Schema, lexicon: Lexicon) -> None:
-        self.schema = replace(schema, properties={**schema.properties, **spans_of(schema)})
+        self._spans = spans_of(schema)
+        self.schema = replace(schema, properties={**schema.properties, **self._spans, **amounts_of(schema)})
         self.lexicon = lexicon
         self._joins = JoinGraph(schema)
         self.refusals: list[str] = []
@@ -53,7 +54,7 @@ class Drafting:
         ]
         way = {"long": "greatest", "short": "least"}.get(positive(adjective) or "")
         if way is not None:
-            spans = (i for i in self.schema.properties.values() if isinstance(i, DerivedProperty))
+            spans = self._spans.values()
             found += [(Candidate("property", i.iri, 0.88, i.names[0], "synonym"), way) for i in spans]
         return sorted(found, key=lambda f: -f[0].score)
 

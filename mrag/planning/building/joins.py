@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rdflib import RDF, URIRef
+
+from mrag.planning.plan import Pattern, Unknown
 from mrag.planning.schema import Schema
 
 Cost = float
@@ -138,3 +141,90 @@ class JoinGraph:
             if found is not None and found[0] <= max_cost and (best is None or found < best):
                 best = found
         return best
+
+
+def split_ends(
+    patterns: list[Pattern],
+    places: Collection[Unknown | URIRef],
+    shown: Collection[Unknown],
+    between: Collection[Unknown],
+    schema: Schema,
+    fresh: Callable[[str], Unknown],
+    *,
+    both: bool,
+) -> None:
+    """Give each of two ends a way of its own where an unknown can only have one: "films with A and B".
+
+    Args:
+        patterns: The triples of a plan, which are changed.
+        places: Its unknowns and names.
+        shown: What is shown or counted, which has both ends itself.
+        between: Unknowns that only lead from one place to another, so that each end has its own.
+        schema: The schema.
+        fresh: Returns an unknown that is not in use, named after some words.
+        both: Whether the question says that one thing may not have both ends.
+    """
+    made: set[Unknown] = set()
+
+    def way(hub: Unknown, end: Pattern, ways: Collection[Pattern]) -> None:
+        """Add a way of its own to one end of a hub, as far as it only leads on."""
+        other = fresh(hub.name)
+        made.add(other)
+        patterns.append(_with(end, hub, other))
+        for p in ways:
+            far = p.object if p.subject == hub else p.subject
+            further = [
+                q for q in patterns if far in (q.subject, q.object) and hub not in (q.subject, q.object)
+            ]
+            if (
+                isinstance(far, Unknown)
+                and far in between
+                and all({q.subject, q.object} <= known for q in further)
+            ):
+                way(far, _with(p, hub, other), further)
+            else:
+                patterns.append(_with(p, hub, other))
+
+    while True:
+        known = {*places, *made}
+        found = _with_several(patterns, shown, made, schema, both=both)
+        split = [(h, ends, ways) for h, ends in found if (ways := _around(h, ends, patterns, known))]
+        if not split:
+            return
+        hub, ends, ways = split[0]
+        for end in ends[1:]:
+            patterns.remove(end)
+            way(hub, end, ways)
+
+
+def _with_several(
+    patterns: Sequence[Pattern],
+    shown: Collection[Unknown],
+    made: Collection[Unknown],
+    schema: Schema,
+    *,
+    both: bool,
+) -> Iterator[tuple[Unknown, list[Pattern]]]:
+    """Yield unknowns with several ends of a property of which a thing has one, or may have one only."""
+    hubs: dict[tuple[Unknown, str], list[Pattern]] = {}
+    for p in patterns:
+        if isinstance(p.subject, Unknown) and p.predicate != RDF.type and p.subject not in shown:
+            hubs.setdefault((p.subject, str(p.predicate)), []).append(p)
+    for (hub, iri), ends in hubs.items():
+        info = schema.properties.get(iri)
+        named = [p for p in ends if isinstance(p.object, URIRef) or p.object in made]
+        if len(ends) > 1 and named and info is not None and (info.functional or (both and len(named) > 1)):
+            yield hub, ends
+
+
+def _around(
+    hub: Unknown, ends: Sequence[Pattern], patterns: Sequence[Pattern], known: Collection[Unknown | URIRef]
+) -> list[Pattern]:
+    around = (p for p in patterns if hub in (p.subject, p.object) and p not in ends)
+    return [p for p in around if p.subject in known and p.object in known]
+
+
+def _with(pattern: Pattern, one: Unknown, other: Unknown) -> Pattern:
+    """Return a pattern with another unknown in the place of one."""
+    subject = other if pattern.subject == one else pattern.subject
+    return Pattern(subject, pattern.predicate, other if pattern.object == one else pattern.object)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from rdflib import URIRef
 
@@ -22,8 +23,9 @@ from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
-from mrag.planning.composing.denied import Denial, anybody, denied, without
+from mrag.planning.composing.denied import Denial, anybody, but_not, denied, without
 from mrag.planning.composing.measured import measured
+from mrag.planning.composing.money import paid
 from mrag.planning.composing.nested import (
     described,
     descriptions,
@@ -38,6 +40,7 @@ from mrag.planning.composing.nested import (
 from mrag.planning.composing.ratios import both_counts, halves
 from mrag.planning.composing.sames import shared_value, sharing
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
+from mrag.planning.composing.unions import either_said, of_either
 from mrag.planning.composing.universal import claim_of, universal
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -109,6 +112,8 @@ class Parser(Drafting):
             given: What words of it stand for things that are described elsewhere.
             depth: How deep questions may still be nested.
         """
+        if (money := paid(text, self.schema, lambda: self._kinds(text, given))) is not None:
+            text, given = money[0], {**given, **money[1]}
         text = measured(text, self.schema) or text
         if not (question := cut(text)).words:
             return []
@@ -144,11 +149,12 @@ class Parser(Drafting):
         asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)
         split = checks.groups(ways[0])
         flat = [
-            (replace(draft, guesses=draft.guesses + (split > checks.groups(way))), way.score - ways[0].score)
+            (replace(draft, guesses=draft.guesses + passed_over), way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
             if asked <= checks.asked_kinds(way)
             for draft in self._drafts(question, way, schema, flips=number < 2)
             if checks.finds_extreme(draft.plan) or not extreme
+            for passed_over in [(split > checks.groups(way)) + 2 * checks.passes_over_or(way, draft.plan)]
         ]
         fold = without_fold(question) if depth and all(d.ignored for d, _ in flat) else None
         if fold is not None:
@@ -164,6 +170,13 @@ class Parser(Drafting):
             flat = [(replace(d, guesses=d.guesses + 1), cost) for d, cost in flat]
         return flat + [(draft, cost) for draft, cost, _ in nested]
 
+    def _kinds(self, text: str, given: Mapping[str, Candidate]) -> set[str]:
+        """Return the classes that a question names, and those of the things that it names."""
+        best = [m.candidates[0] for m in self._mentions(cut(text), given) if m.candidates[0].score > 0.8]
+        return {c.term for c in best if c.kind == "class"} | {
+            c.classes[0] for c in best if c.kind == "entity" and c.classes
+        }
+
     def _of_two(
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
     ) -> list[tuple[Draft, float]] | None:
@@ -172,6 +185,13 @@ class Parser(Drafting):
             best = [found[0] for text in split if (found := self._best(text, given))]
             if len(best) == len(split) and (draft := either(best)) is not None:
                 return [(draft, 0.0)]
+        if (parts := either_said(question, mentions)) is not None:
+            sides = ([d for d in self._best(t, given)[:3] if not d.ignored] for t in parts)
+            both = [d for a, b in product(*sides) if (d := of_either(a, b)) is not None]
+            if both:
+                return [(draft, 0.0) for draft in both[:2]]
+        if (apart_from := but_not(question, mentions)) is not None:
+            return self._denied(apart_from, given) or None
         if (same := identity(question, mentions)) is not None:
             things = self._read(same[1], given, depth - 1)
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]

@@ -17,6 +17,7 @@ from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import all_patterns, check, mentioned
 from mrag.planning.building.choices import Draft
+from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.plan import Aggregate, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful
@@ -81,6 +82,32 @@ def denied(question: QuestionText, way: Segmentation, schema: Schema) -> Denial 
     base = "" if who else text[: words[start - 1].token.end]
     rest = text[words[at.end].token.start :]
     return Denial(base and base + _ending(low), f"{text[: words[at.start].token.start]}{stated} {rest}")
+
+
+def but_not(question: QuestionText, mentions: Sequence[NameMention]) -> Denial | None:
+    """Return a question for what is of one name "but not" of another as one for each; None for others.
+
+    Args:
+        question: The question.
+        mentions: What its words may name.
+    """
+    low, words, text = question.low, question.words, question.text
+    at = low.index("but") if low.count("but") == 1 else 0
+    behind = at + 1
+    if not at or low[behind : behind + 1] not in (["no"], ["not"]):
+        return None
+    while behind + 1 < len(low) and low[behind] in ("no", "not", "any", "a", "an", "the"):
+        behind += 1
+    kinds = ("entity", "value")
+    first = [m for m in mentions if m.end == at and m.candidates[0].kind in kinds]
+    second = [m for m in mentions if m.start == behind and m.candidates[0].kind in kinds]
+    if not first or not second:
+        return None
+    start = min(m.start for m in first)
+    return Denial(
+        text[: words[at - 1].token.end] + "?",
+        text[: words[start].token.start] + text[words[behind].token.start :],
+    )
 
 
 def _stated(said: str) -> str | None:

@@ -24,12 +24,14 @@ class DerivedProperty(PropertyInfo):
         second: The property on the right, or where a span ends.
         operation: What is computed of them.
         factor: What the result is multiplied by.
+        link: The property that leads to what has the second; "" where the same thing has both.
     """
 
     first: PropertyInfo | None = None
     second: PropertyInfo | None = None
-    operation: OneOf["days", "-", "/"] = "/"
+    operation: OneOf["days", "-", "/", "*"] = "/"
     factor: float = 1.0
+    link: str = ""
 
     def of(self, first: Expression, second: Expression) -> Expression:
         """Return the number for the values of the two properties."""
@@ -39,7 +41,7 @@ class DerivedProperty(PropertyInfo):
         elif self.operation == "-":
             found = Arithmetic(second, "-", first)
         else:
-            found = Arithmetic(first, "/", second)
+            found = Arithmetic(first, self.operation, second)
         if self.factor == 1.0:
             return found
         # A whole number above or below the line keeps all digits.

@@ -234,7 +234,9 @@ def said_to_last(
     """Yield "duration" where no property is called so, "how long" and "last" are found as dimensions."""
     unit = unit_said(question)
     named = {at for m in mentions if m.candidates[0].score >= 0.9 for at in range(m.start, m.end)}
-    spans = [i for i in schema.properties.values() if isinstance(i, DerivedProperty)]
+    spans = [
+        i for i in schema.properties.values() if isinstance(i, DerivedProperty) and i.iri.startswith(_SPAN)
+    ]
     for at, word in enumerate(question.low):
         duration = (word.removesuffix("s") in _LASTING or _length(question.low, at)) and at not in named
         if (duration or (word in _LAST and _timed(question, at))) and spans:

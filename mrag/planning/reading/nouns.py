@@ -25,6 +25,7 @@ OWNING = frozenset("of the a an each every all its their this that".split())
 """Words between a property and what it is said of."""
 _TIMES = frozenset("date day month year time".split())
 _PARTS: dict[str, Part] = {"year": "year", "month": "month", "quarter": "quarter", "day": "date"}
+_HAVING = frozenset("with have has had having whose".split())
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
 
@@ -85,6 +86,22 @@ class NounReader(QuantityReader):
             frame.groups.append(noun)
         else:
             self.listing = self.listing and self._owns_last(noun)
+
+    def _bounded_fold(self, noun: Noun) -> bool:
+        """Return whether a fold of a number is said to reach a bound: "have an average rating above 4"."""
+        waiting = self.waiting
+        if (
+            waiting.fold is None
+            or waiting.count
+            or waiting.folds
+            or not self.frame.outputs
+            or not numeric(noun)
+        ):
+            return False
+        said = _HAVING & {*self.question.low[max(0, noun.start - 4) : noun.start]}
+        behind = [i for i in self.items if i.start >= noun.end and i.start <= noun.end + 4]
+        compared = any(i.cue is not None and i.cue.kind == "compare" for i in behind[:2])
+        return bool(said) and (compared or any(i.quantity is not None for i in behind[:2]))
 
     def _grouped(self, noun: Noun) -> None:
         """Take a noun behind an "each" for what groups."""
@@ -306,6 +323,9 @@ class NounReader(QuantityReader):
 
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
+        if self._bounded_fold(noun):
+            noun.role = "compared"  # the bound takes the fold
+            return
         info = self.schema.properties.get(noun.candidates[0].term)
         if waiting.count and waiting.fold is not None and info is not None and info.kind == "number":
             waiting.count = False  # "the average number of pages": the pages are numbers already

@@ -1,0 +1,130 @@
+"""Questions for what is one of two things: "which lamps cost less than 20 or have no stock".
+
+Each description is read as a question of its own about the same things; what is asked for is of either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mrag.errors import ConfigError
+from mrag.planning.algebra.scopes import bound, check, merged
+from mrag.planning.building.choices import Draft
+from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.words import is_past
+from mrag.planning.plan import Aggregate, Block, Expression, Unknown
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.reading.state import is_superlative
+from mrag.text.english import VERBS
+
+_RELATIVE: Final = frozenset("that which who whose".split())
+_WITH: Final = frozenset("with without having".split())
+_VERBS: Final = frozenset(
+    "have has had is are was were do does did can cost costs weigh weighs lack lacks never".split()
+)
+_EITHER: Final = re.compile(r"(?i)\beither ")
+_PREPOSITIONS: Final = frozenset("in at from of on".split())
+_UNTIL: Final = frozenset("per for each by sorted ordered".split())
+
+
+def either_said(question: QuestionText, mentions: Sequence[NameMention]) -> tuple[str, str] | None:
+    """Return a question for what is of either of two descriptions as one for each; None for others.
+
+    Args:
+        question: The question.
+        mentions: What its words may name.
+    """
+    low, words, text = question.low, question.words, question.text
+    at = low.index("or") if low.count("or") == 1 else 0
+    behind = at + 1
+    if not at or behind >= len(low) or any(map(is_superlative, low)) or _UNTIL & {*low}:
+        return None
+    if not _begins(low[behind]) or _values(m for m in mentions if m.start == behind):
+        return None
+    things = [m for m in mentions if m.candidates[0].kind == "class" and m.end < at]
+    end = 1 if low[0] == "who" else min((m.end for m in things), default=at)
+    begin = next((i for i in range(end, at) if _begins(low[i]) or low[i] in {*_PREPOSITIONS, "either"}), None)
+    rest = low[behind + 2 : -2 if list(low[-2:]) == ["are", "there"] else None]
+    clause = begin is not None and low[begin] in _RELATIVE
+    if begin is None or low[0] in _VERBS or (clause and any(map(_verb, rest))):
+        return None  # "lamps that are red or that are blue cost …" says more of both
+
+    def part(start: int, stop: int) -> str:
+        return text[words[start].token.start : words[stop - 1].token.end] if start < stop else ""
+
+    head, first, second = part(0, begin), part(begin, at), part(behind, len(low))
+    if at - begin == 1 and is_past(low[begin]):
+        first = f"{first} {part(behind + 1, len(low))}"  # "bought or reviewed the lamp"
+    relative = low[begin] in _RELATIVE and low[behind] not in _RELATIVE | _WITH
+    joint = low[begin] + " " if relative else ""
+    return (f"{head} {_EITHER.sub('', first)}?", f"{head} {joint}{second}?")
+
+
+def _values(mentions: Iterable[NameMention]) -> bool:
+    return any(m.candidates[0].kind in ("value", "entity") for m in mentions)
+
+
+def _begins(word: str) -> bool:
+    """Return whether a description of things begins with a word."""
+    return word in _RELATIVE | _WITH or _verb(word)
+
+
+def _verb(word: str) -> bool:
+    known = _VERBS | VERBS
+    return word in known or word.removesuffix("s") in known or is_past(word)
+
+
+def of_either(first: Draft, second: Draft) -> Draft | None:
+    """Return the draft of what two drafts ask for, where it is of either; None if they ask for other things.
+
+    Args:
+        first: A draft that asks for things of one description.
+        second: One that asks for the same things of another description.
+    """
+    one, other = first.plan, second.plan
+    if one.yes_or_no or (one.columns, first.shown, one.order) != (other.columns, second.shown, other.order):
+        return None
+    if any(p.group_by or p.having or p.limit is not None for p in (one, other)):
+        return None
+    things = {u for column in one.columns for u in _things(column.value)}
+    common, a, b = _common(one.where, other.where)
+    if a.empty or b.empty or not things or not all(things <= bound(merged(common, x)) for x in (a, b)):
+        return None
+    found = replace(one, where=replace(common, either=(*common.either, (a, b))))
+    try:
+        check(found)
+    except ConfigError:
+        return None
+    return replace(
+        first,
+        plan=found,
+        matches=(*first.matches, *second.matches),
+        joins=max(first.joins, second.joins),
+        guesses=max(first.guesses, second.guesses),
+        choices={},
+        ties=(),
+    )
+
+
+def _things(value: Expression) -> tuple[Unknown, ...]:
+    """Return the things that a column shows or counts."""
+    if isinstance(value, Aggregate):
+        return value.of if value.function == "count" and value.value is None else ()
+    return (value,) if isinstance(value, Unknown) else ()
+
+
+def _common(one: Block, other: Block) -> tuple[Block, Block, Block]:
+    """Return what two blocks both say, and what each of them says beside it."""
+
+    def parted(name: str) -> tuple[tuple[object, ...], ...]:
+        a, b = getattr(one, name), getattr(other, name)
+        both = tuple(x for x in a if x in b)
+        return both, tuple(x for x in a if x not in both), tuple(x for x in b if x not in both)
+
+    names = ("patterns", "conditions", "without", "either", "optional", "plans")
+    parts = [parted(name) for name in names]
+    common, first, second = (Block(*(part[n] for part in parts)) for n in range(3))  # type: ignore[arg-type]
+    return common, first, second

@@ -1,0 +1,104 @@
+"""What was paid or earned, where a graph only states how many there were of something and its price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mrag.planning.derived.property import DerivedProperty, words_of
+from mrag.planning.lexical.words import root
+from mrag.planning.schema import PropertyInfo, Schema
+
+COMPUTED = "urn:x-amount:"
+"""Beginning of the names of amounts, which no graph has."""
+_SO_MANY = frozenset(map(root, "quantity qty units pieces copies count tickets seats".split()))
+_SO_LONG = frozenset(map(root, "nights hours days weeks months".split()))
+_PRICED = frozenset(map(root, "price cost rate fee fare tariff wage".split()))
+_OF_ONE = frozenset(map(root, "per unit each rate hourly daily nightly weekly monthly wage".split()))
+_STATED = ("amount", "total", "revenue", "sum", "payment", "turnover", "subtotal", "paid", "spent", "sales")
+"""What properties of amounts are called, the likeliest first."""
+_ROOTS = tuple(map(root, _STATED))
+
+
+def stated_amounts(schema: Schema) -> list[PropertyInfo]:
+    """Return the properties that state amounts of money, in order of how plainly they are called so."""
+    found = [
+        (min(_ROOTS.index(w) for w in _roots(i) & {*_ROOTS}), len(i.names[0]), i.iri)
+        for i in schema.properties.values()
+        if i.kind == "number" and not isinstance(i, DerivedProperty) and _roots(i) & {*_ROOTS}
+        if not _counts(i)
+    ]
+    return [schema.properties[iri] for _, _, iri in sorted(found)]
+
+
+def quantities(schema: Schema) -> list[PropertyInfo]:
+    """Return the property that states how many there were of something; none where several do."""
+    found = [i for i in schema.properties.values() if i.kind == "number" and _roots(i) & _SO_MANY]
+    return found if len(found) == 1 else []
+
+
+def _counts(info: PropertyInfo) -> bool:
+    """Return whether a total is one of things rather than of money: "total employees"."""
+    words = [root(w) for w in words_of(info.names[0])]
+    money = {*words} & ({*_ROOTS, *_PRICED} - {root("total")})
+    return len(words) > 1 and words[0] == root("total") and not money
+
+
+def amounts_of(schema: Schema) -> dict[str, PropertyInfo]:
+    """Return what the things of a class amount to, a quantity times a price, by IRI.
+
+    The price may be that of what the quantity is of: an order line has a product, which has a price.
+
+    Args:
+        schema: The schema.
+
+    Returns:
+        Nothing where a property states the amount, or where several prices may be meant.
+    """
+    stated = {c for i in stated_amounts(schema) for c in i.domains}
+    found = [
+        _amount(many, price, link)
+        for many in schema.properties.values()
+        if many.kind == "number" and many.functional and not stated & set(many.domains)
+        for price, link in _prices(many, schema)
+    ]
+    own = [i for i in found if not i.link] or found
+    return {i.iri: i for i in own} if len(own) == 1 else {}
+
+
+def _prices(many: PropertyInfo, schema: Schema) -> Iterator[tuple[PropertyInfo, str]]:
+    """Yield the prices that a quantity goes with, and the property that leads to what has it."""
+    for price in schema.properties.values():
+        said = _roots(price)
+        # The price of a stay of five nights is that of all of them, the price per night is not.
+        times = _SO_MANY | (_SO_LONG if said & _OF_ONE else frozenset())
+        if price.kind != "number" or price.iri == many.iri or not price.functional:
+            continue
+        if not said & _PRICED or not _roots(many) & times:
+            continue
+        if set(price.domains) & set(many.domains):
+            yield price, ""
+        for link in schema.properties.values():
+            leads = set(link.domains) & set(many.domains) and set(link.ranges) & set(price.domains)
+            if link.kind == "entity" and link.functional and leads:
+                yield price, link.iri
+
+
+def _roots(info: PropertyInfo) -> set[str]:
+    return {root(w) for name in info.names for w in words_of(name)}
+
+
+def _amount(many: PropertyInfo, price: PropertyInfo, link: str) -> DerivedProperty:
+    return DerivedProperty(
+        iri=f"{COMPUTED}{many.iri}|{price.iri}",
+        names=("amount",),
+        comment=f"what it comes to: {many.names[0]} times {price.names[0]}",
+        kind="number",
+        triples=many.triples,
+        subjects=many.subjects,
+        objects=many.objects,
+        domains=dict(many.domains),
+        first=many,
+        second=price,
+        operation="*",
+        link=link,
+    )
