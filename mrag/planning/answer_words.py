@@ -15,7 +15,7 @@ from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unkn
 from mrag.planning.run import PlanResult
 from mrag.planning.value_words import Name
 from mrag.planning.wording import part_to_words, to_words, value_to_words
-from mrag.text.grammar import plural
+from mrag.text.grammar import join, plural
 
 SHOWN = 20
 """Rows that the words of an answer hold; `rows` holds all."""
@@ -86,6 +86,9 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
         near = _nearest(nothing.nearest, name)
         only = plan.yes_or_no and bool(plan.having) and len(nothing.nearest.plan.columns) == 1
         return (f"No: {near[0].lower()}{near[1:]}", "") if only else (first, near)
+    if nothing.having is not None:
+        names = [name(row[0]) for row in nothing.having[1].rows if row[0] is not None]
+        return first, f"All have, such as {join(names)}."
     if isinstance(nothing.part, Comparison) and nothing.instead:
         names = [name(term) for term in nothing.instead]
         told = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -27,7 +27,7 @@ from mrag.planning.following.followup import asked_after
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.loosening import Nothing, has_bounds, why_nothing
+from mrag.planning.loosening import Nothing, denies, has_bounds, why_nothing
 from mrag.planning.neural.choosing import ModelAdvice, Planner, helper_of
 from mrag.planning.neural.judge import MOST
 from mrag.planning.plan import Block, Pattern, Plan
@@ -210,12 +210,12 @@ def _nothing(
     if found.rows or best.ignored or best.probability < SURE or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
     said = untrusted.one_line(looked_for(plan, namer(kg)))
-    if best.probability < LIKELY or not has_bounds(plan):
+    if best.probability < LIKELY or not (has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
-    if nothing.nearest is None:
+    if nothing.nearest is None and nothing.having is None:
         return Attempt(None, False, said)
-    # That a bound is what excludes everything shows that the rest was read as it was meant.
+    # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.
     given = _answer(kg, question, best, found, (), ends, nothing)
     return Attempt(given, True, f"every word was read, and {said}")
 
@@ -295,6 +295,9 @@ def _denied(
     context, support = Context((), ()), list[tuple[Citation, ...]]()
     if nothing.nearest is not None:
         context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
+    elif nothing.having is not None:
+        context, support = _proved(kg, nothing.having[0], nothing.having[1].rows, ends)
+        support = [tuple(c for own in support for c in own)]
     elif nothing.compared is not None:
         context, support = _proved(kg, nothing.compared[0], nothing.compared[1].rows, ends)
     elif nothing.instead and isinstance(nothing.part, Pattern):

@@ -11,7 +11,7 @@ from rdflib import RDF, Literal, URIRef
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.roles import PlanRoles, plain
-from mrag.planning.algebra.scopes import aggregates, sides
+from mrag.planning.algebra.scopes import aggregates, check, merged, sides
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -34,6 +34,8 @@ _MOST = 5
 """Conditions that are left out, one at a time."""
 _TOLD = 3
 """Things that are told in place of the one that was asked about."""
+_SHOWN = 3
+"""Things that are told where all have what none should have."""
 _VALUE = "nearest_value"
 _BOUNDS = {"<": False, "<=": False, ">": True, ">=": True}
 """Whether the greatest value comes nearest to a bound."""
@@ -74,6 +76,7 @@ class Nothing:
             description that a thing should fit, or that things have the values to be compared.
         compared: The plan of the two values that were compared, and what it found, where they compare
             otherwise than was asked.
+        having: The plan of the things that have what none should have, and the first of them, where all do.
     """
 
     part: Loosened | None = None
@@ -81,6 +84,7 @@ class Nothing:
     instead: tuple[URIRef | Literal, ...] = ()
     undecided: Plan | None = None
     compared: tuple[Plan, PlanResult] | None = None
+    having: tuple[Plan, PlanResult] | None = None
 
 
 def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Nothing:
@@ -125,10 +129,33 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
                 return Nothing(part, compared=values)
             if other := _other_value(kg, loose, part, schema, ends):
                 return other
+            if isinstance(part, Block) and (all_have := _having(kg, loose, part, schema, ends)):
+                return Nothing(part, having=all_have)
             if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
                 return Nothing(part, None, _instead(kg, loose, schema, ends))
             return Nothing(part, _nearest(kg, loose, part, schema, ends))
     return Nothing()
+
+
+def denies(plan: Plan) -> bool:
+    """Return whether a plan looks for things that lack something: "lamps without a bulb"."""
+    where = plan.where
+    return not plan.grouped and len(where.without) == 1 and not (where.plans or where.either or plan.having)
+
+
+def _having(
+    kg: KnowledgeGraph, loose: Plan, lacking: Block, schema: Schema, ends: float
+) -> tuple[Plan, PlanResult] | None:
+    """Return the things that have what a plan looks for things without, and the plan that finds them."""
+    if loose.yes_or_no or loose.grouped or loose.where.without:
+        return None
+    plan = replace(loose, where=merged(loose.where, lacking), order=(), limit=_SHOWN, offset=0, ties=False)
+    try:
+        check(plan)
+    except ConfigError:
+        return None
+    found = _run(kg, plan, schema, ends)
+    return (plan, found) if found is not None and found.rows else None
 
 
 def _identity(plan: Plan) -> Comparison | None:

@@ -188,3 +188,43 @@ def test_yes_or_no_over_several_records(shop: KnowledgeGraph) -> None:
     for question, holds in (("Did Ada Kern buy a Wool Rug?", "Yes"), ("Did Cleo Maas buy a Wool Rug?", "No")):
         answer = compute(shop, question).answer
         assert answer is not None and answer.sentences[0].text.startswith(holds)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which customers placed orders in May?", {("Cleo Maas",), ("Ben Ott",)}),
+        ("Which customers placed orders in both February and May?", {("Ben Ott",)}),
+        ("Which customers placed orders in both 2023 and 2024?", {("Ada Kern",)}),
+        ("How many orders were placed each year?", {("2023", "4"), ("2024", "1")}),
+        ("When was the last order placed?", {("2024-02-12",)}),
+        ("How much does the cheapest product cost?", {("35",)}),
+        ("Which products have a higher price than average?", {("Oak Table",), ("Wool Rug",)}),
+        ("Which orders contain more than one product?", {("Order 1001",), ("Order 1004",)}),
+        ("How many orders contain a Desk Lamp?", {("3",)}),
+        ("What is the average total quantity per order?", {("3.4",)}),
+        ("What is the average order value?", {(str((490 + 630 + 210 + 675 + 175) // 5),)}),
+    ],
+)
+def test_what_was_placed_and_what_orders_hold(
+    shop: KnowledgeGraph, question: str, expected: set[tuple[str, ...]]
+) -> None:
+    assert {*given(shop, question)} == expected
+
+
+def test_a_list_is_ordered_by_a_number(shop: KnowledgeGraph) -> None:
+    answer = compute(shop, "List the products by price").answer
+    assert answer is not None and answer.computed is not None
+    assert [row[0].label for row in answer.computed.rows] == sorted(PRICES, key=PRICES.__getitem__)
+
+
+def test_that_none_lack_something_is_told_with_those_that_have_it(shop: KnowledgeGraph) -> None:
+    attempt = compute(shop, "Which orders have no order line?")
+    assert attempt.sure and attempt.answer is not None
+    assert attempt.answer.text.startswith("None: ") and "All have, such as Order 100" in attempt.answer.text
+    assert attempt.answer.citations and mrag.verify(shop, attempt.answer).ok
+
+
+def test_what_somebody_bought_is_not_who_bought_it(shop: KnowledgeGraph) -> None:
+    attempt = compute(shop, "What did customers from Kiel buy?")
+    assert not attempt.sure

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
 from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import root
-from mrag.planning.plan import Unknown
+from mrag.planning.lexical.words import is_role, root
+from mrag.planning.plan import Aggregate, Comparison, Unknown
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
 from mrag.planning.schema import PropertyInfo
@@ -25,6 +25,22 @@ _SUPPORTING = frozenset(
     "pay earn draw receive list quote display".split()
 )
 """Verbs that say little beside the noun behind them: "fly the flag of", "hold a licence"."""
+
+
+_VERBS_OF_RELATION = frozenset(
+    "flow touch pass cross lie run go goe lead stand serve work live situat surround "
+    "write written wrote publish leave left post posted submit submitt".split()
+)
+"""Verbs that say no more than that things are related, where the graph has one way only to relate them."""
+
+_LIGHT = frozenset(
+    "represent represented involve involved back backed see saw seen play played attend attended "
+    "visit visited join joined use used".split()
+)
+"""Verbs that say no more than that where things are related to things, and no name beside them is a value."""
+
+_DEEDS = frozenset("write written wrote publish post posted submit submitt".split())
+"""Those that say in which way somebody is related to a work."""
 
 
 @dataclass
@@ -117,3 +133,19 @@ class PlanVerbs(PlanExtremes):
         """Return the words in the names of the properties that are used."""
         infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
         return {w for info in infos if info is not None for name in info.names for w in content(name)}
+
+    def _leads_on(self, iri: str) -> bool:
+        info = self.schema.properties.get(iri)
+        counted = any(isinstance(h, Comparison) and isinstance(h.left, Aggregate) for h in self.having)
+        return info is not None and (info.kind == "entity" or counted)
+
+    def _only_relates(self, word: Word) -> bool:
+        """Return whether a verb says no more than that things are related, and there is one way only."""
+        light = word.low in _LIGHT or word.low.removesuffix("s") in _LIGHT
+        if light and not all(self._leads_on(iri) for iri in (*self.graph.used, *self.graph.read)):
+            return False  # where somebody has played is not where they come from
+        known = {word.low, word.stem, word.token.key} & _VERBS_OF_RELATION
+        if not (known or light) or is_role(word.low):
+            return False  # a publisher is no author, though both have published
+        said = word.low in _DEEDS or word.stem in _DEEDS
+        return not (said and any(self.joins.rivals(iri) for iri in self.graph.used))

@@ -14,17 +14,19 @@ from mrag.planning.building import checks
 from mrag.planning.building.assembly import PlanNode, QueryGraph
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past, is_role
+from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import (
     Aggregate,
     Block,
     Column,
     Comparison,
     Condition,
+    Expression,
     Order,
     Pattern,
     Plan,
     Unknown,
+    parts,
 )
 from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import FrameRestriction, Noun
@@ -39,21 +41,6 @@ _SPANNING = re.compile(r"how many (years|months|days) (after|before|since|lie|pa
 """Questions for the time between two others, which no value is."""
 
 _ANY = frozenset("a an any some another".split())
-
-_VERBS_OF_RELATION = frozenset(
-    "flow touch pass cross lie run go goe lead stand serve work live situat surround "
-    "write written wrote publish leave left post posted submit submitt".split()
-)
-"""Verbs that say no more than that things are related, where the graph has one way only to relate them."""
-
-_LIGHT = frozenset(
-    "represent represented involve involved back backed see saw seen play played attend attended "
-    "visit visited join joined use used".split()
-)
-"""Verbs that say no more than that where things are related to things, and no name beside them is a value."""
-
-_DEEDS = frozenset("write written wrote publish post posted submit submitt".split())
-"""Those that say in which way somebody is related to a work."""
 
 
 @dataclass
@@ -86,6 +73,7 @@ class Builder(PlanVerbs):
         self._denied_of_things()
         self._how_extreme()
         columns, shown, order = self._columns()
+        self.guesses += 2 * self._asks_for_its_subject()
         for restriction in later:
             self._restrict(restriction)
         self._verbs()
@@ -232,11 +220,28 @@ class Builder(PlanVerbs):
             if all(aggregates(c.value) for c in columns):
                 raise Unbuildable("a superlative of one number")
             numbers = [c.value for c in columns if c.name == order[0].column]
+            self._not_its_own(columns, numbers)
             if self.frame.groups and not any(aggregates(n) for n in numbers):
                 self.guesses += 2  # one of all is not one of each
         if self.having and columns and all(aggregates(c.value) for c in columns):
             return self._groups_counted(where, columns)
         return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)
+
+    def _asks_for_its_subject(self) -> bool:
+        """Return whether what did something is shown instead of what it did: "what did customers buy"."""
+        low = self.question.low
+        if low[0] != "what" or low[1:2] not in (["did"], ["do"], ["does"]):
+            return False
+        shown = [o for o in self.frame.outputs if isinstance(o, Noun)]
+        return any(o.end < len(low) and self.noun(o).kind == "class" for o in shown[:1])
+
+    def _not_its_own(self, columns: Sequence[Column], numbers: Sequence[Expression]) -> None:
+        """Refuse to count or sum what is itself told by a superlative: "how much is the cheapest lamp"."""
+        values = {u for n in numbers if not aggregates(n) for u in parts(n)}
+        owners = {p.subject for p in self.graph.patterns if p.object in values}
+        folded = {u for c in columns for a in aggregates(c.value) for u in a.of}
+        if owners & folded and not self.frame.groups:
+            raise Unbuildable("a fold of one thing")
 
     def _both_ways(self, columns: Sequence[Column]) -> None:
         """Let what is shown be related to each of two names in a way of its own."""
@@ -340,19 +345,3 @@ class Builder(PlanVerbs):
             self.guesses += 1
             return False
         return True
-
-    def _leads_on(self, iri: str) -> bool:
-        info = self.schema.properties.get(iri)
-        counted = any(isinstance(h, Comparison) and isinstance(h.left, Aggregate) for h in self.having)
-        return info is not None and (info.kind == "entity" or counted)
-
-    def _only_relates(self, word: Word) -> bool:
-        """Return whether a verb says no more than that things are related, and there is one way only."""
-        light = word.low in _LIGHT or word.low.removesuffix("s") in _LIGHT
-        if light and not all(self._leads_on(iri) for iri in (*self.graph.used, *self.graph.read)):
-            return False  # where somebody has played is not where they come from
-        known = {word.low, word.stem, word.token.key} & _VERBS_OF_RELATION
-        if not (known or light) or is_role(word.low):
-            return False  # a publisher is no author, though both have published
-        said = word.low in _DEEDS or word.stem in _DEEDS
-        return not (said and any(self.joins.rivals(iri) for iri in self.graph.used))

@@ -12,6 +12,7 @@ from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.literals import number_literal
 from mrag.planning.derived.property import spelt
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -36,6 +37,8 @@ from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.names import name_parts
+
+_BEEN = frozenset("is are was were be been being got get".split())
 
 
 @dataclass
@@ -100,11 +103,20 @@ class PlanConditions(PlanHappenings):
             ):
                 owner = graph.owner(self._domains(found), constants=False)  # "with a supplier": with any
                 graph.add(owner.place, info.iri, graph.fresh(info.names[0]))
+            elif not found.inverse and self._done(noun, info):
+                owner = graph.owner(self._domains(found), constants=False)  # "were placed": by anybody
+                graph.add(owner.place, info.iri, graph.fresh(info.names[0]))
             elif self._joins_named(info):
                 self._property(found, noun)
                 graph.connect()
                 if graph.broken:
                     raise Unbuildable("verb")
+
+    def _done(self, noun: Noun, info: PropertyInfo) -> bool:
+        """Return whether a verb says that something was done, by whomever: "orders were placed"."""
+        low, kinds = self.question.low, {c for n in self.graph.nodes if n.typed for c in n.classes}
+        passive = _BEEN & {*low[: noun.start]} and low[noun.end : noun.end + 1] != ["by"]
+        return bool(passive and kinds & set(info.domains)) and is_past(low[noun.end - 1])
 
     def _joins_named(self, info: PropertyInfo) -> bool:
         """Return whether a property joins things that the question names and that no property joins yet."""

@@ -23,7 +23,7 @@ from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
-from mrag.planning.composing.denied import Denial, anybody, but_not, denied, without
+from mrag.planning.composing.denied import Denial, anybody, beside, but_not, denied, without
 from mrag.planning.composing.measured import measured
 from mrag.planning.composing.money import paid
 from mrag.planning.composing.nested import (
@@ -40,11 +40,12 @@ from mrag.planning.composing.nested import (
 from mrag.planning.composing.ratios import both_counts, halves
 from mrag.planning.composing.sames import shared_value, sharing
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
-from mrag.planning.composing.unions import either_said, of_either
+from mrag.planning.composing.unions import both_times, either_said, of_either
 from mrag.planning.composing.universal import claim_of, universal
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.codes import CodeWords
+from mrag.planning.lexical.phrasal import as_one_word, phrasal_verbs
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
 from mrag.planning.reading.frame import DESCRIBED
@@ -74,6 +75,7 @@ class Parser(Drafting):
         self.weights = weights
         self._chains = chain_reader(self.schema, lexicon)
         self._codes = CodeWords(schema, lexicon.matcher.things)
+        self._phrasal = phrasal_verbs(n for i in schema.properties.values() for n in i.names)
         self._one_word: dict[str, list[Candidate]] = {}
         for info in schema.properties.values():
             for name in info.names:
@@ -93,7 +95,7 @@ class Parser(Drafting):
         """
         self.refusals = []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
-        text = rephrased(plainly(text))
+        text = as_one_word(rephrased(plainly(text)), self._phrasal)
         several = also_told(text) is None and spoken_of(text) is not None
         for draft, cost in self._read(text, meant or {}, _DEEPEST):
             if several and len(draft.shown) < 2:
@@ -156,10 +158,11 @@ class Parser(Drafting):
             if checks.finds_extreme(draft.plan) or not extreme
             for passed_over in [(split > checks.groups(way)) + 2 * checks.passes_over_or(way, draft.plan)]
         ]
-        fold = without_fold(question) if depth and all(d.ignored for d, _ in flat) else None
-        if fold is not None:
+        fold = without_fold(question) if depth else None
+        if fold is not None and (fold[2] or all(d.ignored for d, _ in flat)):
             numbers = self._read(fold[1], given, depth - 1)
-            return flat + [(whole, cost) for draft, cost in numbers if (whole := folded(draft, fold[0]))]
+            whole = [(found, cost) for draft, cost in numbers if (found := folded(draft, fold[0]))]
+            return whole if fold[2] else flat + whole
         inside = self._nested(question, mentions, given, depth) if depth else ()
         nested = [found for found in inside if checks.finds_extreme(found[0].plan) or not extreme]
         if any(superlative for _, _, superlative in nested):
@@ -190,6 +193,9 @@ class Parser(Drafting):
             both = [d for a, b in product(*sides) if (d := of_either(a, b)) is not None]
             if both:
                 return [(draft, 0.0) for draft in both[:2]]
+        if (times := both_times(question.text)) is not None:
+            sides = ([d for d in self._best(t, given)[:1] if not d.ignored] for t in times)
+            return [(d, 0.0) for a, b in product(*sides) if (d := beside(a, b)) is not None]
         if (apart_from := but_not(question, mentions)) is not None:
             return self._denied(apart_from, given) or None
         if (same := identity(question, mentions)) is not None:

@@ -15,10 +15,10 @@ from rdflib import RDF
 
 from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import all_patterns, check, mentioned
+from mrag.planning.algebra.scopes import all_patterns, check, mentioned, merged
 from mrag.planning.building.choices import Draft
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.plan import Aggregate, Place, Plan, Unknown
+from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful
 from mrag.planning.schema import Schema
@@ -172,6 +172,26 @@ def without(base: Draft, affirmed: Draft) -> Draft | None:
         base: What is asked for.
         affirmed: What is asked for, of which the description holds.
     """
+    block = _said_beside(base, affirmed)
+    if block is None:
+        return None
+    where = base.plan.where
+    return _with(base, affirmed, replace(where, without=(*where.without, block)))
+
+
+def beside(base: Draft, other: Draft) -> Draft | None:
+    """Return the plan of what is asked for, of which a second description holds as well, in a way of its own.
+
+    Args:
+        base: What is asked for.
+        other: The same, of which the second description holds.
+    """
+    block = _said_beside(base, other)
+    return None if block is None else _with(base, other, merged(base.plan.where, block))
+
+
+def _said_beside(base: Draft, affirmed: Draft) -> Block | None:
+    """Return what a draft says of the things that another asks for, with unknowns of its own."""
     plan, other = base.plan, affirmed.plan
     thing, same = _focus(plan), _focus(other)
     computed = other.having or other.limit is not None or other.where.plans or other.group_by
@@ -201,9 +221,12 @@ def without(base: Draft, affirmed: Draft) -> Draft | None:
         conditions=tuple(c for c in block.conditions if c not in plan.where.conditions),
         either=tuple(e for e in block.either if e not in plan.where.either),
     )  # fmt: skip
-    if not block.patterns:
-        return None
-    found = replace(plan, where=replace(plan.where, without=(*plan.where.without, block)))
+    return block if block.patterns else None
+
+
+def _with(base: Draft, other: Draft, where: Block) -> Draft | None:
+    """Return a draft with another block, made of what two drafts say; None if that is no plan."""
+    found = replace(base.plan, where=where)
     try:
         check(found)
     except ConfigError:
@@ -211,10 +234,10 @@ def without(base: Draft, affirmed: Draft) -> Draft | None:
     return replace(
         base,
         plan=found,
-        matches=(*base.matches, *affirmed.matches),
-        joins=max(base.joins, affirmed.joins),
-        guesses=base.guesses + affirmed.guesses,
-        ignored=(*base.ignored, *affirmed.ignored),
+        matches=(*base.matches, *other.matches),
+        joins=max(base.joins, other.joins),
+        guesses=base.guesses + other.guesses,
+        ignored=(*base.ignored, *other.ignored),
         choices={},
     )
 

@@ -68,6 +68,10 @@ _DONE: Final = re.compile(
     r"|was|are|is|have been|has been|got)?"
     r" ?(?P<v>[a-z]+(?:ed|en|old|ought|ent))\b(?P<z>.*)$"
 )
+_BY: Final = re.compile(
+    r"(?i)^(?P<a>\W*(?:list|show|give|display|return|print|rank|sort|order)\b(?: me)?(?: all)?(?: the| our)? "
+    r"\w+(?: \w+){0,2}?),? by (?:their |its |the )?(?P<y>\w+(?: \w+)?)(?P<z>\W*)$"
+)
 _COUNTING: Final = frozenset(map(root, "quantity number amount count total units copies volume".split()))
 _UNITS: Final = frozenset("units items copies pieces things".split())
 
@@ -99,7 +103,17 @@ def measured(text: str, schema: Schema) -> str | None:
             return f"{match['a']} has the {way} {info.names[0]}{match['z']}"
     if (match := _THAN.match(text)) is not None and (held := _called(schema, "held")) is not None:
         return f"{match['a']} {match['that'] or ''}have a {held.names[0]} of {match['b']}{match['z']}"
-    return _done(text, schema)
+    return _listed_by(text, schema) or _done(text, schema)
+
+
+def _listed_by(text: str, schema: Schema) -> str | None:
+    """Return the question for a list in the order of numbers or dates: "list the products by price"."""
+    match = _BY.match(text)
+    said = {root(w) for w in content(match["y"])} if match is not None else set()
+    infos = [i for i in schema.properties.values() if i.kind in ("number", "date")]
+    if match is None or not any(said <= {root(w) for w in content(n)} for i in infos for n in i.names):
+        return None
+    return f"{match['a']}, ordered by {match['y']}{match['z']}"
 
 
 def _done(text: str, schema: Schema) -> str | None:

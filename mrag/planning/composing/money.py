@@ -54,6 +54,7 @@ _NOUN: Final = re.compile(
     r"\b(?:sales (?:amount|volume|revenue|value)|order value|total sales|revenues?|turnover|takings"
     r"|spendings?|expenditures?|sales(?= (?:per|by|for each|in|of|from)\b)|total value(?= of\b))\b"
 )
+_EACH: Final = re.compile(r"(?i) (?:per|by|for each|of each)\b")
 _SO_MANY_SOLD: Final = re.compile(
     rf"(?i)^\W*how many (?:(?:{_UNITS}) of )?(?P<x>.+?) (?:have been|has been|were|was|are|did we|do we)? ?"
     rf"(?:{_SOLD})(?: in total| altogether)?{_TIME}"
@@ -89,6 +90,20 @@ def paid(
     return None
 
 
+def _noun(text: str, info: PropertyInfo, schema: Schema) -> str:
+    """Return a question with the word for an amount in the place of a noun for money; "" if it has none."""
+    if _named_so(text, schema) or (match := _NOUN.search(text)) is None:
+        return ""
+    fold = "average " if (match["fold"] or "").lower() in ("average ", "mean ") else "combined "
+    rest = text[match.end() :]
+    if isinstance(info, DerivedProperty) and fold == "average ":
+        # One sum for each order, and their average.
+        each = " per order" if "order value" in match[0].lower() else ""
+        fold = "average combined " if each or _EACH.match(rest) else fold
+        rest = each + rest
+    return f"{text[: match.start()]}{fold}{_AMOUNT}{rest}"
+
+
 def _asked(text: str, info: PropertyInfo, schema: Schema) -> str:
     """Return a question with the word for an amount in it; "" for one that is not of money."""
     if (match := _MOST.match(text)) is not None:
@@ -102,12 +117,7 @@ def _asked(text: str, info: PropertyInfo, schema: Schema) -> str:
         whose = match["x"] or match["y"]
         each = re.match(r"(?i)(?:each|every) ", whose)
         return f"What is the combined {_AMOUNT}{' for ' if each else ' of '}{whose}{_of(match['rest'])}?"
-    if _named_so(text, schema) or (match := _NOUN.search(text)) is None:
-        return ""
-    fold = "average " if (match["fold"] or "").lower() in ("average ", "mean ") else "combined "
-    if "order value" in match[0].lower() and isinstance(info, DerivedProperty) and fold == "average ":
-        return ""  # that is one sum for each order, and their average
-    return f"{text[: match.start()]}{fold}{_AMOUNT}{text[match.end() :]}"
+    return _noun(text, info, schema)
 
 
 def _sold(text: str, info: PropertyInfo, schema: Schema) -> str:

@@ -299,13 +299,13 @@ def folded(draft: Draft, fold: Fold) -> Draft | None:
     return replace(draft, plan=found, shown=(name,))
 
 
-def without_fold(question: QuestionText) -> tuple[Fold, str] | None:
-    """Return what a question makes of numbers that it computes first, and the question for those numbers.
+def without_fold(question: QuestionText) -> tuple[Fold, str, bool] | None:
+    """Return what a question makes of numbers, the question for those, and whether they are sums.
 
     Example:
         >>> from mrag.planning.reading.question import cut
         >>> without_fold(cut("What is the average number of rivers per state?"))
-        ('average', 'What is the number of rivers per state?')
+        ('average', 'What is the number of rivers per state?', False)
     """
     found = list(cues(question.low))
     for cue in found:
@@ -313,7 +313,8 @@ def without_fold(question: QuestionText) -> tuple[Fold, str] | None:
         if cue.kind == "fold" and cue.value in ("average", "maximum", "minimum") and computed:
             words = question.words
             start, end = words[cue.start].token.start, words[cue.end].token.start
-            return cast(Fold, cue.value), question.text[:start] + question.text[end:]
+            text = question.text[:start] + question.text[end:]
+            return cast(Fold, cue.value), text, computed[0].value == "sum"
     return None
 
 

@@ -28,6 +28,15 @@ _VERBS: Final = frozenset(
 _EITHER: Final = re.compile(r"(?i)\beither ")
 _PREPOSITIONS: Final = frozenset("in at from of on".split())
 _UNTIL: Final = frozenset("per for each by sorted ordered".split())
+_TIME: Final = (
+    r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|(?:the )?(?:first|second|third|fourth) quarter(?: of)?|q[1-4]|spring|summer|autumn|winter)"
+    r"(?:,? (?:of )?(?:1\d|20)\d\d)?|(?:1\d|20)\d\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
+)
+_BOTH: Final = re.compile(
+    rf"(?i)^(?P<head>.+ )(?P<in>in|on|during) both (?P<one>{_TIME}) and "
+    rf"(?:in |on |during )?(?P<other>{_TIME})(?P<tail>\b.*)$"
+)
 
 
 def either_said(question: QuestionText, mentions: Sequence[NameMention]) -> tuple[str, str] | None:
@@ -61,6 +70,20 @@ def either_said(question: QuestionText, mentions: Sequence[NameMention]) -> tupl
     relative = low[begin] in _RELATIVE and low[behind] not in _RELATIVE | _WITH
     joint = low[begin] + " " if relative else ""
     return (f"{head} {_EITHER.sub('', first)}?", f"{head} {joint}{second}?")
+
+
+def both_times(text: str) -> tuple[str, str] | None:
+    """Return a question for what happened at each of two times as one for each; None for others.
+
+    Example:
+        >>> both_times("Who won in both 2012 and 2016?")
+        ('Who won in 2012?', 'Who won in 2016?')
+    """
+    match = _BOTH.match(text)
+    if match is None:
+        return None
+    parts = (f"{match['head']}{match['in']} {match[time]}{match['tail']}" for time in ("one", "other"))
+    return next(parts), next(parts)
 
 
 def _values(mentions: Iterable[NameMention]) -> bool:

@@ -151,17 +151,21 @@ def segmentations(
 def _parts_of_names(question: QuestionText, mentions: Sequence[NameMention]) -> set[int]:
     """Return the places of words that name a thing, or a class or a property together with those beside them.
 
-    Without them less is said: graph databases are not all databases.
+    Without them less is said: graph databases are not all databases, and orders in May are not all orders.
     """
-    return {
-        at
-        for m in mentions
-        if (m.end - m.start > 1 and m.candidates[0].kind in ("class", "property"))
-        or (m.candidates[0].kind in ("class", "entity") and m.candidates[0].way == "exact")
-        if m.candidates[0].score > 0.94
-        for at in range(m.start, m.end)
-        if not is_stopword(question.words[at].token.key)
-    } | {m.start for m in mentions if m.end - m.start == 1 and question.words[m.start].token.raw == "A"}
+    return (
+        {p.start for p in question.periods}
+        | {
+            at
+            for m in mentions
+            if (m.end - m.start > 1 and m.candidates[0].kind in ("class", "property"))
+            or (m.candidates[0].kind in ("class", "entity") and m.candidates[0].way == "exact")
+            if m.candidates[0].score > 0.94
+            for at in range(m.start, m.end)
+            if not is_stopword(question.words[at].token.key)
+        }
+        | {m.start for m in mentions if m.end - m.start == 1 and question.words[m.start].token.raw == "A"}
+    )
 
 
 def _key(way: tuple[float, tuple[QuestionItem, ...]]) -> tuple[float, int, tuple[int, ...]]:

@@ -87,6 +87,23 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
         (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
+        (r"\bmost recently(?=\W*$)", "last"),
+        (
+            r"\b(?:a )?(?:higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
+            r"a \g<x> above the average",
+        ),
+        (
+            r"\b(?:a )?(?:lower|smaller|less) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
+            r"a \g<x> below the average",
+        ),
+        (
+            r"(?<!name )(?<!names )(?<!title )(?<!titles )(?<!text )(?<!description )(?<!address )\b"
+            r"(?P<v>contain(?:s|ing)?) "
+            r"(?=(?:an? (?!\w\b|word\b|letter\b|string\b|digit\b|number\b)|(?:the|both|any) "
+            r"(?!words?\b|letters?\b|text\b|string\b|phrase\b|digits?\b)"
+            r"|(?:more|less|fewer|at|over|exactly|only|no|two|three|four|five|\d+)\b)[^'\"“‘]*$)",
+            "have ",
+        ),
         (r"\bworst[- ]rated\b", "lowest-rated"),
         (
             rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
