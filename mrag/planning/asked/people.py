@@ -12,7 +12,7 @@ from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past, root
-from mrag.planning.plan import Column, Expression, Unknown
+from mrag.planning.plan import Column, Expression, Number, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.text.english import AGENTS
@@ -214,6 +214,44 @@ class PlanPeople(PlanChoices):
                  for name in self.schema.classes[c].names[:1] for w in name.lower().split()}  # fmt: skip
         people = kinds_of_people(self.schema)
         return not kinds or not people or any(map(self._people, nodes)) or bool(kinds & AGENTS)
+
+    def _is_thing(self, value: Unknown) -> bool:
+        """Return whether an unknown stands for things rather than for values."""
+        infos = (
+            self.schema.properties.get(str(p.predicate)) for p in self.graph.patterns if p.object == value
+        )
+        return any(i is not None and i.kind == "entity" for i in infos)
+
+    def _asks_for_its_subject(self) -> bool:
+        """Return whether what did something is shown instead of what it did: "what did customers buy"."""
+        low = self.question.low
+        if low[0] != "what" or low[1:2] not in (["did"], ["do"], ["does"]):
+            return False
+        shown = [o for o in self.frame.outputs if isinstance(o, Noun)]
+        return any(o.end < len(low) and self.noun(o).kind == "class" for o in shown[:1])
+
+    def _people_for(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
+        """Return what a "who" shows: people, in the place of what they have or did."""
+        columns, shown = self._whoever_has(columns, shown)
+        return (columns, shown) if self._somebody(columns, shown) else self._doers_of(columns, shown)
+
+    def _whoever_has(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
+        """Return whoever has the number or the date that is shown: "who" asks for no number."""
+        asked = next((c.value for c in columns if [c.name] == shown), None)
+        value = asked.value if isinstance(asked, Number) else asked
+        said = next(
+            (p for p in self.graph.patterns if p.object == value and isinstance(value, Unknown)), None
+        )
+        info = self.schema.properties.get(str(said.predicate)) if said is not None else None
+        if said is None or info is None or info.kind not in ("number", "date"):
+            return columns, shown
+        node = next((n for n in self.graph.nodes if n.place == said.subject), None)
+        if node is None or not isinstance(node.place, Unknown) or not kinds_of_people(self.schema):
+            return columns, shown
+        person = node if self._people(node) else self._person_of(node)
+        if person is None or not isinstance(person.place, Unknown):
+            raise Unbuildable("nobody has it")
+        return [Column(person.place, person.place.name), *columns], [person.place.name]
 
     def _doers_of(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return the people who have done what is shown: "who reviewed it" asks for no reviews."""

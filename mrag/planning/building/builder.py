@@ -88,7 +88,6 @@ class Builder(PlanVerbs):
         self._membership()
         wanted = self._extreme_wanted()
         self.graph.connect()
-        self._others()
         if self.graph.broken:
             raise Unbuildable("not connected")
         self._attached()
@@ -99,9 +98,10 @@ class Builder(PlanVerbs):
         if frame.asks == "where" and ways_to_say_where(self.graph.nodes[0].classes[0], self.schema) > 1:
             self.guesses += 1  # the city or the street
         self._extremes(columns, order, wanted)
-        if frame.asks == "who" and not self._somebody(columns, shown):
-            columns, shown = self._doers_of(columns, shown)
+        if frame.asks == "who":
+            columns, shown = self._people_for(columns, shown)
         self._both_ways(columns)
+        self._others(columns)
         self._apart(columns)
         where = self.graph.block()
         if where.empty:
@@ -202,12 +202,13 @@ class Builder(PlanVerbs):
             graph.patterns.append(Pattern(named[0].place, RDF.type, URIRef(typed[0].classes[0])))
             graph.nodes.remove(typed[0])
 
-    def _others(self) -> None:
+    def _others(self, columns: Sequence[Column]) -> None:
         """Leave out the thing itself, where others that share something with it are asked for."""
         if not self.frame.same:
             return
         named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
-        for node in self.graph.nodes[:1]:
+        shown = [n for n in self.graph.nodes if n.place in {c.value for c in columns}]
+        for node in shown[:1] or self.graph.nodes[:1]:
             for other in named:
                 if set(node.classes) & set(other.classes) and isinstance(node.place, Unknown):
                     self.graph.conditions.append(Comparison(node.place, "!=", other.place))
@@ -221,19 +222,13 @@ class Builder(PlanVerbs):
                 raise Unbuildable("a superlative of one number")
             numbers = [c.value for c in columns if c.name == order[0].column]
             self._not_its_own(columns, numbers)
+            if any(isinstance(n, Unknown) and self._is_thing(n) for n in numbers):
+                raise Unbuildable("things are neither great nor small")
             if self.frame.groups and not any(aggregates(n) for n in numbers):
                 self.guesses += 2  # one of all is not one of each
         if self.having and columns and all(aggregates(c.value) for c in columns):
             return self._groups_counted(where, columns)
         return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)
-
-    def _asks_for_its_subject(self) -> bool:
-        """Return whether what did something is shown instead of what it did: "what did customers buy"."""
-        low = self.question.low
-        if low[0] != "what" or low[1:2] not in (["did"], ["do"], ["does"]):
-            return False
-        shown = [o for o in self.frame.outputs if isinstance(o, Noun)]
-        return any(o.end < len(low) and self.noun(o).kind == "class" for o in shown[:1])
 
     def _not_its_own(self, columns: Sequence[Column], numbers: Sequence[Expression]) -> None:
         """Refuse to count or sum what is itself told by a superlative: "how much is the cheapest lamp"."""

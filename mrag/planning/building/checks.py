@@ -75,12 +75,15 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
         return None  # a success rate is no fee
     deed = mention.end - mention.start == 1 and _deed(question.low, mention.start)
     role = mention.end - mention.start == 1 and is_role(question.low[mention.start])
+    # Who "manages" a team is not called a manager.
+    verb = mention.end - mention.start == 1 and not is_role(question.low[mention.start].removesuffix("s"))
     said = {w.stem for w in question.words[mention.start : mention.end]}
     kept = tuple(
         c for c in mention.candidates
         if (c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said)
         and not (deed and c.way == "tokens" and c.kind in ("value", "entity"))
         and not (role and c.way == "meaning" and not any(map(is_role, c.name.lower().split())))
+        and not (verb and c.kind == "value" and c.way != "exact" and is_role(c.name.split()[-1].lower()))
     )  # fmt: skip
     return replace(mention, candidates=kept) if kept else None
 
@@ -115,10 +118,10 @@ def leads_to_things(mention: NameMention, schema: Schema) -> bool:
 
 
 def leading_to_names(plan: Plan) -> list[str]:
-    """Return the properties that lead from things that are asked for to what is named."""
+    """Return the properties that relate things that are asked for to what is named."""
     found = (
         str(p.predicate) for p in plan.where.patterns
-        if isinstance(p.subject, Unknown) and isinstance(p.object, URIRef) and p.predicate != RDF.type
+        if p.predicate != RDF.type and {type(p.subject), type(p.object)} == {Unknown, URIRef}
     )  # fmt: skip
     return list(dict.fromkeys(found))
 

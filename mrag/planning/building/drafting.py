@@ -16,6 +16,7 @@ from mrag.planning.derived.amounts import amounts_of
 from mrag.planning.derived.spans import spans_of
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
+from mrag.planning.lexical.words import root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reading.frame import Frame
 from mrag.planning.reading.question import QuestionText
@@ -65,14 +66,23 @@ class Drafting:
         if first is None:
             yield from self._otherwise(question, way, schema)
             return
+        told = [p for p in checks.leading_to_names(first.plan) if self._joins.told_twice(p)]
+        other_deed = [p for p in told if self._done_otherwise(p, question, way)]
+        first = replace(first, guesses=first.guesses + 2 * bool(other_deed))
         yield _undecided(first)
         if not flips:
             return
-        for twice in [p for p in checks.leading_to_names(first.plan) if self._joins.told_twice(p)][:1]:
-            draft = self._draft(question, way, schema, {}, frozenset((twice,)))
+        for twice in sorted(told, key=lambda p: p not in other_deed)[:1]:
+            avoided = (
+                frozenset(i for i in self.schema.properties if self._done_otherwise(i, question, way))
+                if twice in other_deed
+                else frozenset((twice,))
+            )
+            draft = self._draft(question, way, schema, {}, avoided)
             if draft is not None:
                 # Where both ways find the same it is told twice, else it is another answer.
-                yield replace(draft, joins=first.joins, guesses=first.guesses + 1.0)
+                cost = 0.0 if twice in other_deed else 1.0
+                yield replace(draft, joins=first.joins, guesses=draft.guesses + cost)
         for tied in first.ties[:2]:
             draft = self._draft(question, way, schema, {}, frozenset((tied,)))
             if draft is not None:
@@ -86,6 +96,18 @@ class Drafting:
                     draft = self._draft(question, way, schema, {start: other})
                     if draft is not None:
                         yield draft
+
+    def _done_otherwise(self, iri: str, question: QuestionText, way: Segmentation) -> bool:
+        """Return whether a property says how somebody is related by a verb that the question lacks.
+
+        Who works on a project need not be who it is "led by", where there are records of others who do.
+        """
+        named = (c.term for i in way.items if i.mention is not None for c in i.mention.candidates[:3])
+        info = self.schema.properties.get(iri)
+        words = info.names[0].lower().split() if info is not None and info.names else []
+        if iri in named or len(words) != 2 or words[-1] != "by":
+            return False
+        return root(words[0]) not in {root(w) for w in question.low}
 
     def _otherwise(self, question: QuestionText, way: Segmentation, schema: Schema) -> Iterator[Draft]:
         """Yield drafts of what cannot be built with the likeliest names: a kind that nothing leads to."""

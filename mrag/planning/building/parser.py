@@ -38,6 +38,7 @@ from mrag.planning.composing.nested import (
     without_fold,
 )
 from mrag.planning.composing.ratios import both_counts, halves
+from mrag.planning.composing.relatives import compared_with, relative_of
 from mrag.planning.composing.sames import shared_value, sharing
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
 from mrag.planning.composing.unions import both_times, either_said, of_either
@@ -51,6 +52,7 @@ from mrag.planning.plan import Plan
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import segmentations
+from mrag.planning.rephrasing.anybody import with_people
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import more_than_other, rephrased
 from mrag.planning.schema import Schema
@@ -95,7 +97,7 @@ class Parser(Drafting):
         """
         self.refusals = []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
-        text = as_one_word(rephrased(plainly(text)), self._phrasal)
+        text = with_people(as_one_word(rephrased(plainly(text)), self._phrasal), self.schema)
         several = also_told(text) is None and spoken_of(text) is not None
         for draft, cost in self._read(text, meant or {}, _DEEPEST):
             if several and len(draft.shown) < 2:
@@ -201,6 +203,9 @@ class Parser(Drafting):
         if (same := identity(question, mentions)) is not None:
             things = self._read(same[1], given, depth - 1)
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
+        if (relative := relative_of(question.text)) is not None:
+            others = compared_with(relative, lambda t: self._best(t, given), self._named, self.schema)
+            return [(draft, 0.0) for draft in others if self._checked(draft)] or None
         if (shared := shared_value(question.text)) is not None:
             alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
             return [(draft, 0.0) for draft in alike if self._checked(draft)] or None

@@ -130,7 +130,7 @@ def _whether(
 
 def counts_unread(question: QuestionText, mentions: Sequence[NameMention]) -> bool:
     """Return whether a question compares numbers of things in a way that is not read."""
-    for first in _longest(m for m in mentions if _is(m, "class")):
+    for first in _longest(m for m in mentions if _is(m, "class") or _is(m, "value")):
         found = _compared(question.low, first)
         behind = question.low[_after(question.low, found[2]) :][:1] if found is not None else []
         if behind and not (behind[0] in NUMBERS or any(c.isdigit() for c in behind[0])):

@@ -18,6 +18,7 @@ from mrag.planning.building.literals import identifier
 from mrag.planning.composing.nested import described
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.schema import Schema
+from mrag.text.grammar import plural
 
 Read = Callable[[str], Sequence[Draft]]
 Named = Callable[[str], Sequence[Candidate]]
@@ -34,6 +35,7 @@ _SAME = re.compile(
 _CLAUSE = re.compile(
     r"(?i)^(?P<subject>.+?) (?P<verb>was|were|is|are|did|has been|have been|had been)(?P<more>(?: .+)?)$"
 )
+_WHO = re.compile(r"(?i)^\W*who(?: else| all)?(?: is| are| was| were| has| have)?$")
 _STAND_IN, _BEHIND = "1357", "1358"
 """A year that stands in a question for one that is not known yet, and the one behind it."""
 
@@ -132,7 +134,11 @@ def _at_the_same_time(
 def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Iterator[Draft]:
     things = [c for c in named(shared.other) if c.kind == "entity"]
     properties = [c for c in named(shared.what) if c.kind == "property"]
-    for outer in read(shared.outer)[:1]:
+    who = [schema.classes[c] for t in things for c in t.classes if c in schema.classes]
+    outer_text = (
+        f"Which {plural(who[0].names[0])} are there?" if _WHO.match(shared.outer) and who else shared.outer
+    )
+    for outer in read(outer_text)[:1]:
         cls = _kind(outer, schema)
         if cls is None or outer.ignored:
             continue

@@ -13,7 +13,7 @@ from typing import Literal as OneOf
 
 from mrag.planning.lexical.candidates import Candidate, Named, Way
 from mrag.planning.lexical.synonyms import SPENT, is_everyday, synonym_roots
-from mrag.planning.lexical.words import is_empty, is_role, root
+from mrag.planning.lexical.words import is_empty, is_past, is_role, root
 from mrag.planning.schema import Schema
 from mrag.text.english import PERSON_WORDS, VERBS
 from mrag.text.tokens import TextToken, fold, words_in
@@ -39,6 +39,8 @@ _UNITS: Final[dict[str, tuple[str, ...]]] = {
 
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
+_DATES: Final = ({"date"}, {"day"}, {"time"}, {"timestamp"})
+"""What a property of dates is called beside a verb."""
 _DEEDS: Final = _VERB_ROOTS | {root("purchase")}
 
 
@@ -153,6 +155,7 @@ class SchemaWords:
         for at in self._by_bag.get(frozenset(weighty), ()) if len(weighty) > 1 else ():
             # "The number of students enrolled" is the number of enrolled students.
             yield self._candidate(at, 0.85, "inflected")
+        yield from self._dated(span, roots[0])
         yield from self._partly(weighty, "tokens", 1.0)
         deed = len(span) == 1 and roots[0] in _DEEDS and not is_role(span[0].raw.rstrip("s"))
         for instead in _with_synonyms(weighty):
@@ -164,6 +167,12 @@ class SchemaWords:
         if len(span) == 1 and not is_everyday(keys[0]):
             for name in self._said.get(roots[0], ()):
                 yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
+
+    def _dated(self, span: Sequence[TextToken], verb: str) -> Iterator[tuple[Candidate, SchemaName]]:
+        """Yield the properties that say when something was done: "hired" means the hire date."""
+        for at in self._by_root.get(verb, ()) if len(span) == 1 and is_past(span[0].raw.lower()) else ():
+            if {*self.names[at].weighty} - {verb} in _DATES:
+                yield self._candidate(at, 0.85, "inflected")
 
     def _otherwise_called(
         self, roots: tuple[str, ...], weighty: tuple[str, ...]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Fold, Part
 from mrag.planning.reading.frame import (
     Compared,
@@ -70,7 +71,7 @@ class NounReader(QuantityReader):
             left = frame.nouns[-2] if len(frame.nouns) > 1 else None
             measure = FrameMeasure(None, noun)
             self._compared(Compared(waiting.compare, measure, left=left, at=noun.start))
-        elif waiting.show and (self._object_of_who(noun) or self._dated_deed(noun)):
+        elif waiting.show and (self._object_of_who(noun) or self._deed(noun)):
             waiting.show = False
         elif waiting.show or (self._listed(noun) and self._continues(before, noun.start)):
             noun.role = "output"
@@ -234,6 +235,19 @@ class NounReader(QuantityReader):
             return False
         return behind[0] not in VERBS_OF_ASKING
 
+    def _deed(self, noun: Noun) -> bool:
+        """Return whether a verb says what things do: "which engineers earn", "what did Ada publish"."""
+        return self._dated_deed(noun) or self._deed_of_value(noun)
+
+    def _deed_of_value(self, noun: Noun) -> bool:
+        """Return whether a verb is said of the things of a value: "which engineers earn"."""
+        info = self.schema.properties.get(noun.candidates[0].term)
+        before = [r.mention for r in self.frame.restrictions if r.mention.end == noun.start]
+        verb = noun.end - noun.start == 1 and noun.candidates[0].way != "exact"
+        plural = self.question.low[noun.start - 1].endswith("s")
+        things = plural and before and before[0].candidates[0].kind == "value"
+        return bool(things and verb and info is not None and info.kind in ("number", "date"))
+
     def _dated_deed(self, noun: Noun) -> bool:
         """Return whether a verb tells what happened to the things that are asked for: "what did Ada publish".
 
@@ -302,7 +316,7 @@ class NounReader(QuantityReader):
         top.measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
         behind_class = next((i for i in self.items if i.start == noun.end and i.mention is not None), None)
-        judged = self.question.low[noun.end - 1].endswith("ed")  # "the best rated comedy" asks for comedies
+        judged = is_past(self.question.low[noun.end - 1])  # "the best rated comedy" asks for comedies
         if (
             behind_class
             and behind_class.mention
@@ -323,8 +337,8 @@ class NounReader(QuantityReader):
 
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
-        if self._bounded_fold(noun):
-            noun.role = "compared"  # the bound takes the fold
+        if self._bounded_fold(noun) or (waiting.count and self._deed_of_value(noun)):
+            noun.role = "compared"  # the bound takes the fold, or what a verb is said of is counted
             return
         info = self.schema.properties.get(noun.candidates[0].term)
         if waiting.count and waiting.fold is not None and info is not None and info.kind == "number":

@@ -38,7 +38,7 @@ _NOISE = frozenset(
     "combination combinations pair pairs offer offers offered offering provides feature features "
     "convert converted integer share shares sharing "
     "receive received earn earns earned obtain obtained gain gained got gotten achieve achieved acquired "
-    "recorded registered actually really already still "
+    "recorded registered actually really already still yet "
     "occur occurred happen happened relevant correspond belongs did done hold holds held host hosts "
     "showing shows "
     "anything anyone anybody someone somebody something everyone everybody "
