@@ -11,7 +11,7 @@ from rdflib import RDF, Literal, URIRef
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.roles import PlanRoles, plain
-from mrag.planning.algebra.scopes import aggregates, all_patterns, check, merged, sides
+from mrag.planning.algebra.scopes import aggregates, check, merged, sides
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -138,14 +138,10 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
 
 
 def denies(plan: Plan) -> bool:
-    """Return whether a plan looks for things that lack something, and says nothing else of that."""
+    """Return whether a plan looks for things of a class that lack something, and says no more of them."""
     where = plan.where
-    if plan.grouped or plan.having or where.plans or where.either or len(where.without) != 1:
-        return False
-    lacking, said = (
-        {p.predicate for p in all_patterns(b)} for b in (where.without[0], replace(where, without=()))
-    )
-    return not lacking & said - {RDF.type}
+    more = where.plans or where.either or where.conditions or plan.having or plan.grouped
+    return not more and len(where.without) == 1 and all(p.predicate == RDF.type for p in where.patterns)
 
 
 def _having(

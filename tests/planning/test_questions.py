@@ -248,7 +248,6 @@ REFUSED = {
         "Who manages nobody?",
         "How many parking lots does Engineering have?",
         "What is the median price of hardware?",
-        "Which countries have no suppliers?",
     ],
 }
 

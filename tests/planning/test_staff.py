@@ -127,3 +127,18 @@ def test_anybody_is_one_of_the_people(firm: KnowledgeGraph, question: str, holds
 @pytest.mark.parametrize("question", ["Who manages the most people?", "Who has the most reports?"])
 def test_what_is_not_understood_is_not_computed(firm: KnowledgeGraph, question: str) -> None:
     assert not compute(firm, question).sure
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who left the company?", ["Elena Roth"]),
+        ("Top 2 earners in Research", ["Bernd Koch", "Elena Roth"]),
+        ("Which departments are in Berlin?", ["Sales"]),
+        ("How many hours does Carla Jung spend on Borealis?", ["10"]),
+        ("Which employees were hired before Carla Jung was hired?", ["Anna Weber", "Bernd Koch", "David Maier"]),
+        ("Which employees were hired after Bernd Koch was hired and know Python?", ["Carla Jung", "Elena Roth"]),
+    ],
+)
+def test_of_the_whole_firm(firm: KnowledgeGraph, question: str, expected: list[str]) -> None:
+    assert given(firm, question) == expected

@@ -22,7 +22,7 @@ MEASURING = frozenset(
 _SUPPORTING = frozenset(
     root(verb)
     for verb in "hold carry bear fly celebrate possess enjoy boast feature sport wear keep observe charge "
-    "pay earn draw receive list quote display".split()
+    "pay earn draw receive list quote display spend log devote".split()
 )
 """Verbs that say little beside the noun behind them: "fly the flag of", "hold a licence"."""
 
@@ -112,13 +112,13 @@ class PlanVerbs(PlanExtremes):
         )
 
     def _supports(self, at: int) -> bool:
-        """Return whether a verb says little beside the property behind it, whose value the plan has."""
+        """Return whether a verb says little beside a property that is named, whose value the plan has."""
         if root(self.question.low[at]) not in _SUPPORTING:
             return False
-        behind = {w.stem for w in self.question.words[at + 1 : at + 5]}
+        near = {w.stem for w in self.question.words[max(0, at - 6) : at + 5]}
         infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
         said = (name for i in infos if i is not None and i.kind != "entity" for name in i.names)
-        if not any(behind & {*content(name)} for name in said):
+        if not any(near & {*content(name)} for name in said):
             return False
         self.guesses += 0.5
         return True
@@ -144,7 +144,7 @@ class PlanVerbs(PlanExtremes):
         light = word.low in _LIGHT or word.low.removesuffix("s") in _LIGHT
         if light and not all(self._leads_on(iri) for iri in (*self.graph.used, *self.graph.read)):
             return False  # where somebody has played is not where they come from
-        known = {word.low, word.stem, word.token.key} & _VERBS_OF_RELATION
+        known = {word.low, word.stem, word.token.key, root(word.low)} & _VERBS_OF_RELATION
         if not (known or light) or is_role(word.low):
             return False  # a publisher is no author, though both have published
         said = word.low in _DEEDS or word.stem in _DEEDS

@@ -66,7 +66,7 @@ class PlanConditions(PlanHappenings):
             elif (
                 info.kind in ("number", "date", "text")
                 and not self._beside(noun)
-                and self._with(noun)
+                and (self._with(noun) or self._when_done(noun, found, info))
                 and info.iri not in self.graph.used
                 # "The highest elevation" orders even where a property is called so.
                 and not is_superlative(self.question.low[noun.start])
@@ -78,6 +78,10 @@ class PlanConditions(PlanHappenings):
         if not self._beside(noun) and info.iri not in self.graph.used:
             value = self.graph.value(self.graph.owner(self._domains(found)), info)
             self.graph.conditions.append(Comparison(value, "=", info.truth_value(True)))
+
+    def _when_done(self, noun: Noun, found: Candidate, info: PropertyInfo) -> bool:
+        """Return whether a verb says that something happened of which the date is known: "who resigned"."""
+        return info.kind == "date" and found.score > 0.8 and is_past(self.question.low[noun.end - 1])
 
     def _with(self, noun: Noun) -> bool:
         return bool(

@@ -39,7 +39,7 @@ from mrag.planning.composing.nested import (
 )
 from mrag.planning.composing.ratios import both_counts, halves
 from mrag.planning.composing.relatives import compared_with, relative_of
-from mrag.planning.composing.sames import shared_value, sharing
+from mrag.planning.composing.sames import after_event, compared_with_event, shared_value, sharing
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
 from mrag.planning.composing.unions import both_times, either_said, of_either
 from mrag.planning.composing.universal import claim_of, universal
@@ -52,7 +52,7 @@ from mrag.planning.plan import Plan
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import segmentations
-from mrag.planning.rephrasing.anybody import with_people
+from mrag.planning.rephrasing.anybody import with_people, without_house
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import more_than_other, rephrased
 from mrag.planning.schema import Schema
@@ -97,7 +97,8 @@ class Parser(Drafting):
         """
         self.refusals = []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
-        text = with_people(as_one_word(rephrased(plainly(text)), self._phrasal), self.schema)
+        text = as_one_word(rephrased(plainly(text)), self._phrasal)
+        text = without_house(with_people(text, self.schema), self.schema)
         several = also_told(text) is None and spoken_of(text) is not None
         for draft, cost in self._read(text, meant or {}, _DEEPEST):
             if several and len(draft.shown) < 2:
@@ -206,6 +207,12 @@ class Parser(Drafting):
         if (relative := relative_of(question.text)) is not None:
             others = compared_with(relative, lambda t: self._best(t, given), self._named, self.schema)
             return [(draft, 0.0) for draft in others if self._checked(draft)] or None
+        if (event := after_event(question.text)) is not None:
+            later = [
+                d for d in compared_with_event(event, lambda t: self._best(t, given)) if self._checked(d)
+            ]
+            if later:
+                return [(draft, 0.0) for draft in later]
         if (shared := shared_value(question.text)) is not None:
             alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
             return [(draft, 0.0) for draft in alike if self._checked(draft)] or None

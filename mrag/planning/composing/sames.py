@@ -17,6 +17,7 @@ from mrag.planning.building.choices import Draft
 from mrag.planning.building.literals import identifier
 from mrag.planning.composing.nested import described
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import is_past
 from mrag.planning.schema import Schema
 from mrag.text.grammar import plural
 
@@ -31,6 +32,10 @@ _SAME = re.compile(
     rf" (?P<as>as|that|in which|on which|when)|{_IN}the (?P<one>{'|'.join(_UNITS)})"
     rf" (?P<rel>that|in which|on which|when)|{_WITH}the (?:very )?same (?P<what>\w+(?: \w+){{0,3}}?) as)"
     r" (?P<rest>.+?)\W*$"
+)
+_AFTER = re.compile(
+    r"(?i)^(?P<head>.+? (?P<way>before|after|since)) (?:the (?:day|time|moment) (?:that |when )?)?"
+    r"(?P<clause>(?!\d)\w.*? \w+)\W*$"
 )
 _CLAUSE = re.compile(
     r"(?i)^(?P<subject>.+?) (?P<verb>was|were|is|are|did|has been|have been|had been)(?P<more>(?: .+)?)$"
@@ -129,6 +134,46 @@ def _at_the_same_time(
                 own = next((s for s in alike if isinstance(s, URIRef)), None) if shared.same else None
                 yield found if own is None else _without(found, said[0].subject, own)
                 return
+
+
+def after_event(text: str) -> tuple[str, pl.Relation, str] | None:
+    """Return a question up to a time, how that compares, and what happened then; None for other questions.
+
+    Example:
+        >>> after_event("Which projects started after Apollo ended?")
+        ('Which projects started after', '>', 'Apollo ended')
+    """
+    match = _AFTER.match(text)
+    if match is None or not is_past(match["clause"].split()[-1].lower()):
+        return None
+    return match["head"], ">" if match["way"].lower() in ("after", "since") else "<", match["clause"]
+
+
+def compared_with_event(event: tuple[str, pl.Relation, str], read: Read) -> Iterator[Draft]:
+    """Yield drafts of a question for what was before or after something happened.
+
+    Args:
+        event: What `after_event` returns.
+        read: Reads a question; best drafts first.
+    """
+    head, relation, clause = event
+    for outer in read(f"{head} {_STAND_IN}?")[:2]:
+        where = outer.plan.where
+        conditions = [c for c in where.conditions if _bounds(c)]
+        times = {u for c in conditions for u in _dated(c)}
+        if len(times) != 1 or outer.ignored:
+            continue
+        plain = replace(where, conditions=tuple(c for c in where.conditions if c not in conditions))
+        kept = replace(outer, plan=replace(outer.plan, where=plain))
+        for inner in (d for question in _when(clause) for d in read(question)[:1]):
+            value = _only_value(inner)
+            if value is None or inner.ignored or inner.plan.grouped or inner.plan.limit is not None:
+                continue
+            block, other = _renamed(inner.plan.where, value, kept.plan)
+            sides = (pl.DatePart("date", time) for time in (times.pop(), other))
+            found = _joined(kept, block, pl.Comparison(next(sides), relation, next(sides)), inner.matches)
+            yield replace(found, joins=found.joins + inner.joins, guesses=found.guesses + inner.guesses)
+            return
 
 
 def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Iterator[Draft]:

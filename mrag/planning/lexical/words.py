@@ -24,7 +24,8 @@ _PAST: Final = {
     past: verb
     for verb, forms in (
         pair.split(":")
-        for pair in "drive:drove,driven|fly:flew,flown|sing:sang,sung|swim:swam,swum|win:won|spend:spent|"
+        for pair in "leave:left|drive:drove,driven|"
+        "fly:flew,flown|sing:sang,sung|swim:swam,swum|win:won|spend:spent|"
         "pay:paid|send:sent|lend:lent|teach:taught|catch:caught|bring:brought|come:came|go:went,gone|eat:ate,eaten|"
         "drink:drank,drunk|choose:chose,chosen|break:broke,broken|wear:wore,worn|lose:lost|throw:threw,thrown|"
         "grow:grew,grown|draw:drew,drawn|ride:rode,ridden|beat:beaten|sleep:slept|keep:kept|steal:stole,stolen|"

@@ -1,4 +1,4 @@
-"""Somebody and anybody in questions for yes or no, by the name that the graph has for people."""
+"""Words for people, and for whose graph it is, by the names that a graph has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from typing import Final
 
 from mrag.planning.asked.deeds import kinds_of_people
+from mrag.planning.lexical.words import root
 from mrag.planning.schema import Schema
+from mrag.text.grammar import plural
+from mrag.text.tokens import content
 
 _ANYBODY: Final = re.compile(
     r"(?i)^(?P<a>\W*(?:is|are|was|were|does|do|did|has|have|had|can|could)(?: there)?) "
@@ -14,6 +17,14 @@ _ANYBODY: Final = re.compile(
 )
 _DOING: Final = re.compile(
     r"(?i)^(?P<a>\W*)(?:is|are|was|were)(?P<b> any .+?) (?P<v>[a-z]{2,})ing\b(?P<z>.*)$"
+)
+_EARNERS: Final = re.compile(
+    r"(?i)^\W*(?:(?:who|what) are |list |show |name |give me |find )?(?:the )?top (?P<n>\w+) earners?\b"
+    r"(?P<rest>.*)$"
+)
+_HOUSE: Final = re.compile(
+    r"(?i)(?P<before>\w) (?:(?:in|at|with|for|from|of) )?(?:the|our|this) "
+    r"(?P<n>company|firm|organi[sz]ation|business|enterprise)(?=\W*$| (?:in|since|before|after|on|during)\b)"
 )
 
 
@@ -26,11 +37,35 @@ def with_people(text: str, schema: Schema) -> str:
         text: The question.
         schema: The schema.
     """
-    match = _ANYBODY.match(text)
-    people = kinds_of_people(schema) if match is not None else []
+    anybody, earners = _ANYBODY.match(text), _EARNERS.match(text)
+    people = kinds_of_people(schema) if anybody is not None or earners is not None else []
     known = [c for c in people if not {*people} & schema.above(c)]
-    if match is None or len(known) != 1:
+    if len(known) != 1:
         return text
-    found = f"{match['a']} any {schema.classes[known[0]].names[0].lower()}{match['b']}"
+    name = schema.classes[known[0]].names[0].lower()
+    if anybody is None:
+        return (
+            text
+            if earners is None
+            else f"Who are the {earners['n']} highest paid {plural(name)}{earners['rest']}"
+        )
+    found = f"{anybody['a']} any {name}{anybody['b']}"
     doing = _DOING.match(found)
     return found if doing is None else f"{doing['a']}Does{doing['b']} {doing['v']}{doing['z']}"
+
+
+def without_house(text: str, schema: Schema) -> str:
+    """Return a question without the firm whose graph it is, if that has no firms: "who left the company".
+
+    Args:
+        text: The question.
+        schema: The schema.
+    """
+    match = _HOUSE.search(text)
+    if match is None:
+        return text
+    infos = [n for i in schema.properties.values() for n in i.names]
+    names = (*infos, *(n for c in schema.classes.values() for n in c.names))
+    if any(root(match["n"]) in {root(w) for w in content(name)} for name in names):
+        return text
+    return text[: match.end("before")] + text[match.end() :]
