@@ -136,8 +136,14 @@ def test_what_is_not_understood_is_not_computed(firm: KnowledgeGraph, question: 
         ("Top 2 earners in Research", ["Bernd Koch", "Elena Roth"]),
         ("Which departments are in Berlin?", ["Sales"]),
         ("How many hours does Carla Jung spend on Borealis?", ["10"]),
-        ("Which employees were hired before Carla Jung was hired?", ["Anna Weber", "Bernd Koch", "David Maier"]),
-        ("Which employees were hired after Bernd Koch was hired and know Python?", ["Carla Jung", "Elena Roth"]),
+        (
+            "Which employees were hired before Carla Jung was hired?",
+            ["Anna Weber", "Bernd Koch", "David Maier"],
+        ),
+        (
+            "Which employees were hired after Bernd Koch was hired and know Python?",
+            ["Carla Jung", "Elena Roth"],
+        ),
     ],
 )
 def test_of_the_whole_firm(firm: KnowledgeGraph, question: str, expected: list[str]) -> None:

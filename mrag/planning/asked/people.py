@@ -258,7 +258,7 @@ class PlanPeople(PlanChoices):
         node = next((n for n in self.graph.nodes if len(columns) == 1 and n.place == columns[0].value), None)
         found = self._person_of(node) if node is not None else None
         if found is None:
-            self.guesses += 2
+            self.guesses += 4
             return columns, shown
         self.guesses += 0.5
         assert isinstance(found.place, Unknown)

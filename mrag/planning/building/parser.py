@@ -24,8 +24,6 @@ from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, beside, but_not, denied, without
-from mrag.planning.composing.measured import measured
-from mrag.planning.composing.money import paid
 from mrag.planning.composing.nested import (
     described,
     descriptions,
@@ -55,6 +53,9 @@ from mrag.planning.reading.segmentation import segmentations
 from mrag.planning.rephrasing.anybody import with_people, without_house
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import more_than_other, rephrased
+from mrag.planning.rephrasing.measured import measured
+from mrag.planning.rephrasing.money import paid
+from mrag.planning.rephrasing.observed import observed
 from mrag.planning.schema import Schema
 
 _DEEPEST = 2
@@ -117,6 +118,8 @@ class Parser(Drafting):
             given: What words of it stand for things that are described elsewhere.
             depth: How deep questions may still be nested.
         """
+        if (value := observed(text, lambda q: self._mentions(q, given), self.schema)) is not None:
+            text, given = value[0], {**given, **value[1]}
         if (money := paid(text, self.schema, lambda: self._kinds(text, given))) is not None:
             text, given = money[0], {**given, **money[1]}
         text = measured(text, self.schema) or text

@@ -96,6 +96,8 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
 """Words that a question may have in the place of each other."""
 
 ALSO: Final = {
+    "measure": ("observe",),
+    "detect": ("observe",),
     "people": ("person", "user", "customer", "employee", "player"),
     "report": ("supervise", "manager", "boss"),
     "boss": ("report",),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from mrag.planning.lexical.words import root
+from mrag.planning.reading.numbers import rank_of
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.grammar import plural
 from mrag.text.tokens import content
@@ -70,7 +71,10 @@ _DONE: Final = re.compile(
 )
 _BY: Final = re.compile(
     r"(?i)^(?P<a>\W*(?:list|show|give|display|return|print|rank|sort|order)\b(?: me)?(?: all)?(?: the| our)? "
-    r"\w+(?: \w+){0,2}?),? by (?:their |its |the )?(?P<y>\w+(?: \w+)?)(?P<z>\W*)$"
+    r"\w+(?: \w+){0,5}?),? by (?:their |its |the )?(?P<y>\w+(?: \w+)?)(?P<z>\W*)$"
+)
+_RANK: Final = re.compile(
+    r"(?i)\b(?:is |are )?(?:on|in|at|of|from) the (?P<n>[a-z]+|\d+(?:st|nd|rd|th)) (?P<x>[a-z]+)\b"
 )
 _COUNTING: Final = frozenset(map(root, "quantity number amount count total units copies volume".split()))
 _UNITS: Final = frozenset("units items copies pieces things".split())
@@ -103,7 +107,17 @@ def measured(text: str, schema: Schema) -> str | None:
             return f"{match['a']} has the {way} {info.names[0]}{match['z']}"
     if (match := _THAN.match(text)) is not None and (held := _called(schema, "held")) is not None:
         return f"{match['a']} {match['that'] or ''}have a {held.names[0]} of {match['b']}{match['z']}"
-    return _listed_by(text, schema) or _done(text, schema)
+    return _listed_by(text, schema) or _ranked(text, schema) or _done(text, schema)
+
+
+def _ranked(text: str, schema: Schema) -> str | None:
+    """Return the question with a number in the place of a rank: "on the first floor" has the floor 1."""
+    match = _RANK.search(text)
+    rank = rank_of(match["n"].lower()) if match is not None else 0
+    numbers = {n.lower() for i in schema.properties.values() if i.kind == "number" for n in i.names}
+    if match is None or not rank or match["x"].lower() not in numbers:
+        return None
+    return f"{text[: match.start()]}with a {match['x']} of {rank}{text[match.end() :]}"
 
 
 def _listed_by(text: str, schema: Schema) -> str | None:
