@@ -148,3 +148,8 @@ def test_what_is_not_understood_is_not_computed(firm: KnowledgeGraph, question: 
 )
 def test_of_the_whole_firm(firm: KnowledgeGraph, question: str, expected: list[str]) -> None:
     assert given(firm, question) == expected
+
+
+def test_when_is_no_thing_and_both_of_a_kind_are_not_read(firm: KnowledgeGraph) -> None:
+    for question in ("When did Carla Jung work on Borealis?", "Who works on projects of both departments?"):
+        assert not compute(firm, question).sure

@@ -21,7 +21,9 @@ _OF_PEOPLE = frozenset(
     "hired hire salary wage married surname nationality occupation profession forename firstname "
     "lastname".split()
 )
-_NAMES_OF_PEOPLE = frozenset(("first name", "last name", "given name", "family name", "job title"))
+_NAMES_OF_PEOPLE = frozenset(
+    ("first name", "last name", "given name", "family name", "job title", "birth date", "birthday")
+)
 _DOING = frozenset("did do does".split())
 _BEFORE = frozenset("have has had ever never also who not been was were is are".split())
 

@@ -230,6 +230,15 @@ class PlanPeople(PlanChoices):
         shown = [o for o in self.frame.outputs if isinstance(o, Noun)]
         return any(o.end < len(low) and self.noun(o).kind == "class" for o in shown[:1])
 
+    def _no_time(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
+        """Return whether a question for when something was would be answered by other things than times."""
+        if self.frame.asks != "when" or self.question.low[0] != "when" or len(shown) != 1:
+            return False
+        value = next(c.value for c in columns if c.name == shown[0])
+        said = [p for p in self.graph.patterns if p.object == value]
+        infos = [self.schema.properties.get(str(p.predicate)) for p in said]
+        return bool(infos) and all(i is not None and i.kind in ("text", "entity") for i in infos)
+
     def _people_for(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return what a "who" shows: people, in the place of what they have or did."""
         columns, shown = self._whoever_has(columns, shown)

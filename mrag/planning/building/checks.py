@@ -235,3 +235,13 @@ def passes_over_or(way: Segmentation, plan: Plan) -> bool:
     """Return whether a plan has no alternatives, although the question says "or"."""
     said = any(i.cue is not None and i.cue.kind == "or" for i in way.items)
     return said and not any(b.either or b.without for b in (plan.where, *(p.where for p in plan.where.plans)))
+
+
+def both_of_a_kind(way: Segmentation, question: QuestionText) -> bool:
+    """Return whether both of the things of a class are spoken of, which no plan says: "on both labels"."""
+    low = question.low
+    return any(
+        i.start and low[i.start - 1] == "both" and "and" not in low[i.end : i.end + 1]
+        for i in way.items
+        if i.mention is not None and i.mention.candidates[0].kind == "class"
+    )

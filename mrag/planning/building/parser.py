@@ -151,7 +151,8 @@ class Parser(Drafting):
         ):
             return drafts
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
-        if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
+        unread = "unsupported" in kinds and not kinds & {"ratio", "percentage"}
+        if unread or checks.both_of_a_kind(ways[0], question):
             # No other way of cutting the question may lose what it asks to compute.
             return []
         asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)

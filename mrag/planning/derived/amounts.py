@@ -12,6 +12,8 @@ COMPUTED = "urn:x-amount:"
 """Beginning of the names of amounts, which no graph has."""
 _SO_MANY = frozenset(map(root, "quantity qty units pieces copies count tickets seats".split()))
 _SO_LONG = frozenset(map(root, "nights hours days weeks months".split()))
+_VISITORS = frozenset(map(root, "attendance visitors spectators audience attendees admissions".split()))
+_ENTRY = frozenset(map(root, "ticket admission entry entrance".split()))
 _PRICED = frozenset(map(root, "price cost rate fee fare tariff wage".split()))
 _OF_ONE = frozenset(map(root, "per unit each rate hourly daily nightly weekly monthly wage".split()))
 _STATED = ("amount", "total", "revenue", "sum", "payment", "turnover", "subtotal", "paid", "spent", "sales")
@@ -32,7 +34,8 @@ def stated_amounts(schema: Schema) -> list[PropertyInfo]:
 
 def quantities(schema: Schema) -> list[PropertyInfo]:
     """Return the property that states how many there were of something; none where several do."""
-    found = [i for i in schema.properties.values() if i.kind == "number" and _roots(i) & _SO_MANY]
+    many = (i for i in schema.properties.values() if i.kind == "number" and _roots(i) & _SO_MANY)
+    found = [i for i in many if not _roots(i) & _PRICED]
     return found if len(found) == 1 else []
 
 
@@ -71,6 +74,7 @@ def _prices(many: PropertyInfo, schema: Schema) -> Iterator[tuple[PropertyInfo, 
         said = _roots(price)
         # The price of a stay of five nights is that of all of them, the price per night is not.
         times = _SO_MANY | (_SO_LONG if said & _OF_ONE else frozenset())
+        times |= _VISITORS if said & _ENTRY else frozenset()
         if price.kind != "number" or price.iri == many.iri or not price.functional:
             continue
         if not said & _PRICED or not _roots(many) & times:

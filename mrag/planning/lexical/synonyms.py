@@ -79,6 +79,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("member participant"),
     words("rating rate score stars"),
     words("review critique feedback"),
+    words("song track"),
     words("date day"),
     words("area surface size"),
     words("domain field area discipline"),

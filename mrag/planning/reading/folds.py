@@ -1,4 +1,4 @@
-"""Several folds of one thing in a list: "the average, minimum and maximum salary"."""
+"""Folds in lists, "the average, minimum and maximum salary", with bounds, and those that are none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from mrag.planning.reading.cues import Cue
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem
 
+_BEING = frozenset("is was are were".split())
+_HAVING = frozenset("with have has had having whose".split())
 _EXTREMES = {"greatest": "maximum", "least": "minimum"}
 
 
@@ -44,3 +46,23 @@ def with_lists_of_folds(items: Sequence[QuestionItem], question: QuestionText) -
         found.append(item)
         at += 1
     return found
+
+
+def of_one(low: Sequence[str]) -> bool:
+    """Return whether it is asked how much one thing is, which is no sum: "how much is a ticket"."""
+    return list(low[:2]) == ["how", "much"] and {*low[2:3]} <= _BEING and {*low[3:4]} <= {"a", "an", "one"}
+
+
+def reaches_bound(start: int, end: int, items: Sequence[QuestionItem], low: Sequence[str]) -> bool:
+    """Return whether things are said to have a number that reaches a bound.
+
+    Args:
+        start: Where the words for the number begin.
+        end: Where they end.
+        items: The items of the question.
+        low: Its words.
+    """
+    behind = [i for i in items if end <= i.start <= end + 4][:2]
+    compared = any(i.cue is not None and i.cue.kind == "compare" for i in behind)
+    compared = compared or any(i.quantity is not None for i in behind)
+    return compared and bool(_HAVING & {*low[max(0, start - 4) : start]})

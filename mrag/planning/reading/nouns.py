@@ -9,6 +9,7 @@ from typing import cast
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Fold, Part
+from mrag.planning.reading.folds import of_one, reaches_bound
 from mrag.planning.reading.frame import (
     Compared,
     FrameMeasure,
@@ -26,7 +27,6 @@ OWNING = frozenset("of the a an each every all its their this that".split())
 """Words between a property and what it is said of."""
 _TIMES = frozenset("date day month year time".split())
 _PARTS: dict[str, Part] = {"year": "year", "month": "month", "quarter": "quarter", "day": "date"}
-_HAVING = frozenset("with have has had having whose".split())
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
 
@@ -88,21 +88,11 @@ class NounReader(QuantityReader):
         else:
             self.listing = self.listing and self._owns_last(noun)
 
-    def _bounded_fold(self, noun: Noun) -> bool:
+    def _bounded(self, noun: Noun) -> bool:
         """Return whether a fold of a number is said to reach a bound: "have an average rating above 4"."""
-        waiting = self.waiting
-        if (
-            waiting.fold is None
-            or waiting.count
-            or waiting.folds
-            or not self.frame.outputs
-            or not numeric(noun)
-        ):
-            return False
-        said = _HAVING & {*self.question.low[max(0, noun.start - 4) : noun.start]}
-        behind = [i for i in self.items if i.start >= noun.end and i.start <= noun.end + 4]
-        compared = any(i.cue is not None and i.cue.kind == "compare" for i in behind[:2])
-        return bool(said) and (compared or any(i.quantity is not None for i in behind[:2]))
+        alone = self.waiting.fold is not None and not (self.waiting.count or self.waiting.folds)
+        folded = alone and bool(self.frame.outputs) and numeric(noun)
+        return folded and reaches_bound(noun.start, noun.end, self.items, self.question.low)
 
     def _grouped(self, noun: Noun) -> None:
         """Take a noun behind an "each" for what groups."""
@@ -244,9 +234,9 @@ class NounReader(QuantityReader):
         info = self.schema.properties.get(noun.candidates[0].term)
         before = [r.mention for r in self.frame.restrictions if r.mention.end == noun.start]
         verb = noun.end - noun.start == 1 and noun.candidates[0].way != "exact"
-        plural = self.question.low[noun.start - 1].endswith("s")
-        things = plural and before and before[0].candidates[0].kind == "value"
-        return bool(things and verb and info is not None and info.kind in ("number", "date"))
+        things = self.question.low[noun.start - 1].endswith("s") and before
+        value = bool(things) and before[0].candidates[0].kind == "value"
+        return value and verb and info is not None and info.kind in ("number", "date")
 
     def _dated_deed(self, noun: Noun) -> bool:
         """Return whether a verb tells what happened to the things that are asked for: "what did Ada publish".
@@ -337,7 +327,11 @@ class NounReader(QuantityReader):
 
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
-        if self._bounded_fold(noun) or (waiting.count and self._deed_of_value(noun)):
+        if of_one(self.question.low) and waiting.fold == "sum" and not waiting.count:
+            waiting.fold, waiting.show, noun.role = None, False, "output"
+            frame.outputs.append(noun)
+            return
+        if self._bounded(noun) or (waiting.count and self._deed_of_value(noun)):
             noun.role = "compared"  # the bound takes the fold, or what a verb is said of is counted
             return
         info = self.schema.properties.get(noun.candidates[0].term)
