@@ -9,15 +9,18 @@ from mrag.planning.asked.deeds import told_of
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.times import PlanTimes
+from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Aggregate, Unknown
-from mrag.planning.reading.frame import Compared
+from mrag.planning.reading.frame import Compared, Noun
 from mrag.planning.reading.state import PARTICIPLES
 from mrag.planning.schema import PropertyInfo
 from mrag.text.english import VERBS
 
 _SURE = 0.45
 """How like a verb the name of what happened must be."""
+
+_BEEN = frozenset("is are was were be been being got get".split())
 
 
 @dataclass
@@ -61,3 +64,13 @@ class PlanHappenings(PlanTimes):
                 for cls in info.domains:
                     if cls not in node.classes:
                         yield told_of(verb, cls, self.schema, self.likeness), info
+
+    def _when_done(self, noun: Noun, found: Candidate, info: PropertyInfo) -> bool:
+        """Return whether a verb says that something happened of which the date is known: "who resigned"."""
+        return info.kind == "date" and found.score > 0.8 and is_past(self.question.low[noun.end - 1])
+
+    def _done(self, noun: Noun, info: PropertyInfo) -> bool:
+        """Return whether a verb says that something was done, by whomever: "orders were placed"."""
+        low, kinds = self.question.low, {c for n in self.graph.nodes if n.typed for c in n.classes}
+        passive = _BEEN & {*low[: noun.start]} and low[noun.end : noun.end + 1] != ["by"]
+        return bool(passive and kinds & set(info.domains)) and is_past(low[noun.end - 1])

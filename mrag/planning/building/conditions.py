@@ -12,7 +12,6 @@ from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.literals import number_literal
 from mrag.planning.derived.property import spelt
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -37,8 +36,6 @@ from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.names import name_parts
-
-_BEEN = frozenset("is are was were be been being got get".split())
 
 
 @dataclass
@@ -79,10 +76,6 @@ class PlanConditions(PlanHappenings):
             value = self.graph.value(self.graph.owner(self._domains(found)), info)
             self.graph.conditions.append(Comparison(value, "=", info.truth_value(True)))
 
-    def _when_done(self, noun: Noun, found: Candidate, info: PropertyInfo) -> bool:
-        """Return whether a verb says that something happened of which the date is known: "who resigned"."""
-        return info.kind == "date" and found.score > 0.8 and is_past(self.question.low[noun.end - 1])
-
     def _with(self, noun: Noun) -> bool:
         return bool(
             {"with", "have", "has", "having"} & set(self.question.low[max(0, noun.start - 2) : noun.start])
@@ -115,12 +108,6 @@ class PlanConditions(PlanHappenings):
                 graph.connect()
                 if graph.broken:
                     raise Unbuildable("verb")
-
-    def _done(self, noun: Noun, info: PropertyInfo) -> bool:
-        """Return whether a verb says that something was done, by whomever: "orders were placed"."""
-        low, kinds = self.question.low, {c for n in self.graph.nodes if n.typed for c in n.classes}
-        passive = _BEEN & {*low[: noun.start]} and low[noun.end : noun.end + 1] != ["by"]
-        return bool(passive and kinds & set(info.domains)) and is_past(low[noun.end - 1])
 
     def _joins_named(self, info: PropertyInfo) -> bool:
         """Return whether a property joins things that the question names and that no property joins yet."""

@@ -10,13 +10,7 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Fold, Part
 from mrag.planning.reading.folds import of_one, reaches_bound
-from mrag.planning.reading.frame import (
-    Compared,
-    FrameMeasure,
-    Noun,
-    Superlative,
-    TimeUnit,
-)
+from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Superlative, TimeUnit
 from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
