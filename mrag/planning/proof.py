@@ -31,6 +31,9 @@ _PATIENCE = 1.0
 _ORDERED = 5_000
 """Solutions that are put in order to choose those that are cited; of more, those that come first are."""
 
+_BEHIND = 3
+"""Solutions that are asked for behind those that are cited, to know whether there are more."""
+
 _LOOKED_THROUGH = 1_000_000
 """Solutions that are looked through, row by row, for what supports rows."""
 
@@ -222,7 +225,7 @@ def _supporting(
     solutions = wanted or max(1, math.ceil(most / max(1, len(block.patterns))))
     columns = tuple(Column(u, u.name) for u in open_)
     some = Plan(block, columns, limit=solutions)
-    result = run(kg, some, schema=schema, limits=limits, settled=settled)
+    result = run(kg, some, schema=schema, limits=limits, settled=False, spare=_BEHIND if settled else None)
     found: dict[Triple, None] = {}
     for row in result.rows:
         found.update(dict.fromkeys(_supported(kg, block, classes, dict(zip(open_, row, strict=True)))))

@@ -51,6 +51,7 @@ def run(
     schema: Schema | None = None,
     limits: Limits | None = None,
     settled: bool = True,
+    spare: int | None = None,
 ) -> PlanResult:
     """Run a plan.
 
@@ -60,6 +61,8 @@ def run(
         schema: What is known of the graph, see `to_sparql`.
         limits: Seconds and rows; 10 seconds and 5,000 rows by default.
         settled: Whether the rows are the same each time even where there are more than are wanted.
+        spare: Have the store put all rows in order, and give only so many behind the limit. By default it
+            does so only where that decides which rows come first.
 
     Raises:
         ConfigError: If the plan says nothing sensible.
@@ -82,14 +85,14 @@ def run(
     """
     limits = limits or LIMITS
     began = time.monotonic()
-    query, found = _fetched(kg, plan, schema, limits, total=False)
+    query, found = _fetched(kg, plan, schema, limits, spare)
     if isinstance(found, bool):
         return PlanResult(query, holds=found, seconds=time.monotonic() - began)
     rows = _rows(found, plan)
-    if settled and _is_open(rows, plan, limits.rows, len(found)):
+    if settled and spare is None and _is_open(rows, plan, limits.rows, len(found)):
         # Which of many equal rows come first has to be decided by the store.
         left = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
-        query, again = _fetched(kg, plan, schema, left, total=True)
+        query, again = _fetched(kg, plan, schema, left, SPARE)
         assert isinstance(again, SelectResult)
         found, rows = again, _rows(again, plan)
     seconds = time.monotonic() - began
@@ -106,12 +109,14 @@ def run(
 
 
 def _fetched(
-    kg: KnowledgeGraph, plan: Plan, schema: Schema | None, limits: Limits, *, total: bool
+    kg: KnowledgeGraph, plan: Plan, schema: Schema | None, limits: Limits, ordered: int | None
 ) -> tuple[str, SelectResult | bool]:
+    """Return a query and what it finds; rows in order, with some behind the limit, if it says how many."""
     decimals = not kg.store.capabilities.doubles
     loops = kg.store.capabilities.edges  # as it is in this process
+    spare, total = SPARE if ordered is None else ordered, ordered is not None
     query = to_sparql(
-        plan, schema, spare=SPARE, most=limits.rows, decimals=decimals, total=total, loops=loops
+        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops
     )
     found = kg.query(query, limits=replace(limits, rows=plan.offset + limits.rows + SPARE + 1))
     assert not isinstance(found, list)
