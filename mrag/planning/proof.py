@@ -166,11 +166,13 @@ def _together(
         result = run(kg, one, schema=schema, limits=limits, settled=False)
         if result.truncated or result.runners_up:
             return [None] * len(rows)
+        told = [n for n, u in enumerate(open_) if any(c.value == u for c in plan.columns)]
+        by_row: dict[Cells, list[Cells]] = {}
+        for r in result.rows:
+            by_row.setdefault(tuple(r[n] for n in told), []).append(r)
         for at, row in enumerate(rows):
             shown = {c.value: cell for c, cell in zip(plan.columns, row, strict=True)}
-            mine = [
-                r for r in result.rows if all(shown.get(u, c) == c for u, c in zip(open_, r, strict=True))
-            ]
+            mine = by_row.get(tuple(shown[open_[n]] for n in told), [])
             room = max((most - len(found[at])) // (len(blocks) - number + 1), 1)
             some = wanted or max(1, math.ceil(room / max(1, len(named.patterns))))
             for solution in mine[:some]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from operator import is_
 from typing import Any, TypeVar
 
@@ -16,10 +15,9 @@ from mrag.planning.schema import Schema
 Part = TypeVar("Part", Plan, Block)
 
 
-@lru_cache(maxsize=256)
-def _names(kind: type) -> tuple[str, ...]:
-    """Return the names of the fields of a dataclass; none for another type."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+def _names(value: object) -> Iterable[str]:
+    """Return the names of the fields of a dataclass; none for another value."""
+    return getattr(type(value), "__dataclass_fields__", ())
 
 
 def walk(part: object) -> Iterator[object]:
@@ -29,7 +27,7 @@ def walk(part: object) -> Iterator[object]:
         for inner in part:
             yield from walk(inner)
     else:
-        for name in _names(type(part)):
+        for name in _names(part):
             yield from walk(getattr(part, name))
 
 
@@ -51,7 +49,7 @@ def rewritten(part: Part, change: Callable[[Any], Any]) -> Part:
         if isinstance(value, tuple):
             many = tuple(map(inside, value))
             return value if all(map(is_, many, value)) else many
-        if not isinstance(value, Unknown) and (names := _names(type(value))):
+        if not isinstance(value, Unknown) and (names := _names(value)):
             parts = ((name, getattr(value, name)) for name in names)
             changed = {name: new for name, old in parts if (new := inside(old)) is not old}
             value = replace(value, **changed) if changed else value
