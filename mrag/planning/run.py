@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
@@ -12,6 +13,9 @@ from mrag.planning.compiler import SPARE, to_sparql
 from mrag.planning.plan import Plan
 from mrag.planning.schema import Schema
 from mrag.stores.base import Limits, SelectResult
+
+Found: TypeAlias = dict[str, SelectResult | bool]
+"""What queries have found, by their text."""
 
 LIMITS = Limits(seconds=10.0, rows=5_000)
 """How much a plan may use; servers cut longer answers in their own ways."""
@@ -52,6 +56,7 @@ def run(
     limits: Limits | None = None,
     settled: bool = True,
     spare: int | None = None,
+    known: Found | None = None,
 ) -> PlanResult:
     """Run a plan.
 
@@ -63,6 +68,8 @@ def run(
         settled: Whether the rows are the same each time even where there are more than are wanted.
         spare: Have the store put all rows in order, and give only so many behind the limit. By default it
             does so only where that decides which rows come first.
+        known: What other plans with the same limits have found, by their queries; what this one finds is
+            added. Two readings of a question may be told apart by their plans, and still be one query.
 
     Raises:
         ConfigError: If the plan says nothing sensible.
@@ -85,14 +92,14 @@ def run(
     """
     limits = limits or LIMITS
     began = time.monotonic()
-    query, found = _fetched(kg, plan, schema, limits, spare)
+    query, found = _fetched(kg, plan, schema, limits, spare, known)
     if isinstance(found, bool):
         return PlanResult(query, holds=found, seconds=time.monotonic() - began)
     rows = _rows(found, plan)
     if settled and spare is None and _is_open(rows, plan, limits.rows, len(found)):
         # Which of many equal rows come first has to be decided by the store.
         left = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
-        query, again = _fetched(kg, plan, schema, left, SPARE)
+        query, again = _fetched(kg, plan, schema, left, SPARE, known)
         assert isinstance(again, SelectResult)
         found, rows = again, _rows(again, plan)
     seconds = time.monotonic() - began
@@ -109,7 +116,12 @@ def run(
 
 
 def _fetched(
-    kg: KnowledgeGraph, plan: Plan, schema: Schema | None, limits: Limits, ordered: int | None
+    kg: KnowledgeGraph,
+    plan: Plan,
+    schema: Schema | None,
+    limits: Limits,
+    ordered: int | None,
+    known: Found | None,
 ) -> tuple[str, SelectResult | bool]:
     """Return a query and what it finds; rows in order, with some behind the limit, if it says how many."""
     decimals = not kg.store.capabilities.doubles
@@ -118,10 +130,14 @@ def _fetched(
     query = to_sparql(
         plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops
     )
+    if known is not None and query in known:
+        return query, known[query]
     # Not through the gate for what others write: it is printed from typed patterns, and names no graph.
     most = replace(limits, rows=plan.offset + limits.rows + SPARE + 1)
     found = kg.store.bounded(query, kg.dataset(), most)
     assert not isinstance(found, list)
+    if known is not None:
+        known[query] = found
     return query, found
 
 
