@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
+from mrag.planning.algebra.cells import COMPUTED, Cells, in_order, shown_as, tied
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.compiler import SPARE, to_sparql
 from mrag.planning.plan import Plan
@@ -143,7 +143,8 @@ def _fetched(
 
 def _rows(found: SelectResult, plan: Plan) -> list[Cells]:
     kinds = [kind_of(c.value) for c in plan.columns]
-    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows)
+    computed = any(kind in COMPUTED for kind in kinds)
+    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows) if computed else map(tuple, found.rows)
     # Values that a store prints in two ways are one here.
     return in_order({row for row in cells if any(cell is not None for cell in row)}, plan)
 
