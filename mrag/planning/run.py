@@ -11,6 +11,7 @@ from mrag.planning.algebra.cells import COMPUTED, Cells, in_order, shown_as, tie
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.compiler import SPARE, to_sparql
 from mrag.planning.plan import Plan
+from mrag.planning.profile.spelling import spelt
 from mrag.planning.schema import Schema
 from mrag.stores.base import Limits, SelectResult
 
@@ -127,8 +128,11 @@ def _fetched(
     decimals = not kg.store.capabilities.doubles
     loops = kg.store.capabilities.edges  # as it is in this process
     spare, total = SPARE if ordered is None else ordered, ordered is not None
+    began = time.monotonic()
+    texts = spelt(kg, plan, schema, limits) if loops and schema is not None else None
+    limits = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
     query = to_sparql(
-        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops
+        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops, spelt=texts
     )
     if known is not None and query in known:
         return query, known[query]
