@@ -21,6 +21,8 @@ from mrag.planning.algebra.scopes import (
     one_of,
     positive,
     reached,
+    sides,
+    unknowns,
 )
 from mrag.planning.algebra.values import ValueCompiler
 from mrag.planning.plan import Block, Condition, Contains, Pattern, Place, Plan, Unknown
@@ -68,12 +70,17 @@ class BlockCompiler:
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
         patterns = without_implied(block.patterns, self.schema)
         written = self._written(patterns, block.conditions)
+        conditions = [c for c in block.conditions if c not in written]
+        done, behind = list[Pattern](), self.joining == "all" and not block.plans
         known = None if self.joining == "any" else self.schema
-        for pattern, way in in_order(patterns, block.conditions, known):
+        for pattern, way in in_order(patterns, block.conditions, known, behind=behind):
             parts: list[sparql.Pattern] = [values for p, values in written.values() if p == pattern]
             parts += self._pattern(pattern, looked_up=way == "looked up")
-            whole = way == "whole" and self.joining == "all"
-            found += [self._whole(pattern, parts)] if whole else parts
+            if way == "behind":
+                found = [self._behind(done, found, conditions)]
+            whole = way == "behind" or (way == "whole" and self.joining == "all")
+            found += [self._whole((pattern,), parts)] if whole else parts
+            done.append(pattern)
         for branches in block.either:
             either = self._either(branches, _but(merged(around, positive(block)), branches))
             # Behind patterns, values would be joined with all that these match.
@@ -82,7 +89,7 @@ class BlockCompiler:
         for inner in block.without:
             found += self._without(inner, here)
         found += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
-        return found + self.filters(tuple(c for c in block.conditions if c not in written))
+        return found + self.filters(tuple(conditions))
 
     def filters(self, conditions: tuple[Condition, ...]) -> list[sparql.Pattern]:
         """Return conditions as filters, behind the sub-selects of their scalars."""
@@ -115,9 +122,18 @@ class BlockCompiler:
             return [sparql.TriplePattern(s, p, kind), sparql.Filter(sparql.In(kind, classes))]
         return [sparql.Values((kind,), tuple((c,) for c in classes)), sparql.TriplePattern(s, p, kind)]
 
-    def _whole(self, pattern: Pattern, parts: list[sparql.Pattern]) -> sparql.Pattern:
-        """Return a pattern that engines go through as a whole, to be joined with others."""
-        places = (pattern.subject, pattern.predicate, pattern.object)
+    def _behind(
+        self, patterns: Sequence[Pattern], parts: list[sparql.Pattern], conditions: list[Condition]
+    ) -> sparql.Pattern:
+        """Return the solutions of patterns as a whole, which meet those of the conditions that they can."""
+        known = {u for p in patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, Unknown)}
+        met = [c for c in conditions if set[Unknown]().union(*map(unknowns, sides(c))) <= known]
+        conditions[:] = [c for c in conditions if c not in met]
+        return self._whole(patterns, [*parts, *self.filters(tuple(met))])
+
+    def _whole(self, patterns: Sequence[Pattern], parts: list[sparql.Pattern]) -> sparql.Pattern:
+        """Return patterns that engines go through as a whole, to be joined with others."""
+        places = (place for p in patterns for place in (p.subject, p.predicate, p.object))
         seen = dict.fromkeys(self.values.variable(u) for u in places if isinstance(u, Unknown))
         return sparql.SubSelect(sparql.Select(tuple(seen), sparql.Group(tuple(parts))))
 

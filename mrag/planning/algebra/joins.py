@@ -25,8 +25,9 @@ _LOOKUP: Final = 10
 _GUESSED: Final = 0.2
 """The share of values that a condition is thought to hold of, where nothing tells."""
 
-Way: TypeAlias = OneOf["any", "whole", "looked up"]
-"""How a pattern is joined: as the engine likes, gone through as a whole, or looked up for each thing."""
+Way: TypeAlias = OneOf["any", "whole", "looked up", "behind"]
+"""How a pattern is joined: as the engine likes, gone through as a whole, looked up for each thing, or gone
+through as a whole behind the solutions of those before it."""
 
 
 def size_of(pattern: Pattern, schema: Schema) -> int:
@@ -99,7 +100,11 @@ def is_given(pattern: Pattern) -> bool:
 
 
 def in_order(
-    patterns: Sequence[Pattern], conditions: Sequence[Condition], schema: Schema | None
+    patterns: Sequence[Pattern],
+    conditions: Sequence[Condition],
+    schema: Schema | None,
+    *,
+    behind: bool = False,
 ) -> list[tuple[Pattern, Way]]:
     """Return patterns in an order in which they are quickly joined, each with the way to do it.
 
@@ -107,6 +112,7 @@ def in_order(
         patterns: The patterns of a block.
         conditions: Its conditions.
         schema: What is known of the graph.
+        behind: Whether a pattern may be gone through as a whole behind those before it.
     """
     if schema is None or len(patterns) < 2:
         return [(p, "any") for p in patterns]
@@ -121,8 +127,11 @@ def in_order(
         pattern = min(joined or left, key=lambda p: sizes[p])
         left.remove(pattern)
         way: Way = "any"
-        if joined and not few and sizes[pattern] + rows < rows * _LOOKUP:
+        worth = bool(joined) and sizes[pattern] + rows < rows * _LOOKUP
+        if worth and not few:
             way = "whole"
+        elif worth and behind and rows >= MANY:
+            way = "behind"
         elif joined and _names_class(pattern) and sizes[pattern] > max(rows, MANY):
             way = "looked up"
         found.append((pattern, way))
