@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
+import mrag.planning.algebra.joins
 import mrag.planning.profile.holding
 import mrag.planning.profile.spelling
 from mrag.graph.kg import KnowledgeGraph
@@ -202,3 +203,29 @@ def test_a_text_that_few_values_have_is_looked_up(
         found = [run(kg, plan, schema=schema_of(kg)) for plan in plans]
     assert [r.rows for r in found] == [r.rows for r in compared]
     assert [("VALUES" in r.query, "lcase" in r.query) for r in found[:1]] == [(looked_up, not looked_up)]
+
+
+def test_the_many_that_few_lead_to_are_found_before_a_large_class_is_gone_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site, opened, person = Unknown("site"), Unknown("opened"), Unknown("person")
+    there = (
+        Pattern(person, RDF.type, x("Engineer")),
+        Pattern(site, x("opened"), opened),
+        Pattern(person, x("worksAt"), site),
+    )
+    late = Comparison(opened, ">=", Literal(2015))
+    ordered = Comparison(opened, "<", Literal(2018))
+    plan = Plan(Block(there, (late, ordered)), (Column(person, "person"), Column(opened, "opened")))
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        sites = [Triple(x(f"site{n}"), x("opened"), Literal(2010 + n)) for n in range(10)]
+        works = [Triple(x(f"person{n}"), x("worksAt"), x(f"site{n % 10}")) for n in range(300)]
+        kinds = [Triple(x(f"person{n}"), RDF.type, x("Clerk" if n % 3 else "Engineer")) for n in range(300)]
+        kg.insert([*sites, *works, *kinds])
+        looked_up = run(kg, plan, schema=schema_of(kg))
+        monkeypatch.setattr(mrag.planning.algebra.joins, "MANY", 12)
+        behind = run(kg, plan, schema=schema_of(kg))
+    assert behind.rows == looked_up.rows and len(behind.rows) == 30
+    inner = behind.query.partition("{ SELECT ?site ?opened ?person WHERE { ")[2].partition("}")[0]
+    assert "2018" in inner and "Engineer" not in inner
+    assert "{ SELECT ?site" not in looked_up.query
