@@ -79,7 +79,8 @@ def run_readings(
             break
         try:
             limits = Limits(left, 5_000, 8 << 20)
-            result = run(kg, reading.plan, schema=schema, limits=limits, known=known)
+            wait = len(found) < wanted
+            result = run(kg, reading.plan, schema=schema, limits=limits, known=known, patient=wait)
         except QueryTimeout:
             first = _TOO_LONG
             break

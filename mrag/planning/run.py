@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from mrag.errors import QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import COMPUTED, Cells, in_order, shown_as, tied
 from mrag.planning.algebra.values import kind_of
@@ -58,6 +59,7 @@ def run(
     settled: bool = True,
     spare: int | None = None,
     known: Found | None = None,
+    patient: bool = True,
 ) -> PlanResult:
     """Run a plan.
 
@@ -71,6 +73,8 @@ def run(
             does so only where that decides which rows come first.
         known: What other plans with the same limits have found, by their queries; what this one finds is
             added. Two readings of a question may be told apart by their plans, and still be one query.
+        patient: Whether to order rows by a second query even in less time than the first one took. A query
+            that is ended takes its process with it, and the next one waits for another.
 
     Raises:
         ConfigError: If the plan says nothing sensible.
@@ -99,7 +103,10 @@ def run(
     rows = _rows(found, plan)
     if settled and spare is None and _is_open(rows, plan, limits.rows, len(found)):
         # Which of many equal rows come first has to be decided by the store.
-        left = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
+        took = time.monotonic() - began
+        if limits.seconds < 2 * took and not patient:
+            raise QueryTimeout("There is no time to put the rows in order.", query=query)
+        left = replace(limits, seconds=max(0.001, limits.seconds - took))
         query, again = _fetched(kg, plan, schema, left, SPARE, known)
         assert isinstance(again, SelectResult)
         found, rows = again, _rows(again, plan)

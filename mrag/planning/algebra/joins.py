@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
@@ -84,13 +85,24 @@ def work_of(plan: Plan, schema: Schema) -> int:
 
 
 def _work_of(block: Block, schema: Schema) -> int:
-    patterns = without_implied(block.patterns, schema)
-    if any(map(is_given, patterns)):
-        own = solutions_of(block, schema) * len(patterns)
-    else:
-        own = sum(size_of(p, schema) for p in patterns)
+    # What a given thing leads to is little, but not what is only compared with that.
+    own = 0
+    for linked in _linked(without_implied(block.patterns, schema)):
+        if any(map(is_given, linked)):
+            own += solutions_of(replace(block, patterns=linked), schema) * len(linked)
+        else:
+            own += sum(size_of(p, schema) for p in linked)
     inner = (*block.without, *block.optional, *(b for branches in block.either for b in branches))
     return own + sum(_work_of(b, schema) for b in inner) + sum(work_of(p, schema) for p in block.plans)
+
+
+def _linked(patterns: Sequence[Pattern]) -> list[tuple[Pattern, ...]]:
+    """Return patterns in groups that share no unknown."""
+    groups: list[tuple[Pattern, ...]] = []
+    for pattern in patterns:
+        near = [g for g in groups if any(_unknowns(p) & _unknowns(pattern) for p in g)]
+        groups = [g for g in groups if g not in near] + [(*(p for g in near for p in g), pattern)]
+    return groups
 
 
 def is_given(pattern: Pattern) -> bool:
