@@ -153,7 +153,7 @@ def begin_loading(model: str | Embedder | Any | None) -> None:
     """
 
     def load() -> None:
-        with suppress(ModelError):
+        with suppress(ModelError, OSError, RuntimeError):
             MiniLmEmbedder()
 
     if model == "minilm" and not is_loaded():
