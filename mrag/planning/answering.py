@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,7 @@ from mrag.planning.run import PlanResult, run
 from mrag.planning.saved.matching import taught
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term, Triple
+from mrag.stores.oxigraph import OxigraphStore
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -84,8 +85,19 @@ class Attempt:
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
-    """Return the parser of a graph, made once for its present state."""
-    return kg.cached("planning parser", lambda: Parser(schema_of(kg), lexicon_of(kg)))
+    """Return the parser of a graph, made once for its present state.
+
+    What the first question would wait for is made ready beside it: a process that runs queries, and the
+    embedding model.
+    """
+
+    def make() -> Parser:
+        kg.profile()  # it may be stored first, and what runs queries sees the store as it was copied
+        ready = kg.store.workers.ahead if isinstance(kg.store, OxigraphStore) else nullcontext
+        with ready():
+            return Parser(schema_of(kg), lexicon_of(kg))
+
+    return kg.cached("planning parser", make)
 
 
 def compute(

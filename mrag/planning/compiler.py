@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyoxigraph as ox
 
-from mrag.planning.algebra.blocks import BlockCompiler, Joining
+from mrag.planning.algebra.blocks import BlockCompiler, Joining, Spelt
 from mrag.planning.algebra.folds import FoldCompiler
 from mrag.planning.algebra.knowledge import forms
 from mrag.planning.algebra.scopes import aggregates, bound, check, merged, unsure
@@ -30,6 +30,7 @@ def to_sparql(
     decimals: bool = False,
     total: bool = True,
     loops: bool = False,
+    spelt: Spelt | None = None,
 ) -> str:
     """Print a plan as a query.
 
@@ -46,6 +47,7 @@ def to_sparql(
         total: Break ties by the terms of the rows, which takes some engines long.
         loops: Whether the engine looks up each solution of a pattern in the next, so that of large patterns
             the order and the way to join them have to be said.
+        spelt: How texts are written that are looked up, not compared, see `mrag.planning.profile.spelling`.
 
     Returns:
         An ASK query for a plan without columns, a SELECT query for others.
@@ -66,7 +68,7 @@ def to_sparql(
         spare = SPARE
     unordered = plan.limit is not None and not (plan.order or total or plan.grouped)
     few: Joining = "few" if plan.yes_or_no or unordered else "all"
-    compiler = _Compiler(plan, schema, joining=few if loops else "any")
+    compiler = _Compiler(plan, schema, joining=few if loops else "any", spelt=spelt)
     if plan.yes_or_no:
         return printed(compiler.ask())
     return printed(compiler.select(spare, most, decimals=decimals, total=total))
@@ -82,6 +84,7 @@ class _Compiler:
         taken: set[str] | None = None,
         *,
         joining: Joining = "any",
+        spelt: Spelt | None = None,
     ) -> None:
         self._plan = plan
         self._schema = schema
@@ -98,7 +101,9 @@ class _Compiler:
         partly = {u for block in blocks for u in unsure(block)}
         known = forms(blocks, schema) if schema is not None else {}
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
-        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, schema, joining)
+        self._blocks = BlockCompiler(
+            values, self._fresh, self._take_scalars, self._joined, schema, joining, spelt or {}
+        )
         self._within: Joining = "any" if joining == "any" else "all"
 
     def ask(self) -> sparql.Ask:
@@ -201,7 +206,9 @@ class _Compiler:
 
     def _scalar(self, scalar: Scalar) -> Given:
         if scalar not in self._scalars:
-            inner = _Compiler(scalar.plan, self._schema, self._taken, joining=self._within)
+            inner = _Compiler(
+                scalar.plan, self._schema, self._taken, joining=self._within, spelt=self._blocks.spelt
+            )
             select = inner.select()
             found = self._scalars[scalar] = self._fresh("value")
             # Folded, so that there is a row even where there is no value.
@@ -215,7 +222,7 @@ class _Compiler:
     def _joined(self, plan: Plan) -> sparql.Pattern:
         """Return the rows of another plan, under the variables of the unknowns that they bind."""
         outside = [self._variable(Unknown(c.name)) for c in plan.columns]
-        inner = _Compiler(plan, self._schema, self._taken, joining=self._within)
+        inner = _Compiler(plan, self._schema, self._taken, joining=self._within, spelt=self._blocks.spelt)
         rows = sparql.SubSelect(inner.select())
         names = [sparql.var(c.name) for c in plan.columns]
         present = tuple(

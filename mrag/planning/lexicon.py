@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding.embedders import Embedder, begin_loading
 from mrag.index.embedding.embedders import embedder as load_embedder
 from mrag.index.embedding.local_models import Vectors
 from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention
@@ -60,6 +60,7 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
     name = embedder if isinstance(embedder, str | None) else embedder.name
 
     def make() -> Lexicon:
+        begin_loading(embedder)
         return Lexicon(kg, schema_of(kg), kg.cached("planning names", lambda: _names(kg)), embedder)
 
     return kg.cached(f"planning lexicon {name}", make)

@@ -31,6 +31,9 @@ _PATIENCE = 1.0
 _ORDERED = 5_000
 """Solutions that are put in order to choose those that are cited; of more, those that come first are."""
 
+_BEHIND = 3
+"""Solutions that are asked for behind those that are cited, to know whether there are more."""
+
 _LOOKED_THROUGH = 1_000_000
 """Solutions that are looked through, row by row, for what supports rows."""
 
@@ -163,11 +166,13 @@ def _together(
         result = run(kg, one, schema=schema, limits=limits, settled=False)
         if result.truncated or result.runners_up:
             return [None] * len(rows)
+        told = [n for n, u in enumerate(open_) if any(c.value == u for c in plan.columns)]
+        by_row: dict[Cells, list[Cells]] = {}
+        for r in result.rows:
+            by_row.setdefault(tuple(r[n] for n in told), []).append(r)
         for at, row in enumerate(rows):
             shown = {c.value: cell for c, cell in zip(plan.columns, row, strict=True)}
-            mine = [
-                r for r in result.rows if all(shown.get(u, c) == c for u, c in zip(open_, r, strict=True))
-            ]
+            mine = by_row.get(tuple(shown[open_[n]] for n in told), [])
             room = max((most - len(found[at])) // (len(blocks) - number + 1), 1)
             some = wanted or max(1, math.ceil(room / max(1, len(named.patterns))))
             for solution in mine[:some]:
@@ -222,7 +227,7 @@ def _supporting(
     solutions = wanted or max(1, math.ceil(most / max(1, len(block.patterns))))
     columns = tuple(Column(u, u.name) for u in open_)
     some = Plan(block, columns, limit=solutions)
-    result = run(kg, some, schema=schema, limits=limits, settled=settled)
+    result = run(kg, some, schema=schema, limits=limits, settled=False, spare=_BEHIND if settled else None)
     found: dict[Triple, None] = {}
     for row in result.rows:
         found.update(dict.fromkeys(_supported(kg, block, classes, dict(zip(open_, row, strict=True)))))

@@ -20,7 +20,7 @@ from mrag.planning.building.checks import alike_named, united
 from mrag.planning.building.scoring import Reading
 from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
-from mrag.planning.run import PlanResult, run
+from mrag.planning.run import Found, PlanResult, run
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits
@@ -63,7 +63,7 @@ def run_readings(
     """
     found: list[tuple[Reading, PlanResult]] = []
     first: PlanResult | str = "nothing in this graph fits the question"
-    schema, work = schema_of(kg), 0
+    schema, work, known = schema_of(kg), 0, Found()
     for reading in readings[:_TRIED]:
         least = _OFFERED if len(found) >= wanted else LIKELY
         left = ends - time.monotonic()
@@ -78,7 +78,9 @@ def run_readings(
             # What is only offered must not hold up what was asked for.
             break
         try:
-            result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
+            limits = Limits(left, 5_000, 8 << 20)
+            wait = len(found) < wanted
+            result = run(kg, reading.plan, schema=schema, limits=limits, known=known, patient=wait)
         except QueryTimeout:
             first = _TOO_LONG
             break

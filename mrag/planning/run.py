@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
+from mrag.errors import QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
+from mrag.planning.algebra.cells import COMPUTED, Cells, in_order, shown_as, tied
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.compiler import SPARE, to_sparql
 from mrag.planning.plan import Plan
+from mrag.planning.profile.spelling import spelt
 from mrag.planning.schema import Schema
 from mrag.stores.base import Limits, SelectResult
+
+Found: TypeAlias = dict[str, SelectResult | bool]
+"""What queries have found, by their text."""
 
 LIMITS = Limits(seconds=10.0, rows=5_000)
 """How much a plan may use; servers cut longer answers in their own ways."""
@@ -51,6 +57,9 @@ def run(
     schema: Schema | None = None,
     limits: Limits | None = None,
     settled: bool = True,
+    spare: int | None = None,
+    known: Found | None = None,
+    patient: bool = True,
 ) -> PlanResult:
     """Run a plan.
 
@@ -60,6 +69,12 @@ def run(
         schema: What is known of the graph, see `to_sparql`.
         limits: Seconds and rows; 10 seconds and 5,000 rows by default.
         settled: Whether the rows are the same each time even where there are more than are wanted.
+        spare: Have the store put all rows in order, and give only so many behind the limit. By default it
+            does so only where that decides which rows come first.
+        known: What other plans with the same limits have found, by their queries; what this one finds is
+            added. Two readings of a question may be told apart by their plans, and still be one query.
+        patient: Whether to order rows by a second query even in less time than the first one took. A query
+            that is ended takes its process with it, and the next one waits for another.
 
     Raises:
         ConfigError: If the plan says nothing sensible.
@@ -82,14 +97,17 @@ def run(
     """
     limits = limits or LIMITS
     began = time.monotonic()
-    query, found = _fetched(kg, plan, schema, limits, total=False)
+    query, found = _fetched(kg, plan, schema, limits, spare, known)
     if isinstance(found, bool):
         return PlanResult(query, holds=found, seconds=time.monotonic() - began)
     rows = _rows(found, plan)
-    if settled and _is_open(rows, plan, limits.rows, len(found)):
+    if settled and spare is None and _is_open(rows, plan, limits.rows, len(found)):
         # Which of many equal rows come first has to be decided by the store.
-        left = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
-        query, again = _fetched(kg, plan, schema, left, total=True)
+        took = time.monotonic() - began
+        if limits.seconds < 2 * took and not patient:
+            raise QueryTimeout("There is no time to put the rows in order.", query=query)
+        left = replace(limits, seconds=max(0.001, limits.seconds - took))
+        query, again = _fetched(kg, plan, schema, left, SPARE, known)
         assert isinstance(again, SelectResult)
         found, rows = again, _rows(again, plan)
     seconds = time.monotonic() - began
@@ -106,21 +124,38 @@ def run(
 
 
 def _fetched(
-    kg: KnowledgeGraph, plan: Plan, schema: Schema | None, limits: Limits, *, total: bool
+    kg: KnowledgeGraph,
+    plan: Plan,
+    schema: Schema | None,
+    limits: Limits,
+    ordered: int | None,
+    known: Found | None,
 ) -> tuple[str, SelectResult | bool]:
+    """Return a query and what it finds; rows in order, with some behind the limit, if it says how many."""
     decimals = not kg.store.capabilities.doubles
     loops = kg.store.capabilities.edges  # as it is in this process
+    spare, total = SPARE if ordered is None else ordered, ordered is not None
+    began = time.monotonic()
+    texts = spelt(kg, plan, schema, limits) if loops and schema is not None else None
+    limits = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
     query = to_sparql(
-        plan, schema, spare=SPARE, most=limits.rows, decimals=decimals, total=total, loops=loops
+        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops, spelt=texts
     )
-    found = kg.query(query, limits=replace(limits, rows=plan.offset + limits.rows + SPARE + 1))
+    if known is not None and query in known:
+        return query, known[query]
+    # Not through the gate for what others write: it is printed from typed patterns, and names no graph.
+    most = replace(limits, rows=plan.offset + limits.rows + SPARE + 1)
+    found = kg.store.bounded(query, kg.dataset(), most)
     assert not isinstance(found, list)
+    if known is not None:
+        known[query] = found
     return query, found
 
 
 def _rows(found: SelectResult, plan: Plan) -> list[Cells]:
     kinds = [kind_of(c.value) for c in plan.columns]
-    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows)
+    computed = any(kind in COMPUTED for kind in kinds)
+    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows) if computed else map(tuple, found.rows)
     # Values that a store prints in two ways are one here.
     return in_order({row for row in cells if any(cell is not None for cell in row)}, plan)
 

@@ -118,6 +118,19 @@ def test_minilm_is_thread_safe(minilm: MiniLmEmbedder) -> None:
     assert MiniLmEmbedder(threads=1)._session is minilm._session
 
 
+def test_minilm_is_loaded_once_however_many_load_it() -> None:
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+from mrag.index.embedding.embedders import begin_loading, embedder
+begin_loading("minilm")
+with ThreadPoolExecutor(3) as pool:
+    found = {id(model._session) for model in pool.map(embedder, ["minilm"] * 3)}
+print(len(found))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+
+
 def test_wordllama_gives_what_the_package_gives(wordllama: WordLlamaEmbedder) -> None:
     # In a process of its own: the package sets up the root logger when it is imported.
     code = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
+import mrag.planning.algebra.joins
 import mrag.planning.profile.holding
+import mrag.planning.profile.spelling
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.planning.compiler import to_sparql
@@ -16,6 +18,7 @@ from mrag.planning.plan import (
     Block,
     Column,
     Comparison,
+    Contains,
     DatePart,
     Number,
     Order,
@@ -106,7 +109,7 @@ def test_what_is_known_is_not_asked_for(shop: KnowledgeGraph) -> None:
     )  # fmt: skip
     query = to_sparql(Plan(spring, (Column(Aggregate("count", of=(ORDER,)), "n"),)), schema_of(shop))
     assert query == (
-        f"SELECT DISTINCT ?n WHERE {{ {{ SELECT (COUNT(?order) AS ?n) WHERE {{ ?order <{x('placed')}> ?day . "
+        f"SELECT DISTINCT ?n WHERE {{ {{ SELECT (COUNT(*) AS ?n) WHERE {{ ?order <{x('placed')}> ?day . "
         f'FILTER(year(?day) = "2021"^^<{XSD.double}>) FILTER(?day < "2021-06-01"^^<{XSD.date}>) }} }} }}'
     )
 
@@ -162,3 +165,67 @@ def test_large_patterns_are_gone_through_and_few_things_are_looked_up() -> None:
         Plan(Block((Pattern(ORDER, x("by"), x("customer1")), weight)), count), large(), loops=True
     )
     assert of_one.count("SELECT") == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "looked_up"),
+    [
+        (("Open", "open", "OPEN", "open ", "shut"), True),
+        (("open", "shut"), True),
+        (("shut",), False),
+        (("open", "OPEN", x("open")), True),
+        (("open", Literal("Open", lang="en"), "shut"), False),
+        (("open", Literal("open", datatype=x("state"))), False),
+        (("open", "O\u0308PEN"), False),
+    ],
+)
+def test_a_text_that_few_values_have_is_looked_up(
+    monkeypatch: pytest.MonkeyPatch, texts: Sequence[str | URIRef], looked_up: bool
+) -> None:
+    state, told = Unknown("state"), Column(Aggregate("count", of=(ORDER,)), "n")
+    is_open = Contains(state, "open", "whole")
+    there = Pattern(ORDER, x("state"), state)
+    of_open = Aggregate("count", of=(ORDER,), where=Block((there,), (is_open,)))
+    plans = [
+        Plan(Block((there,), (is_open,)), (told,)),
+        Plan(Block((there,), (is_open, Contains(state, "shut", "whole"))), (told,)),
+        Plan(Block((there,), (is_open,)), (Column(ORDER, "order"), Column(state, "state"))),
+        Plan(Block((there,)), (Column(of_open, "n"),)),
+        Plan(Block(orders(), without=(Block((there,), (is_open,)),)), (Column(ORDER, "order"),)),
+        Plan(Block((there,), (is_open, Contains(state, "open", "start"))), (told,)),
+    ]
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        values = [text if isinstance(text, URIRef | Literal) else Literal(text) for text in texts]
+        triples = [Triple(x(f"order{n}"), x("state"), value) for n, value in enumerate(values * 2)]
+        kg.insert([*triples, *(Triple(x(f"order{n}"), RDF.type, x("Order")) for n in range(12))])
+        compared = [run(kg, plan, schema=schema_of(kg)) for plan in plans]
+        monkeypatch.setattr(mrag.planning.profile.spelling, "_LARGE", 0)
+        found = [run(kg, plan, schema=schema_of(kg)) for plan in plans]
+    assert [r.rows for r in found] == [r.rows for r in compared]
+    assert [("VALUES" in r.query, "lcase" in r.query) for r in found[:1]] == [(looked_up, not looked_up)]
+
+
+def test_the_many_that_few_lead_to_are_found_before_a_large_class_is_gone_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site, opened, person = Unknown("site"), Unknown("opened"), Unknown("person")
+    there = (
+        Pattern(person, RDF.type, x("Engineer")),
+        Pattern(site, x("opened"), opened),
+        Pattern(person, x("worksAt"), site),
+    )
+    late = Comparison(opened, ">=", Literal(2015))
+    ordered = Comparison(opened, "<", Literal(2018))
+    plan = Plan(Block(there, (late, ordered)), (Column(person, "person"), Column(opened, "opened")))
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        sites = [Triple(x(f"site{n}"), x("opened"), Literal(2010 + n)) for n in range(10)]
+        works = [Triple(x(f"person{n}"), x("worksAt"), x(f"site{n % 10}")) for n in range(300)]
+        kinds = [Triple(x(f"person{n}"), RDF.type, x("Clerk" if n % 3 else "Engineer")) for n in range(300)]
+        kg.insert([*sites, *works, *kinds])
+        looked_up = run(kg, plan, schema=schema_of(kg))
+        monkeypatch.setattr(mrag.planning.algebra.joins, "MANY", 12)
+        behind = run(kg, plan, schema=schema_of(kg))
+    assert behind.rows == looked_up.rows and len(behind.rows) == 30
+    inner = behind.query.partition("{ SELECT ?site ?opened ?person WHERE { ")[2].partition("}")[0]
+    assert "2018" in inner and "Engineer" not in inner
+    assert "{ SELECT ?site" not in looked_up.query

@@ -157,12 +157,12 @@ def test_a_list_is_proved_by_a_few_queries(
     one, other = Unknown("one"), Unknown("other")
     plan = Plan(Block((Pattern(one, KNOWS, other),)), (Column(one, "one"), Column(other, "other")))
     rows = run(kg, plan).rows[:20]
-    asked, query = list[str](), kg.query
+    asked, bounded = list[str](), kg.store.bounded
 
-    def counted(text: str, **more: Any) -> Any:
+    def counted(text: str, *more: Any) -> Any:
         asked.append(text)
-        return query(text, **more)
+        return bounded(text, *more)
 
-    monkeypatch.setattr(kg, "query", counted)
+    monkeypatch.setattr(kg.store, "bounded", counted)
     assert len(list(proofs(kg, plan, rows, most=5, ends=time.monotonic() + 60))) == len(rows) > 5
     assert len(asked) == 1

@@ -12,6 +12,7 @@ import pytest
 import mrag
 from mrag.errors import QueryTimeout
 from mrag.graph.updates import parse, preview
+from mrag.planning.answering import compute, parser_of
 from mrag.stores import OxigraphStore
 from mrag.stores.process.snapshot import RESERVE
 
@@ -63,6 +64,18 @@ def test_what_an_update_tried_on_a_copy_is_gone(place: str, tmp_path: Path) -> N
             planned = preview(kg, parse("INSERT { <urn:b> <urn:p> ?o } WHERE { <urn:a> <urn:p> ?o }"))
             assert planned.report.added == 1
             assert subjects(kg) == ["urn:a"]
+
+
+def test_one_is_ready_before_the_first_question() -> None:
+    with mrag.connect("oxigraph:") as kg:
+        assert isinstance(kg.store, OxigraphStore)
+        kg.update("INSERT DATA { <urn:a> a <urn:Cat> . <urn:b> a <urn:Cat> }")
+        parser_of(kg)
+        (first,) = processes(kg)
+        assert kg.store.workers.shown is not None
+        answer = compute(kg, "How many cats are there?").answer
+        assert answer is not None and answer.text.startswith("2 ")
+        assert processes(kg) == [first]
 
 
 def test_one_that_has_ended_while_it_waited_is_replaced() -> None:

@@ -16,16 +16,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
+from threading import Thread
 from typing import Any, Protocol, cast
 
 import numpy as np
 
 from mrag.errors import ConfigError, ModelError
-from mrag.index.embedding.local_models import MiniLmEmbedder, Vectors, WordLlamaEmbedder, unit
+from mrag.index.embedding.local_models import MiniLmEmbedder, Vectors, WordLlamaEmbedder, is_loaded, unit
 from mrag.index.embedding.served import SERVED, served
 
-__all__ = ["Embedder", "LangChainEmbedder", "MiniLmEmbedder", "WordLlamaEmbedder", "embedder"]
+__all__ = [
+    "Embedder",
+    "LangChainEmbedder",
+    "MiniLmEmbedder",
+    "WordLlamaEmbedder",
+    "begin_loading",
+    "embedder",
+]
 
 
 class Embedder(Protocol):
@@ -134,6 +143,21 @@ class LangChainEmbedder:
             )
         self._dim = dim
         return vectors
+
+
+def begin_loading(model: str | Embedder | Any | None) -> None:
+    """Load a model from files beside what goes on, so that the first text need not wait as long.
+
+    Args:
+        model: As for `embedder`; only `minilm` takes long to load. Who uses it is told if it fails.
+    """
+
+    def load() -> None:
+        with suppress(ModelError, OSError, RuntimeError):
+            MiniLmEmbedder()
+
+    if model == "minilm" and not is_loaded():
+        Thread(target=load, name="mrag-embedder").start()
 
 
 def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:

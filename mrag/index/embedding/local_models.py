@@ -10,6 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -30,6 +31,8 @@ WORDLLAMA_TOKENIZER_SHA256: Final = "93248f2a9ec36c7b35f700a033d5f36228aae48db61
 _MINILM_TOKENS: Final = 256
 _MINILM_BATCH: Final = 32
 _BATCH_TOKENS: Final = 4096
+_loading: Final = Lock()
+"""Held while MiniLM is loaded, so that two threads do not load it twice."""
 
 
 def unit(vectors: npt.ArrayLike) -> Vectors:
@@ -110,6 +113,11 @@ def _minilm_session(threads: int) -> Any:
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
+def is_loaded() -> bool:
+    """Return whether MiniLM is in memory already."""
+    return _minilm_session.cache_info().currsize > 0
+
+
 class MiniLmEmbedder:
     """all-MiniLM-L6-v2 with weights in int8, through onnxruntime on the processor.
 
@@ -138,8 +146,9 @@ class MiniLmEmbedder:
     dim: Final = 384
 
     def __init__(self, threads: int | None = None) -> None:
-        self._session = _minilm_session(threads or min(4, os.cpu_count() or 1))
-        self._tokenizer = _wordpiece()
+        with _loading:
+            self._session = _minilm_session(threads or min(4, os.cpu_count() or 1))
+            self._tokenizer = _wordpiece()
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one vector per text, shape (len(texts), 384)."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -21,14 +21,19 @@ from mrag.planning.algebra.scopes import (
     one_of,
     positive,
     reached,
+    sides,
+    unknowns,
 )
 from mrag.planning.algebra.values import ValueCompiler
-from mrag.planning.plan import Block, Condition, Pattern, Place, Plan, Unknown
+from mrag.planning.plan import Block, Condition, Contains, Pattern, Place, Plan, Unknown
 from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
 
 Joining: TypeAlias = OneOf["any", "all", "few"]
+
+Spelt: TypeAlias = Mapping[tuple[Place, str], tuple[str, ...]]
+"""How the texts that values of a property should be are written, whatever the case, by property and text."""
 
 NOTHING = Block()
 
@@ -44,6 +49,7 @@ class BlockCompiler:
         plan: Compiles a plan that a block is joined with.
         schema: What is known of the graph.
         joining: Whether the order and the way of joins are said, for all solutions or for the first few.
+        spelt: How texts are written that are then looked up, not compared.
     """
 
     values: ValueCompiler
@@ -52,6 +58,7 @@ class BlockCompiler:
     plan: Callable[[Plan], sparql.Pattern]
     schema: Schema | None = None
     joining: Joining = "any"
+    spelt: Spelt = field(default_factory=dict)
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
@@ -62,11 +69,18 @@ class BlockCompiler:
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
         patterns = without_implied(block.patterns, self.schema)
+        written = self._written(patterns, block.conditions)
+        conditions = [c for c in block.conditions if c not in written]
+        done, behind = list[Pattern](), self.joining == "all" and not block.plans
         known = None if self.joining == "any" else self.schema
-        for pattern, way in in_order(patterns, block.conditions, known):
-            parts = self._pattern(pattern, looked_up=way == "looked up")
-            whole = way == "whole" and self.joining == "all"
-            found += [self._whole(pattern, parts)] if whole else parts
+        for pattern, way in in_order(patterns, block.conditions, known, behind=behind):
+            parts: list[sparql.Pattern] = [values for p, values in written.values() if p == pattern]
+            parts += self._pattern(pattern, looked_up=way == "looked up")
+            if way == "behind":
+                found = [self._behind(done, found, conditions)]
+            whole = way == "behind" or (way == "whole" and self.joining == "all")
+            found += [self._whole((pattern,), parts)] if whole else parts
+            done.append(pattern)
         for branches in block.either:
             either = self._either(branches, _but(merged(around, positive(block)), branches))
             # Behind patterns, values would be joined with all that these match.
@@ -75,12 +89,26 @@ class BlockCompiler:
         for inner in block.without:
             found += self._without(inner, here)
         found += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
-        return found + self.filters(block.conditions)
+        return found + self.filters(tuple(conditions))
 
     def filters(self, conditions: tuple[Condition, ...]) -> list[sparql.Pattern]:
         """Return conditions as filters, behind the sub-selects of their scalars."""
         filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
         return [*self.scalars(), *filters]
+
+    def _written(
+        self, patterns: Sequence[Pattern], conditions: Sequence[Condition]
+    ) -> dict[Condition, tuple[Pattern, sparql.Values]]:
+        """Return the values that meet conditions, each with the pattern that leads to them."""
+        found: dict[Condition, tuple[Pattern, sparql.Values]] = {}
+        for one in conditions if self.spelt else ():
+            if isinstance(one, Contains) and one.position == "whole" and isinstance(one.value, Unknown):
+                variable = self.values.variable(one.value)
+                for p in (p for p in patterns if p.object == one.value):
+                    if texts := self.spelt.get((p.predicate, one.text)):
+                        rows = tuple((ox.Literal(text),) for text in texts)
+                        found[one] = p, sparql.Values((variable,), rows)
+        return found
 
     def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
         s, p, o = (self.node(t) for t in (pattern.subject, pattern.predicate, pattern.object))
@@ -94,9 +122,18 @@ class BlockCompiler:
             return [sparql.TriplePattern(s, p, kind), sparql.Filter(sparql.In(kind, classes))]
         return [sparql.Values((kind,), tuple((c,) for c in classes)), sparql.TriplePattern(s, p, kind)]
 
-    def _whole(self, pattern: Pattern, parts: list[sparql.Pattern]) -> sparql.Pattern:
-        """Return a pattern that engines go through as a whole, to be joined with others."""
-        places = (pattern.subject, pattern.predicate, pattern.object)
+    def _behind(
+        self, patterns: Sequence[Pattern], parts: list[sparql.Pattern], conditions: list[Condition]
+    ) -> sparql.Pattern:
+        """Return the solutions of patterns as a whole, which meet those of the conditions that they can."""
+        known = {u for p in patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, Unknown)}
+        met = [c for c in conditions if set[Unknown]().union(*map(unknowns, sides(c))) <= known]
+        conditions[:] = [c for c in conditions if c not in met]
+        return self._whole(patterns, [*parts, *self.filters(tuple(met))])
+
+    def _whole(self, patterns: Sequence[Pattern], parts: list[sparql.Pattern]) -> sparql.Pattern:
+        """Return patterns that engines go through as a whole, to be joined with others."""
+        places = (place for p in patterns for place in (p.subject, p.predicate, p.object))
         seen = dict.fromkeys(self.values.variable(u) for u in places if isinstance(u, Unknown))
         return sparql.SubSelect(sparql.Select(tuple(seen), sparql.Group(tuple(parts))))
 

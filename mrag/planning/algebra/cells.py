@@ -18,6 +18,9 @@ from mrag.rdf.terms import Term
 Cell: TypeAlias = Term | None
 Cells: TypeAlias = tuple[Cell, ...]
 
+COMPUTED: frozenset[Kind] = frozenset(("number", "date", "year-month"))
+"""The kinds of columns whose values are spelt anew."""
+
 _NUMBER = re.compile(r"[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?\Z")
 
 

@@ -109,8 +109,12 @@ class FoldCompiler:
         told = {k for k in self._keys.values() if isinstance(k, Unknown)}
         once = is_told_once(block, {*aggregate.of, *told}, self._blocks.schema)
         if aggregate.value is None and len(of) == 1:
-            count = (sparql.Count(of[0], distinct=not once), results["count"])
-            return self._grouped((count,), self._reaching(aggregate, block) or self._solutions(block))
+            # Engines look at each value that they count, but not at solutions.
+            all_ = once and aggregate.of[0] in bound(block)
+            counted = sparql.Count() if all_ else sparql.Count(of[0], distinct=not once)
+            return self._grouped(
+                ((counted, results["count"]),), self._reaching(aggregate, block) or self._solutions(block)
+            )
         names, rows = [*self._keys, *of], self._solutions(block)
         certain, value = bound(block), self._fresh("folded")
         for unknown in aggregate.of:
@@ -150,9 +154,7 @@ class FoldCompiler:
         triple = sparql.TriplePattern(
             member if pattern.subject == end else s, p, member if pattern.object == end else o
         )
-        counted = sparql.Select(
-            (variable, (sparql.Count(member), number)), _group([triple]), group_by=(variable,)
-        )
+        counted = sparql.Select((variable, (sparql.Count(), number)), _group([triple]), group_by=(variable,))
         enough = sparql.Filter(sparql.Compare(number, ">=", ox.Literal(least)))
         few = sparql.Select((variable,), _group([sparql.SubSelect(counted), enough]))
         # What so few groups have is looked up.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
@@ -25,8 +26,9 @@ _LOOKUP: Final = 10
 _GUESSED: Final = 0.2
 """The share of values that a condition is thought to hold of, where nothing tells."""
 
-Way: TypeAlias = OneOf["any", "whole", "looked up"]
-"""How a pattern is joined: as the engine likes, gone through as a whole, or looked up for each thing."""
+Way: TypeAlias = OneOf["any", "whole", "looked up", "behind"]
+"""How a pattern is joined: as the engine likes, gone through as a whole, looked up for each thing, or gone
+through as a whole behind the solutions of those before it."""
 
 
 def size_of(pattern: Pattern, schema: Schema) -> int:
@@ -83,13 +85,24 @@ def work_of(plan: Plan, schema: Schema) -> int:
 
 
 def _work_of(block: Block, schema: Schema) -> int:
-    patterns = without_implied(block.patterns, schema)
-    if any(map(is_given, patterns)):
-        own = solutions_of(block, schema) * len(patterns)
-    else:
-        own = sum(size_of(p, schema) for p in patterns)
+    # What a given thing leads to is little, but not what is only compared with that.
+    own = 0
+    for linked in _linked(without_implied(block.patterns, schema)):
+        if any(map(is_given, linked)):
+            own += solutions_of(replace(block, patterns=linked), schema) * len(linked)
+        else:
+            own += sum(size_of(p, schema) for p in linked)
     inner = (*block.without, *block.optional, *(b for branches in block.either for b in branches))
     return own + sum(_work_of(b, schema) for b in inner) + sum(work_of(p, schema) for p in block.plans)
+
+
+def _linked(patterns: Sequence[Pattern]) -> list[tuple[Pattern, ...]]:
+    """Return patterns in groups that share no unknown."""
+    groups: list[tuple[Pattern, ...]] = []
+    for pattern in patterns:
+        near = [g for g in groups if any(_unknowns(p) & _unknowns(pattern) for p in g)]
+        groups = [g for g in groups if g not in near] + [(*(p for g in near for p in g), pattern)]
+    return groups
 
 
 def is_given(pattern: Pattern) -> bool:
@@ -99,7 +112,11 @@ def is_given(pattern: Pattern) -> bool:
 
 
 def in_order(
-    patterns: Sequence[Pattern], conditions: Sequence[Condition], schema: Schema | None
+    patterns: Sequence[Pattern],
+    conditions: Sequence[Condition],
+    schema: Schema | None,
+    *,
+    behind: bool = False,
 ) -> list[tuple[Pattern, Way]]:
     """Return patterns in an order in which they are quickly joined, each with the way to do it.
 
@@ -107,6 +124,7 @@ def in_order(
         patterns: The patterns of a block.
         conditions: Its conditions.
         schema: What is known of the graph.
+        behind: Whether a pattern may be gone through as a whole behind those before it.
     """
     if schema is None or len(patterns) < 2:
         return [(p, "any") for p in patterns]
@@ -121,8 +139,11 @@ def in_order(
         pattern = min(joined or left, key=lambda p: sizes[p])
         left.remove(pattern)
         way: Way = "any"
-        if joined and not few and sizes[pattern] + rows < rows * _LOOKUP:
+        worth = bool(joined) and sizes[pattern] + rows < rows * _LOOKUP
+        if worth and not few:
             way = "whole"
+        elif worth and behind and rows >= MANY:
+            way = "behind"
         elif joined and _names_class(pattern) and sizes[pattern] > max(rows, MANY):
             way = "looked up"
         found.append((pattern, way))

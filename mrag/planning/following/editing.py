@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from operator import is_
 from typing import Any, TypeVar
 
 from rdflib import RDF, Literal, URIRef
@@ -14,15 +15,20 @@ from mrag.planning.schema import Schema
 Part = TypeVar("Part", Plan, Block)
 
 
+def _names(value: object) -> Iterable[str]:
+    """Return the names of the fields of a dataclass; none for another value."""
+    return getattr(type(value), "__dataclass_fields__", ())
+
+
 def walk(part: object) -> Iterator[object]:
     """Yield a plan or a part of one and all within it, in the order in which it is written."""
     yield part
     if isinstance(part, tuple):
         for inner in part:
             yield from walk(inner)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from walk(getattr(part, field.name))
+    else:
+        for name in _names(part):
+            yield from walk(getattr(part, name))
 
 
 def rewritten(part: Part, change: Callable[[Any], Any]) -> Part:
@@ -41,9 +47,12 @@ def rewritten(part: Part, change: Callable[[Any], Any]) -> Part:
 
     def inside(value: Any) -> Any:
         if isinstance(value, tuple):
-            return tuple(inside(v) for v in value)
-        if is_dataclass(value) and not isinstance(value, type | Unknown):
-            value = replace(value, **{f.name: inside(getattr(value, f.name)) for f in fields(value)})
+            many = tuple(map(inside, value))
+            return value if all(map(is_, many, value)) else many
+        if not isinstance(value, Unknown) and (names := _names(value)):
+            parts = ((name, getattr(value, name)) for name in names)
+            changed = {name: new for name, old in parts if (new := inside(old)) is not old}
+            value = replace(value, **changed) if changed else value
         return change(value)
 
     found: Part = inside(part)
@@ -91,7 +100,8 @@ def with_subclasses(plan: Plan, schema: Schema) -> Plan:
         if not isinstance(value, Pattern) or value.predicate != RDF.type:
             return value
         info = schema.classes.get(str(value.object))
-        return replace(value, narrower=tuple(map(URIRef, info.narrower if info is not None else ())))
+        narrower = tuple(map(URIRef, info.narrower if info is not None else ()))
+        return value if value.narrower == narrower else replace(value, narrower=narrower)
 
     return rewritten(plan, change)
 

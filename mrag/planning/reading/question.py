@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.reading.numbers import NUMBERS, SCALE, number_of, rank_of
@@ -57,7 +58,7 @@ class QuestionText:
     periods: tuple[Period, ...]
     quotations: tuple[tuple[int, int, str], ...]
 
-    @property
+    @cached_property
     def low(self) -> list[str]:
         """Return the words in lower case."""
         return [word.low for word in self.words]

@@ -95,7 +95,8 @@ def unpack(reply: Reply) -> SelectResult | bool | list[Triple]:
     kind, value = reply
     if kind == "select":
         names, rows = value
-        return SelectResult(names, [tuple(map(_term, row)) for row in rows])
+        terms = {cell: _term(cell) for row in rows for cell in row}
+        return SelectResult(names, [tuple(map(terms.__getitem__, row)) for row in rows])
     if kind == "construct":
         return [Triple(*cast(Any, map(_term, row))) for row in cast(Collection[Any], value)]
     return bool(value)
