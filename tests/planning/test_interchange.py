@@ -43,6 +43,7 @@ ODD: tuple[Any, ...] = (
 )
 
 
+@settings(max_examples=50)
 @SOME
 @given(plans())
 def test_a_plan_is_the_same_afterwards(plan: Plan) -> None:
