@@ -108,11 +108,7 @@ def test_the_right_reading_is_taught(home: Path) -> None:
     question = "How many vendors are there per country?"
     first = json.loads(run("ask", "--json", question, cwd=home).stdout)
     for chosen, code in (("2\n", 0), ("", 1), ("7\n", 1)):
-        done = subprocess.run(
-            [sys.executable, "-m", "mrag", "ask", "--teach", question],
-            cwd=home, env={**os.environ, **environment(home)}, input=chosen, capture_output=True, text=True,
-            timeout=120,
-        )  # fmt: skip
+        done = run("ask", "--teach", question, cwd=home, typed=chosen)
         assert done.returncode == code, done.stderr
         assert "Which reading is right (1, 2" in done.stderr
         if code == 0:

@@ -60,6 +60,7 @@ def test_a_run_by_threads_takes_any_search_and_processes_one_that_pickles(folder
         run_system(system, QUERIES, 3, runner=ProcessRunner(1))
 
 
+@pytest.mark.slow
 def test_codes_are_the_same_by_processes_of_which_one_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

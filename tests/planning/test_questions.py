@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rdflib import Literal, URIRef
@@ -13,6 +14,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.rdf.terms import Triple
+from tests.conftest import slow
 
 DATA = Path(__file__).parent / "data"
 RDFS_LABEL = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
@@ -346,20 +348,21 @@ def test_a_changed_graph_changes_the_answer() -> None:
     kg.close()
 
 
+@pytest.mark.parametrize(("name", "questions"), [("states", STATES), *slow(("company", COMPANY))])
 def test_a_reading_that_is_offered_is_the_one_that_its_number_takes(
-    graphs: dict[str, KnowledgeGraph],
+    graphs: dict[str, KnowledgeGraph], name: str, questions: list[tuple[str, Any]]
 ) -> None:
     offered = 0
-    for name, questions in (("states", STATES), ("company", COMPANY)):
-        for question, _ in questions:
-            answer = compute(graphs[name], question).answer
-            assert answer is not None and answer.computed is not None
-            for other in answer.computed.readings:
-                taken = compute(graphs[name], question, reading=other.number).answer
-                assert taken is not None and taken.computed is not None
-                assert taken.computed.reading == other.reading
-                offered += 1
-    assert offered > 5
+    for question, _ in questions:
+        answer = compute(graphs[name], question).answer
+        assert answer is not None and answer.computed is not None
+        for other in answer.computed.readings:
+            taken = compute(graphs[name], question, reading=other.number).answer
+            assert taken is not None and taken.computed is not None
+            assert taken.computed.reading == other.reading
+            offered += 1
+    print(name, offered)
+    assert offered > 2
 
 
 def test_ways_and_readings_are_checked(graphs: dict[str, KnowledgeGraph]) -> None:
