@@ -64,11 +64,7 @@ def test_questions_follow_each_other(home: Path) -> None:
     assert "11 triple stores [t1]" in done.stdout and "\n\n5 vector databases [t1]" in done.stdout
     assert "Computed: read as a follow-up, with “vector database” in place of “triple store”." in done.stderr
     lines = "How many triple stores are there?\n\nwhich of them are commercial?\nhow many?\nand of Mars?\n"
-    typed = subprocess.run(
-        [sys.executable, "-m", "mrag", "ask", "--follow", "--json"],
-        cwd=home, env={**os.environ, **environment(home)}, input=lines, capture_output=True, text=True,
-        timeout=120,
-    )  # fmt: skip
+    typed = run("ask", "--follow", "--json", cwd=home, typed=lines)
     assert typed.returncode == 0, typed.stderr
     answers = [json.loads(line) for line in typed.stdout.splitlines()]
     assert [a["text"].split(" [")[0] for a in answers[::2]] == ["11 triple stores", "7 triple stores"]

@@ -103,6 +103,7 @@ def test_extraction_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: py
     assert done == [2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_segments_of_clues_are_the_same_where_a_worker_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

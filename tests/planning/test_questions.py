@@ -14,7 +14,6 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.rdf.terms import Triple
-from tests.conftest import slow
 
 DATA = Path(__file__).parent / "data"
 RDFS_LABEL = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
@@ -348,7 +347,9 @@ def test_a_changed_graph_changes_the_answer() -> None:
     kg.close()
 
 
-@pytest.mark.parametrize(("name", "questions"), [("states", STATES), *slow(("company", COMPANY))])
+@pytest.mark.parametrize(
+    ("name", "questions"), [("states", STATES), pytest.param("company", COMPANY, marks=pytest.mark.slow)]
+)
 def test_a_reading_that_is_offered_is_the_one_that_its_number_takes(
     graphs: dict[str, KnowledgeGraph], name: str, questions: list[tuple[str, Any]]
 ) -> None:
@@ -361,7 +362,6 @@ def test_a_reading_that_is_offered_is_the_one_that_its_number_takes(
             assert taken is not None and taken.computed is not None
             assert taken.computed.reading == other.reading
             offered += 1
-    print(name, offered)
     assert offered > 2
 
 

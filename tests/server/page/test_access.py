@@ -76,6 +76,7 @@ def test_no_view_has_a_fault(
     assert not faults(browser, base, axe, views, size, scheme)
 
 
+@pytest.mark.slow
 @SCHEMES
 def test_no_view_of_images_has_a_fault(
     browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path
@@ -86,6 +87,7 @@ def test_no_view_of_images_has_a_fault(
             assert not faults(browser, url, axe, IMAGES, size, scheme)
 
 
+@pytest.mark.slow
 @SCHEMES
 def test_no_view_of_review_has_a_fault(
     browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path
