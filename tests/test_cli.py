@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from typer.testing import CliRunner
 
 from mrag.cli import app, main
 from mrag.cli.shared.commands import Commands
-from tests.commands import environment, process, run
+from tests.commands import process, run
 from tests.conftest import PRODUCTS
 
 COMMANDS = (
