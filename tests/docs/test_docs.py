@@ -247,7 +247,8 @@ def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("path", [NOTEBOOKS[0], *slow(*NOTEBOOKS[1:])], ids=lambda p: p.stem)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_a_notebook_runs_and_is_stored_without_outputs(
     path: Path,
     tmp_path: Path,
