@@ -23,13 +23,13 @@ from mrag.cli import main
 from mrag.rdf.terms import Triple
 
 
-def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def run(*args: str, cwd: Path, typed: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command as a user does, with a cache of its own that has the demo graph in it."""
     _lay_out_the_demo(cwd, env)
-    return _run(*args, cwd=cwd, **env)
+    return _run(*args, cwd=cwd, typed=typed, **env)
 
 
-def _run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def _run(*args: str, cwd: Path, typed: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
     code: int | str | None = 0
     with pytest.MonkeyPatch.context() as patch:
@@ -37,7 +37,7 @@ def _run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
         for name, value in environment(cwd, **env).items():
             patch.setenv(name, value)
         patch.setattr(sys, "argv", ["mrag", *args])
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed.encode())))
         patch.setattr(sys, "stdout", streams[0])
         patch.setattr(sys, "stderr", streams[1])
         try:

@@ -7,7 +7,9 @@ import os
 import ssl
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,18 @@ def pytest_xdist_auto_num_workers() -> int:
     """Return three workers for two processors: half of the time of a test is waiting for another process."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(2, processors * 3 // 2)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let each worker import another part of the tests first, so that each file is compiled only once."""
+    config = session.config
+    if not hasattr(config, "workerinput") or config.args != config.getini("testpaths"):
+        return
+    first, step = int(config.workerinput["workerid"][2:]), config.workerinput["workercount"]
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[first::step]:
+        # What is wrong with one, or why it is skipped, is said when it is collected.
+        with suppress(Exception, pytest.skip.Exception):
+            import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 @pytest.hookimpl(trylast=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 LONGEST = tuple(
     """
     conformance/test_stores docs/test_docs server/test_w3c test_star_wars server/test_remote
+    server/page/test_access docker/test_servers clients/test_page_types test_audit server/page/test_film
     terminal/test_commands server/test_headers completion/test_metaqa test_cli server/test_attacks
     stores/test_limits server/page/test_learn cel/test_drill test_package server/test_load
     server/test_clients stores/test_engines test_mcp planning/test_plans generation/test_ollama
@@ -28,6 +29,7 @@ LONGEST = tuple(
     clients/test_yasgui cel/test_whynot cel/test_time_limits cel/test_evolearner index/test_index_crash
     graphcodes/test_extract_model cel/test_polish images/test_enrich planning/test_lexicon
     generative/test_clues_command cel/test_crash server/page/test_images_api images/test_servers
+    completion/test_review clients/test_page_languages reasoning/test_edits generation/test_properties
     completion/test_paraphrases rdf/test_gate_fuzz index/test_dense test_interrupted storage/test_damage
     test_query_comfort
     """.split()

@@ -66,6 +66,7 @@ def audit(url: str, folder: Path, wanted: str) -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.slow
 def test_an_advisory_fails_the_gate_and_a_sound_package_does_not(service: str, tmp_path: Path) -> None:
     sound = audit(service, tmp_path, "numpy==2.3.0\n")
     assert sound.returncode == 0 and "1 packages audited, 0 advisories" in sound.stdout, sound
@@ -73,6 +74,7 @@ def test_an_advisory_fails_the_gate_and_a_sound_package_does_not(service: str, t
     assert bad.returncode == 1 and "rdflib 7.1.1: PYSEC-0000-2" in bad.stdout, bad
 
 
+@pytest.mark.slow
 def test_a_service_that_knows_nothing_counts_as_none(tmp_path: Path) -> None:
     silent = audit(f"http://127.0.0.1:{free_port()}/v1/query", tmp_path, "rdflib==7.1.1\n")
     assert silent.returncode == 0 and silent.stdout.startswith("not run: no service"), silent

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from typer.testing import CliRunner
 
 from mrag.cli import app, main
 from mrag.cli.shared.commands import Commands
-from tests.commands import environment, process, run
+from tests.commands import process, run
 from tests.conftest import PRODUCTS
 
 COMMANDS = (
@@ -64,11 +63,7 @@ def test_questions_follow_each_other(home: Path) -> None:
     assert "11 triple stores [t1]" in done.stdout and "\n\n5 vector databases [t1]" in done.stdout
     assert "Computed: read as a follow-up, with “vector database” in place of “triple store”." in done.stderr
     lines = "How many triple stores are there?\n\nwhich of them are commercial?\nhow many?\nand of Mars?\n"
-    typed = subprocess.run(
-        [sys.executable, "-m", "mrag", "ask", "--follow", "--json"],
-        cwd=home, env={**os.environ, **environment(home)}, input=lines, capture_output=True, text=True,
-        timeout=120,
-    )  # fmt: skip
+    typed = run("ask", "--follow", "--json", cwd=home, typed=lines)
     assert typed.returncode == 0, typed.stderr
     answers = [json.loads(line) for line in typed.stdout.splitlines()]
     assert [a["text"].split(" [")[0] for a in answers[::2]] == ["11 triple stores", "7 triple stores"]
@@ -108,11 +103,7 @@ def test_the_right_reading_is_taught(home: Path) -> None:
     question = "How many vendors are there per country?"
     first = json.loads(run("ask", "--json", question, cwd=home).stdout)
     for chosen, code in (("2\n", 0), ("", 1), ("7\n", 1)):
-        done = subprocess.run(
-            [sys.executable, "-m", "mrag", "ask", "--teach", question],
-            cwd=home, env={**os.environ, **environment(home)}, input=chosen, capture_output=True, text=True,
-            timeout=120,
-        )  # fmt: skip
+        done = run("ask", "--teach", question, cwd=home, typed=chosen)
         assert done.returncode == code, done.stderr
         assert "Which reading is right (1, 2" in done.stderr
         if code == 0:

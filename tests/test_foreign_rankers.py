@@ -21,6 +21,7 @@ from mrag.retrieval import RankerRequest, known_rankers, registry
 from mrag.server.app import create_app
 from mrag.server.settings import ServerSettings
 from tests import commands
+from tests.conftest import slow
 
 mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
@@ -190,7 +191,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
             yield found
 
 
-DOORS = ("search", "ask", "eval", "page", "mcp", "retriever", "python")
+DOORS = ("search", "page", "mcp", "python", *slow("ask", "eval", "retriever"))
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -47,7 +47,7 @@ batch = st.lists(st.one_of(axiom, fact), max_size=8)
 
 
 @given(st.lists(batch, min_size=2, max_size=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_reasoning_step_by_step_equals_reasoning_at_once(batches: list[list[Triple]]) -> None:
     with mrag.connect() as grown, mrag.connect() as whole:
         for triples in batches:

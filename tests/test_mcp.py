@@ -532,6 +532,7 @@ def test_two_calls_at_once_do_not_wait_for_each_other(small: Session) -> None:
     assert "quick" in ended
 
 
+@pytest.mark.slow
 def test_a_slow_query_is_ended_while_others_are_answered(tmp_path: Path) -> None:
     for demo in session(tmp_path, "--timeout", "2"):
         ended: list[str] = []

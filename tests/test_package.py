@@ -52,6 +52,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_alone_with_all_its_data(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -67,6 +68,7 @@ def test_the_wheel_holds_the_package_alone_with_all_its_data(wheel: Path) -> Non
     assert any(n.startswith("mrag/index/data/") for n in names)
 
 
+@pytest.mark.slow
 def test_the_wheel_carries_a_bill_of_its_materials(wheel: Path) -> None:
     # These take two seconds, which is too long for every worker.
     from cyclonedx.schema import SchemaVersion
@@ -99,6 +101,7 @@ def test_the_wheel_carries_a_bill_of_its_materials(wheel: Path) -> None:
         assert {f"pkg:pypi/{n}" for n in required} <= set(depends)
 
 
+@pytest.mark.slow
 def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env")
     python = tmp_path / "env" / "bin" / "python"

@@ -249,7 +249,7 @@ def annotated(draw: st.DrawFn) -> Data:
 
 
 @given(annotated())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_view_is_what_a_plain_program_makes(data: Data) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         loaded(data, kg)

@@ -120,8 +120,9 @@ def learn_from_marks(
         >>> from mrag.cel.syntax.printing import to_dl
         >>> with mrag.demo(model="none") as kg:
         ...     ex = kg.prefixes["ex"]
+        ...     patient = FeedbackSettings(seconds=60)  # the most; it takes a second
         ...     names = [ex + n for n in ("Fuseki", "Neo4j", "Virtuoso", "Redis", "RDFox")]
-        ...     found = learn_from_marks(kg, names, [names[0]], [names[3]])
+        ...     found = learn_from_marks(kg, names, names[:1], names[3:4], patient)
         ...     best = found.best
         ...     to_dl(best.hypothesis.expression, kg.prefixes), len(best.covered), len(found.proposals) > 0
         ('ex:GraphDatabase', 4, True)

@@ -14,7 +14,7 @@ from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cel.plain import INDIVIDUALS, Plain, expressions, graphs
 
-_MANY = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+_MANY = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @_MANY
@@ -41,7 +41,7 @@ def test_store_bitsets_and_plain_reading_agree(triples: frozenset[Triple], sever
         ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(graphs(), expressions)
 def test_the_normal_form_holds_the_same_and_is_its_own(triples: frozenset[Triple], e: Expression) -> None:
     plain, found = Plain(triples), normal(e)
@@ -50,7 +50,7 @@ def test_the_normal_form_holds_the_same_and_is_its_own(triples: frozenset[Triple
     assert length(found) >= 1
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs(), st.lists(expressions, min_size=4, max_size=8))
 def test_what_is_fetched_around_examples_decides_what_it_says(
     triples: frozenset[Triple], several: list[Expression]

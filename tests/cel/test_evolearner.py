@@ -106,7 +106,7 @@ def planted(forest: Forest, e: Expression) -> Tree:
     return forest.leaf(e)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs(), st.lists(expressions, min_size=3, max_size=8))
 def test_a_forest_counts_what_the_world_holds(triples: frozenset[Triple], several: list[Expression]) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:

@@ -23,6 +23,8 @@ from mrag.rdf.terms import Triple
 from tests.cel.plain import INDIVIDUALS, Plain, graphs
 
 EX = "https://w3id.org/mrag/demo/products#"
+PATIENT = FeedbackSettings(seconds=60)
+"""Learning ends when it has found what there is, which takes longer on a busy machine."""
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -65,7 +67,7 @@ def test_a_mark_on_what_is_disputed_rules_conditions_out() -> None:
         liked, disliked = [listed[0]], [listed[1]]
         sizes = []
         while True:
-            found = learn_from_marks(kg, listed, liked, disliked)
+            found = learn_from_marks(kg, listed, liked, disliked, PATIENT)
             assert found.best is not None and found.best.hypothesis.solved
             if not found.proposals:
                 break

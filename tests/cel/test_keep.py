@@ -122,7 +122,7 @@ def test_after_reasoning_the_instances_are_those_of_the_query(kg: KnowledgeGraph
     assert [str(row[0]) for row in kg.query(kept.query)] and len(kg.query(kept.query)) == len(before)  # type: ignore[arg-type, union-attr]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs(), expressions, st.booleans())
 def test_any_concept_of_any_graph(triples: frozenset[Triple], e: Expression, typed: bool) -> None:
     if typed:

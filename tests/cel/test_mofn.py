@@ -234,6 +234,7 @@ def test_lists_are_said_and_read_back(e: Expression, english: str, german: str) 
     assert from_manchester(to_manchester(e, {"ex": E}), {"ex": E}) == e
 
 
+@pytest.mark.slow
 def test_the_same_result_under_any_hash_seed() -> None:
     script = (
         "from mrag.cel.learners.registry import learner\n"

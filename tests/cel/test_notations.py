@@ -39,7 +39,7 @@ A, B, C = (Named(E + x) for x in "ABC")
 R, S = Property(E + "r"), Property(E + "s", True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(expressions.map(normal), st.booleans())
 def test_what_is_written_reads_back(e: Expression, prefixed: bool) -> None:
     prefixes = NAMES if prefixed else None
@@ -47,7 +47,7 @@ def test_what_is_written_reads_back(e: Expression, prefixed: bool) -> None:
     assert from_manchester(to_manchester(e, prefixes), prefixes) == e
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(expressions.map(normal))
 def test_triples_read_back(e: Expression) -> None:
     graph = Graph()

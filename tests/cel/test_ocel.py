@@ -42,7 +42,7 @@ def written(kg: KnowledgeGraph, kinds: list[set[str]], links: set[tuple[int, str
 
 
 @given(graphs, st.sets(individuals, min_size=1, max_size=SIZE - 1), st.sampled_from([0.0, 0.3]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_what_it_returns_holds_the_examples_that_it_claims(
     graph: tuple[list[set[str]], set[tuple[int, str, int]]], wanted: set[int], noise: float
 ) -> None:

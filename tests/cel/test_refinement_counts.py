@@ -15,7 +15,7 @@ from mrag.stores.oxigraph import OxigraphStore
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, Plain, expressions, graphs
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs(), expressions)
 def test_a_layer_counts_what_single_queries_count(triples: frozenset[Triple], e: Expression) -> None:
     plain = Plain(triples)

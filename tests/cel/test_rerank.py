@@ -87,7 +87,7 @@ def test_reasons_in_german(kg: KnowledgeGraph) -> None:
     assert hits[-1].reasons[-1].startswith("Nicht im Begriff: ")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.sets(st.sampled_from(("a", "b", "c", "d"))), min_size=2, max_size=24),
     st.integers(1, 12), st.sampled_from(("bottom", "random")), st.integers(0, 3),

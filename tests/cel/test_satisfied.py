@@ -44,7 +44,7 @@ def every(found: Reason) -> list[Reason]:
     return [found, *(r for part in found.parts for r in every(part))]
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs(), expressions)
 def test_reasons_agree_with_the_semantics_and_rest_on_what_is_there(
     triples: frozenset[Triple], e: Expression

@@ -20,6 +20,7 @@ from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.wire.access import Access
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, schema, triple
+from tests.conftest import slow
 from tests.servers import oxigraph_server, virtuoso_server
 
 A, B, C = CLASSES
@@ -41,7 +42,7 @@ GRAPH = frozenset(
 )
 
 
-@pytest.fixture(scope="module", params=["oxigraph", "virtuoso"])
+@pytest.fixture(scope="module", params=["oxigraph", *slow("virtuoso")])
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KnowledgeGraph]:

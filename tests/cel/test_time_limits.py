@@ -17,6 +17,7 @@ from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import length
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, XSD
+from tests.conftest import slow
 
 E = "http://example.org/"
 THINGS = 43_000
@@ -49,7 +50,7 @@ def problem() -> LearningProblem:
     return LearningProblem(chosen[:150], chosen[150:])
 
 
-@pytest.mark.parametrize("name", ["search", "m-of-n", "celoe", "ocel"])
+@pytest.mark.parametrize("name", ["search", *slow("m-of-n", "celoe", "ocel")])
 def test_a_large_graph_is_learnt_from_within_the_limit(large: KnowledgeGraph, name: str) -> None:
     seen: list[FitProgress] = []
     work = learner(name, large, seconds=2, on_progress=seen.append)
@@ -72,6 +73,7 @@ def test_a_limit_that_is_up_before_the_search_begins_still_gives_a_result(
     assert found and all(length(h.expression) <= 3 for h in found)
 
 
+@pytest.mark.slow
 def test_what_was_reached_in_time_is_what_the_store_says(large: KnowledgeGraph) -> None:
     few = problem().examples[:20]
     for until in (0.0, time.monotonic() + 0.05, None):

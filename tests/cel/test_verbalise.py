@@ -36,7 +36,7 @@ from tests.cel.plain import expressions
 E = "http://example.org/"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(expressions, min_size=2, max_size=12), st.sampled_from(("en", "de")))
 def test_different_normal_forms_get_different_sentences(
     several: list[Expression], language: Language

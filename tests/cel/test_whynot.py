@@ -123,7 +123,7 @@ def smallest(triples: frozenset[Triple], e: Expression, most: int) -> int | None
     return None
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_graphs(), _expressions)
 def test_nothing_smaller_is_found_by_trying_all(triples: frozenset[Triple], e: Expression) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:

@@ -169,7 +169,7 @@ PREDICATES = [BY, STARS]
 SLOTS = st.sampled_from([*TERMS, X, Y, Z])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(
     facts=st.sets(st.tuples(st.sampled_from(TERMS), st.sampled_from(PREDICATES), st.sampled_from(TERMS))),
     triples=st.lists(

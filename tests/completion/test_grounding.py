@@ -207,7 +207,7 @@ def test_grounding_follows_changes_of_the_graph() -> None:
         assert [c.term for c in words.entities("Solaris")] == [f("solaris")]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(text=st.text(max_size=40))
 def test_whatever_the_text_candidates_are_of_the_graph(text: str) -> None:
     found = SHARED.entities(text)

@@ -21,7 +21,7 @@ from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.path_planner import PathPlanner, calibrate
 from mrag.completion.plan.patterns import GroundedPlan
 from mrag.graph.kg import KnowledgeGraph
-from tests.conftest import ROOT, shared_data, slow
+from tests.conftest import ROOT, shared_data
 
 HOPS = (1, 2, 3)
 
@@ -63,7 +63,8 @@ def weights(metaqa: ModuleType, folder: Path, kg: KnowledgeGraph) -> Weights:
     return calibrate(kg, examples, model=None, rounds=3)
 
 
-@pytest.mark.parametrize("hops", [HOPS[0], *slow(*HOPS[1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("hops", HOPS)
 def test_gold_plans_give_exactly_the_gold_answers(
     metaqa: ModuleType, folder: Path, kg: KnowledgeGraph, hops: int
 ) -> None:

@@ -244,6 +244,7 @@ def test_a_model_that_fails_is_told_in_one_kind_of_error() -> None:
         ModelPlanner(Broken(responses=["-"], seen=[])).plan("?")
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_a_real_model_plans_a_plain_question(local_server: Any, kg: KnowledgeGraph) -> None:  # noqa: F811
     plan = ModelPlanner(local_server.chat_model(max_tokens=40), form="lines").plan("who wrote Alien")

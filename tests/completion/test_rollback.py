@@ -203,7 +203,7 @@ def followed(kg: KnowledgeGraph, runs: list[object], steps: list[tuple[str, int]
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(RUNS, min_size=1, max_size=4), steps_of(*DECISIONS, "toggle"))
 def test_random_runs_accepted_and_rolled_back_leave_the_graph_as_it_was(
     runs: list[object], steps: list[tuple[str, int]]

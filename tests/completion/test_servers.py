@@ -17,6 +17,7 @@ from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDFS, Triple
 from mrag.stores.wire.access import Access
+from tests.conftest import slow
 from tests.servers import oxigraph_server, virtuoso_server
 
 E = "http://example.org/"
@@ -27,7 +28,7 @@ def iri(name: str) -> URIRef:
     return URIRef(E + name)
 
 
-@pytest.fixture(params=["oxigraph", "virtuoso"])
+@pytest.fixture(params=["oxigraph", *slow("virtuoso")])
 def kg(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KnowledgeGraph]:
     if request.param == "oxigraph":
         context, access = oxigraph_server(tmp_path), None

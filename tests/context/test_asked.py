@@ -95,7 +95,7 @@ def test_a_name_within_a_name_is_not_asked_about(kg: KnowledgeGraph) -> None:
 
 
 @given(st.lists(st.sampled_from(["mayor", "built", "born", "same", "trade", *NAMES]), max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_reading_by_query_gives_the_same(asked: list[str]) -> None:
     question = " ".join(asked)
     seeds = [(str(thing(name)), 1.0) for name in ("mill", "Oakham", "Ada Hill")]

@@ -151,7 +151,7 @@ def unplaced(context: Context) -> Context:
     st.sampled_from(["", "Which p1 does the p2 of n0 have, too?", "p3 of n1 and n2"]),
     st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_same_as_over_the_embedded_store(
     remote: TripleStore, data: Data, knob: ContextSettings, question: str, by_end: bool
 ) -> None:
@@ -171,7 +171,7 @@ def test_the_same_as_over_the_embedded_store(
 
 
 @given(data, st.sampled_from(["out", "in"]), st.permutations([(16, 16), (48, 8), (3, 2), (5, 30)]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_what_was_read_for_one_bound_is_not_taken_for_another(
     remote: TripleStore, data: Data, direction: str, bounds: list[tuple[int, int]]
 ) -> None:

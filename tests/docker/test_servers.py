@@ -19,6 +19,7 @@ from tests.jena import jena_command
 
 BASE = "http://base.example/config"
 EX = "PREFIX ex: <https://w3id.org/mrag/demo/products#>\n"
+pytestmark = pytest.mark.slow
 TRIPLES = 2235
 SEMANTIC = 28  # products that mrag's own reasoning finds to be semantic products
 

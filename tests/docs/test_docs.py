@@ -92,7 +92,12 @@ def blocks(page: Path, language: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
+FIRST = ("README.md", "guide.md", "questions.md", "quick-start.md")
+"""Pages whose Python the quick tests run, too."""
+SHOWN = sorted((p for p in PAGES if blocks(p, "python")), key=lambda p: p.name not in FIRST)
+
+
+@pytest.mark.parametrize("page", [*SHOWN[: len(FIRST)], *slow(*SHOWN[len(FIRST) :])], ids=lambda p: p.name)
 def test_python_of_a_page_runs_from_top_to_bottom(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -242,7 +247,8 @@ def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("path", [NOTEBOOKS[0], *slow(*NOTEBOOKS[1:])], ids=lambda p: p.stem)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_a_notebook_runs_and_is_stored_without_outputs(
     path: Path,
     tmp_path: Path,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import PRODUCTS
+from tests.conftest import PRODUCTS, slow
 from tests.crash import Job, breaks, mrag_in
 
 WORDS = [f"word{n}" for n in range(300)]
@@ -72,6 +72,6 @@ JOBS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("job", JOBS, ids=str)
+@pytest.mark.parametrize("job", [JOBS[0], *slow(*JOBS[1:])], ids=str)
 def test_broken_off(tmp_path: Path, job: Job) -> None:
     breaks(job, tmp_path, disk=True)

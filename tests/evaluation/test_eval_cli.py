@@ -117,6 +117,7 @@ def test_errors_say_what_to_do(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_graph_is_asked_and_its_index_evaluated_by_all_three_schemes(tmp_path: Path) -> None:
     store = ["--store", f"oxigraph:{tmp_path / 'kg'}"]
     invoke("load", *store, str(PRODUCTS))

@@ -50,7 +50,7 @@ GRADES = st.fixed_dictionaries(dict.fromkeys("qrs", st.dictionaries(DOCS, st.int
 
 
 @given(TIED, GRADES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_others_measure_what_we_measure(
     tmp_path_factory: pytest.TempPathFactory, scores: dict, qrels: dict
 ) -> None:

@@ -138,6 +138,7 @@ def test_too_long_a_prompt_is_a_typed_error(products: Context, local_server: Loc
         answer("word " * 4000, products, local_server.chat_model())
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_answers_have_computed_citations(products: Context, local_server: LocalServer) -> None:
     model = local_server.chat_model(max_tokens=40)

@@ -87,7 +87,7 @@ def check(given_answer: Answer, context: Context) -> None:
     str(given_answer)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(contexts(), TEXTS)
 def test_without_a_model(context: Context, question: str) -> None:
     found = answer(question, context)
@@ -98,7 +98,7 @@ def test_without_a_model(context: Context, question: str) -> None:
     assert report.ok, str(report)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(contexts(), TEXTS, st.lists(TEXTS, max_size=5), st.data())
 def test_citing_any_text(context: Context, question: str, parts: list[str], data: st.DataObject) -> None:
     labels = [label for line in context.lines for label in line.labels] or [""]

@@ -23,6 +23,7 @@ def test_help_has_examples() -> None:
         assert shown.exit_code == 0 and "Example" in shown.output
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_build_search_and_status(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

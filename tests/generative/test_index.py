@@ -80,14 +80,14 @@ def check(index: ClueIndex, corpus: Corpus, only: set[str] | None = None, tokens
 
 
 @given(corpora())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_every_operation_equals_brute_force(corpus: Corpus) -> None:
     check(ClueIndex.build(corpus, 100_000), corpus)
 
 
 @pytest.mark.slow
 @given(corpora(), st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")), st.integers(3, 20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_segments_and_restrictions_equal_brute_force(corpus: Corpus, only: set[str], size: int) -> None:
     check(ClueIndex.build(corpus, 100_000, segment_tokens=size), corpus, only)
 
@@ -101,7 +101,7 @@ def test_appending_equals_building(corpus: Corpus, cut: int) -> None:
 @given(
     corpora(tokens=3, most=20), st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")), st.integers(0, 4)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_hubs_change_nothing(corpus: Corpus, only: set[str], hub: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suffix_view, "HUB", hub)

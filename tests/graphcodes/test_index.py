@@ -62,7 +62,7 @@ def _shares(q, d, comparison):
     return comparison.scores(GraphCode(q.nodes), GraphCode(d.nodes)).features > 0
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(codes(weights=True), max_size=12), codes(weights=True), comparisons())
 def test_scores_are_those_of_the_formulas(documents, q, comparison):
     by_id = {f"d{at:02}": code for at, code in enumerate(documents)}

@@ -53,7 +53,7 @@ def found(index: Bm25Index, query: str, k: int, allowed: set[str] | None = None)
 
 
 @given(DOCUMENTS, TEXTS, st.integers(1, 14), st.none() | st.sets(IDS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_equals_the_formula(documents: dict[str, str], query: str, k: int, allowed: set[str] | None) -> None:
     index = Bm25Index.of(documents.items())
     expected = oracle(documents, query)

@@ -351,7 +351,7 @@ STEPS = st.lists(
 
 
 @given(STEPS, TEXTS, st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_history_equals_a_rebuild(
     tmp_path_factory: pytest.TempPathFactory,
     wordllama: WordLlamaEmbedder,

@@ -55,7 +55,7 @@ def as_update(action: str, some: list[Triple]) -> str:
     return f"{action} DATA {{ {rows} }}"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(triples, min_size=3, max_size=12), steps, st.booleans())
 def test_what_follows_is_what_is_built_anew(
     tmp_path_factory: pytest.TempPathFactory,

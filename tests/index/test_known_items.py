@@ -66,6 +66,7 @@ def found(index: DocumentIndex, cranfield: Cranfield, weight: float, mode: str =
     return float(np.mean(ranks))
 
 
+@pytest.mark.slow
 def test_a_model_that_knows_nothing_counts_little_and_costs_nothing(cranfield: Cranfield) -> None:
     index = index_of(RandomVectors(), cranfield.documents)
     learnt = index.learnt_weight()

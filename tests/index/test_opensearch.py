@@ -44,6 +44,7 @@ class TestOpenSearch(IndexConformance):
             yield open_backend(f"opensearch:{address}", "conformance", tmp_path_factory.mktemp("pending"))
 
 
+@pytest.mark.slow
 class TestElasticsearch(IndexConformance):
     @pytest.fixture(scope="class")
     @classmethod

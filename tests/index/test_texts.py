@@ -6,7 +6,7 @@ from itertools import product
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mrag.graph.connection import connect
@@ -56,6 +56,7 @@ def read(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple
     return found
 
 
+@settings(max_examples=40)
 @given(TRIPLES)
 @example([(NODES[0], PREDICATES[0], NODES[5], False), (NODES[5], PREDICATES[2], LITERALS[0], True)])
 def test_edges_tell_what_queries_tell(triples: list[tuple[object, ...]]) -> None:

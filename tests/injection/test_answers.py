@@ -140,7 +140,7 @@ def test_labels_forge_nothing(kind: str) -> None:
 
 
 def test_models_forge_nothing() -> None:
-    count = tries(300)
+    count = tries(100)
     report("answers of scripted models", count, failing(count, of_a_model))
 
 

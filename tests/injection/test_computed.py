@@ -89,5 +89,5 @@ def of_names(rng: random.Random) -> str | None:
 
 
 def test_names_forge_nothing_in_what_is_computed() -> None:
-    count = tries(12)
+    count = tries(6)
     report("computed answers", count, failing(count, of_names))

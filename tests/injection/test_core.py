@@ -42,7 +42,7 @@ def test_lines_keep_line_feeds_alone(text: str) -> None:
     assert not set("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029") & set(made)
 
 
-@many
+@settings(many, max_examples=tries(50))
 @given(st.lists(st.tuples(HOSTILE, HOSTILE, HOSTILE), min_size=1, max_size=5), st.data())
 def test_a_block_is_read_back_exactly(labels: list[tuple[str, str, str]], data: st.DataObject) -> None:
     marks = [data.draw(st.sampled_from(["", "inferred", "enriched", "completed"])) for _ in labels]

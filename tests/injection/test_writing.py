@@ -97,7 +97,7 @@ def of_a_reply(rng: random.Random, kg: KnowledgeGraph) -> str | None:
 
 
 def test_replies_only_propose_what_was_asked(kg: KnowledgeGraph) -> None:
-    count = tries(100)
+    count = tries(50)
     report("replies of readers", count, failing(count, lambda rng: of_a_reply(rng, kg)))
 
 
@@ -135,7 +135,7 @@ def of_a_run(rng: random.Random) -> str | None:
 
 
 def test_runs_say_what_was_read() -> None:
-    count = tries(8)
+    count = tries(4)
     report("runs", count, failing(count, of_a_run))
 
 
@@ -189,5 +189,5 @@ def test_a_description_is_only_a_text() -> None:
         others = {str(t.s) for t in (*own, *shared)} - {"urn:i"}
         return None if all(s.startswith("urn:mrag:") for s in others) else f"another subject: {others}"
 
-    count = tries(100)
+    count = tries(50)
     report("descriptions", count, failing(count, of_an_entry))

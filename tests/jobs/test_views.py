@@ -239,6 +239,7 @@ def test_a_part_that_ends_its_worker_each_time_fails_and_leaves_the_view_as_it_w
     assert KnowledgeGraph(fashion.store, "whole-cel").record.pending == ""
 
 
+@pytest.mark.slow
 def test_views_of_a_server_in_parts_are_those_of_the_embedded_store(
     fashion: KnowledgeGraph, tmp_path: Path
 ) -> None:
@@ -256,6 +257,7 @@ def parsed(lines: list[str]) -> set[str]:
     return {str(q) for q in ox.parse("\n".join(lines), ox.RdfFormat.N_TRIPLES)}
 
 
+@pytest.mark.slow
 def test_the_command_makes_views_in_parts(tmp_path: Path) -> None:
     write_annotations(tmp_path / "a.json", scale=0.0003)
     store = ["--store", str(tmp_path / "store")]

@@ -60,6 +60,7 @@ def test_a_run_by_threads_takes_any_search_and_processes_one_that_pickles(folder
         run_system(system, QUERIES, 3, runner=ProcessRunner(1))
 
 
+@pytest.mark.slow
 def test_codes_are_the_same_by_processes_of_which_one_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +103,7 @@ def test_extraction_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: py
     assert done == [2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_segments_of_clues_are_the_same_where_a_worker_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mrag
@@ -107,7 +107,13 @@ def test_files_without_a_statement_are_alike(tmp_path: Path, ending: str, conten
         assert (report.triples, report.empty) == (0, (str(path),))
 
 
-@given(st.text(max_size=3000), st.sampled_from(["utf-16", "utf-32", "utf-8-sig"]), st.integers(1, 9000))
+@settings(max_examples=60)
+# What begins with a zero in UTF-16 begins as a text in UTF-32 does.
+@given(
+    st.text(max_size=3000).filter(lambda text: text[:1] != "\0"),
+    st.sampled_from(["utf-16", "utf-32", "utf-8-sig"]),
+    st.integers(1, 9000),
+)
 def test_text_survives_in_any_pieces(text: str, codec: str, size: int) -> None:
     class Small(io.BytesIO):
         def read(self, _: int | None = -1, /) -> bytes:

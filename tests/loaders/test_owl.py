@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from rdflib import Graph, URIRef
 from rdflib.compare import isomorphic
 from rdflib.namespace import OWL, RDF, RDFS
@@ -260,6 +260,7 @@ def unqualified(graph: Graph) -> Graph:
     return found
 
 
+@settings(max_examples=50)
 @given(concepts)
 def test_expressions_come_back_through_both_notations(concept: Expression) -> None:
     graph = Graph()

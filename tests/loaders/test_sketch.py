@@ -113,7 +113,7 @@ NAMED = st.text(SIGNS, min_size=1, max_size=8).filter(
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_sketch_loads_whatever_the_table(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -231,7 +231,7 @@ WORDS = (
 ).split()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(["is", "largest"], RIVERS)
 @given(
     st.lists(st.sampled_from([*WORDS, *HOSTILE]), min_size=1, max_size=6),

@@ -99,7 +99,7 @@ def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("small", [300_000, 0], ids=["small", "large"])
-@settings(max_examples=50, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, min_size=1, max_size=3))
 def test_after_any_small_changes(small: int, several: list[list[tuple[bool, Triple]]]) -> None:
     with pytest.MonkeyPatch.context() as patch, KnowledgeGraph(OxigraphStore()) as kg:
@@ -112,7 +112,7 @@ def test_after_any_small_changes(small: int, several: list[list[tuple[bool, Trip
             assert_as_from_nothing(kg)
 
 
-@settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, min_size=1, max_size=2))
 def test_large_properties_are_adjusted_to_what_came(several: list[list[tuple[bool, Triple]]]) -> None:
     def exact(kg: KnowledgeGraph) -> dict[str, tuple[object, ...]]:

@@ -43,7 +43,7 @@ ODD: tuple[Any, ...] = (
 )
 
 
-@SOME
+@settings(SOME, max_examples=50)
 @given(plans())
 def test_a_plan_is_the_same_afterwards(plan: Plan) -> None:
     again = plan_from_json(json.loads(json.dumps(plan_to_json(plan))))

@@ -22,6 +22,7 @@ from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.wire.access import Access
 from mrag.text.tokens import tokens
+from tests.conftest import slow
 from tests.planning.test_schema import PREFIXES, e, graph
 from tests.servers import oxigraph_server, virtuoso_server
 
@@ -298,7 +299,7 @@ def test_the_order_of_loading_changes_nothing(tmp_path: Path) -> None:
     assert answers[0] == answers[1] == answers[2]
 
 
-@pytest.mark.parametrize("server", [oxigraph_server, virtuoso_server])
+@pytest.mark.parametrize("server", [oxigraph_server, *slow(virtuoso_server)])
 def test_servers_give_the_same(
     tmp_path: Path, lexicon: Lexicon, server: Callable[[Path], AbstractContextManager[str]]
 ) -> None:

@@ -41,7 +41,7 @@ def said(given_: Answer) -> str:
     return "".join(sentence.before + sentence.text for sentence in given_.sentences)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     st.dictionaries(st.integers(0, 8), st.tuples(st.integers(-20, 20), st.booleans()), min_size=1),
     st.integers(-25, 25),

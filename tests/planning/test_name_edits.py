@@ -27,7 +27,7 @@ def made(graph: Graph) -> NamedThings:
     return made_of(pairs, ("urn:p", "urn:q", "urn:r"), {t: Counter(c) for t, c in graph[1].items()})
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs, graphs)
 def test_changed_names_are_those_read_anew(before: Graph, after: Graph) -> None:
     old, new = made(before), made(after)
@@ -43,7 +43,7 @@ def test_changed_names_are_those_read_anew(before: Graph, after: Graph) -> None:
         assert values_of(found, p) == {t: counts[p] for t, counts in after[1].items() if p in counts}
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs, st.dictionaries(entities, st.sets(names, max_size=2), max_size=2))
 def test_what_is_not_touched_stays(before: Graph, some: dict[str, set[str]]) -> None:
     after = {thing: texts for thing, texts in {**before[0], **some}.items() if texts}

@@ -38,7 +38,7 @@ def test_a_plan_gives_a_row_again_over_its_proof(embedded: dict[str, KnowledgeGr
 
     @seed(len(name))
     @settings(
-        max_examples=100,
+        max_examples=30,
         deadline=None,
         database=None,
         phases=(Phase.generate,),
@@ -75,7 +75,7 @@ def test_what_is_compared_means_the_same_in_a_proof(embedded: dict[str, Knowledg
 
     @seed(len(name))
     @settings(
-        max_examples=40,
+        max_examples=20,
         deadline=None,
         database=None,
         phases=(Phase.generate,),

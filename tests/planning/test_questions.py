@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rdflib import Literal, URIRef
@@ -345,20 +346,22 @@ def test_a_changed_graph_changes_the_answer() -> None:
     kg.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "questions"), [("states", STATES), pytest.param("company", COMPANY, marks=pytest.mark.slow)]
+)
 def test_a_reading_that_is_offered_is_the_one_that_its_number_takes(
-    graphs: dict[str, KnowledgeGraph],
+    graphs: dict[str, KnowledgeGraph], name: str, questions: list[tuple[str, Any]]
 ) -> None:
     offered = 0
-    for name, questions in (("states", STATES), ("company", COMPANY)):
-        for question, _ in questions:
-            answer = compute(graphs[name], question).answer
-            assert answer is not None and answer.computed is not None
-            for other in answer.computed.readings:
-                taken = compute(graphs[name], question, reading=other.number).answer
-                assert taken is not None and taken.computed is not None
-                assert taken.computed.reading == other.reading
-                offered += 1
-    assert offered > 5
+    for question, _ in questions:
+        answer = compute(graphs[name], question).answer
+        assert answer is not None and answer.computed is not None
+        for other in answer.computed.readings:
+            taken = compute(graphs[name], question, reading=other.number).answer
+            assert taken is not None and taken.computed is not None
+            assert taken.computed.reading == other.reading
+            offered += 1
+    assert offered > 2
 
 
 def test_ways_and_readings_are_checked(graphs: dict[str, KnowledgeGraph]) -> None:

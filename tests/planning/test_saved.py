@@ -271,7 +271,7 @@ def shape(value: Any) -> Any:
 INDEXES = st.integers(0, len(NAMES) - 1)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(INDEXES, INDEXES, INDEXES, st.text(max_size=12))
 def test_a_template_gives_the_same_rows_and_no_name_changes_its_shape(
     books: KnowledgeGraph, one: int, two: int, genre: int, text: str

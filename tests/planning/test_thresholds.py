@@ -60,7 +60,7 @@ def asked(relation: str, number: int, cost: int, *, typed: bool, swapped: bool, 
     return Plan(where, columns, (key,), (Comparison(count, relation, Literal(number)),), order)  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(("=", "!=", "<", "<=", ">", ">=")), st.integers(0, 12), st.sampled_from((0, 0, 4)),
     st.booleans(), st.booleans(), st.booleans(),

@@ -106,7 +106,7 @@ def quads(found: list[tuple[ox.Triple, ox.NamedNode | ox.DefaultGraph]]) -> list
     return [ox.Quad(t.subject, t.predicate, t.object, g) for t, g in found]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(_QUADS, _QUADS, st.sets(st.sampled_from(["default", f"{E}g0", f"{E}g1", f"{E}g2"]), min_size=1))
 def test_it_is_the_closure_of_the_chosen_graphs(
     tmp_path_factory: pytest.TempPathFactory,

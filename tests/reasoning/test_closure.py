@@ -35,7 +35,7 @@ from tests.reasoning.helpers import (
 from tests.reasoning.owl_cases import load
 
 PRODUCTS = Path(__file__).resolve().parents[2] / "ontology" / "products.ttl"
-EXAMPLES = int(os.environ.get("MRAG_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("MRAG_EXAMPLES", "20"))
 bounded = settings(
     max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
@@ -108,7 +108,7 @@ def test_adding_gives_what_a_closure_from_scratch_gives(before: list[str], added
     assert grown.triples - grown.overlap == scratch.triples
 
 
-@settings(bounded, max_examples=15)
+@settings(bounded, max_examples=8)
 @given(st.lists(st.one_of(axioms, axioms, same, facts, facts), min_size=4, max_size=14))
 def test_every_inferred_triple_has_a_proof(statements: list[str]) -> None:
     store = store_of("\n".join(statements))
@@ -123,7 +123,7 @@ def test_every_inferred_triple_has_a_proof(statements: list[str]) -> None:
         assert proof == prove(store, A, inferred, triple, ruleset=rules)
 
 
-@settings(bounded, max_examples=20)
+@bounded
 @given(st.lists(st.one_of(axioms, axioms, same, facts, facts), max_size=14))
 def test_the_accelerator_gives_the_same_data(statements: list[str]) -> None:
     pytest.importorskip("sparq")
@@ -207,7 +207,7 @@ def test_a_failed_run_leaves_only_graphs_of_its_prefix(monkeypatch: pytest.Monke
     assert set(triples(store, ("urn:a",))) == before
 
 
-@settings(bounded, max_examples=EXAMPLES // 2)
+@bounded
 @given(st.lists(axioms, max_size=7), st.lists(facts, min_size=4, max_size=12))
 def test_slices_of_rules_give_what_whole_rules_give(tbox: list[str], abox: list[str]) -> None:
     turtle = "\n".join([*tbox, *abox])

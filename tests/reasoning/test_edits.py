@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import BNode, URIRef
@@ -17,8 +18,8 @@ from mrag.stores.base import Dataset
 from tests.reasoning.helpers import SPARQL_PREFIXES, graph_of
 from tests.reasoning.test_closure import axioms, facts, same, statement
 
-EXAMPLES = int(os.environ.get("MRAG_EDITS", "200"))
-"""Random edits in the gate; the release runs a thousand."""
+EXAMPLES = int(os.environ.get("MRAG_EDITS", "100"))
+"""Random edits of the slow tests; the release runs a thousand."""
 
 classes, things, properties = st.sampled_from("ABCD"), st.sampled_from("uvwxyz"), st.sampled_from("pqr")
 clashing = st.one_of(
@@ -72,11 +73,29 @@ def said(parts: list[str]) -> str:
     return " ".join(parts)
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(st.lists(statements, max_size=10), st.lists(facts, min_size=1, max_size=8), edits)
+many = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+edited = given(st.lists(statements, max_size=10), st.lists(facts, min_size=1, max_size=8), edits)
+
+
+@settings(many, max_examples=25)
+@edited
 def test_edits_give_what_a_closure_from_nothing_gives(
     base: list[str], told: list[str], changes: list[tuple[str, list[str]]]
 ) -> None:
+    follows(base, told, changes)
+
+
+@pytest.mark.slow
+@settings(many, max_examples=EXAMPLES)
+@edited
+def test_many_edits_give_what_a_closure_from_nothing_gives(
+    base: list[str], told: list[str], changes: list[tuple[str, list[str]]]
+) -> None:
+    follows(base, told, changes)
+
+
+def follows(base: list[str], told: list[str], changes: list[tuple[str, list[str]]]) -> None:
+    """Edit a graph, and compare what it infers with a closure from nothing."""
     with mrag.connect() as kg:
         put(kg, [*base, *told])
         mrag.reason(kg)

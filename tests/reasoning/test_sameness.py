@@ -17,6 +17,7 @@ from mrag.reasoning.upkeep.sameness import close_same, same_groups
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.wire.access import Access
+from tests.conftest import slow
 from tests.servers import oxigraph_server, virtuoso_server
 
 SAME = URIRef(OWL + "sameAs")
@@ -48,7 +49,7 @@ def test_classes_do_not_depend_on_order() -> None:
     assert same_groups(said) == same_groups(said[::-1]) == [["a", "b"], ["c", "d", "e"], ["y", "z"]]
 
 
-@pytest.fixture(params=["oxigraph", "virtuoso"])
+@pytest.fixture(params=["oxigraph", *slow("virtuoso")])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server = oxigraph_server(tmp_path, memory=True) if request.param == "oxigraph" else None
     with server or virtuoso_server(tmp_path, most_rows=2000) as found:

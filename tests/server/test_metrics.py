@@ -75,6 +75,7 @@ def test_metrics_need_the_token_and_readiness_does_not(server: Running) -> None:
     assert values(text, "mrag_index_stale")[()] == values(text, "mrag_index_revisions_behind")[()] == 1
 
 
+@pytest.mark.slow
 def test_processes_count_together_and_log_their_requests(tmp_path: Path) -> None:
     with oxigraph_server(tmp_path, memory=True) as url, mrag.connect(url) as kg:
         kg.load([Path(__file__).parents[2] / "ontology" / "scenes.ttl"])

@@ -116,6 +116,7 @@ def test_others_changes_are_noticed_by_their_number(fill: Callable[..., str]) ->
         assert SimilarityIndexes.of(kg).info().stale
 
 
+@pytest.mark.slow
 def test_virtuosos_own_graphs_are_left_out(tmp_path: Path) -> None:
     with virtuoso_server(tmp_path) as url:
         access = Access(user="dba", password="dba")
@@ -163,11 +164,13 @@ def test_what_mrag_wrote_is_not_read_as_found(tmp_path: Path, union: bool) -> No
         assert reopened_by_another_name(url) == ("urn:mine",)
 
 
+@pytest.mark.slow
 def test_what_mrag_wrote_is_not_read_as_found_on_virtuoso(tmp_path: Path) -> None:
     with virtuoso_server(tmp_path) as url:
         assert reopened_by_another_name(url, Access(user="dba", password="dba")) == ("urn:mine",)
 
 
+@pytest.mark.slow
 def test_virtuosos_cut_triples_are_no_answer(tmp_path: Path) -> None:
     with virtuoso_server(tmp_path, most_rows=2000) as url:
         store, _ = open_store(url, Access(user="dba", password="dba"))

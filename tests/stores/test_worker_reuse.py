@@ -98,10 +98,15 @@ def test_one_that_was_killed_in_a_query_does_not_wait() -> None:
     endless = "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h . ?i ?t ?j . ?k ?u ?l }"
     with mrag.connect("oxigraph:") as kg:
         kg.update(f"INSERT DATA {{ {' '.join(f'<urn:s{n}> <urn:p> {n} .' for n in range(300))} }}")
-        with pytest.raises(QueryTimeout):
+        # The copy is made, so that the deadline passes in the query and not before it.
+        assert len(subjects(kg)) == 300
+        (first,) = processes(kg)
+        with pytest.raises(QueryTimeout, match="was ended"):
             kg.query(endless, limits=mrag.Limits(seconds=0.5))
         assert processes(kg) == []
     assert RESERVE.waiting() == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
 
 
 def test_a_copy_that_comes_too_late_for_one_query_serves_the_next() -> None:

@@ -142,6 +142,7 @@ def test_no_encoding_makes_a_command_fail(encoding: str) -> None:
         assert not faults(text.encode(), tty=False, isolated=False)
 
 
+@pytest.mark.slow
 def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None:
     (tmp_path / "a.ttl").write_text(turtle(), encoding="utf-8")
     port = free_port()
@@ -178,6 +179,7 @@ def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None
     assert not faults(raw, tty=False)
 
 
+@pytest.mark.slow
 def test_the_protocol_of_assistants_is_whole_and_its_notes_are_guarded(tmp_path: Path) -> None:
     (tmp_path / f"a{NAME}.ttl").write_text(turtle(), encoding="utf-8")
     base = [sys.executable, "-m", "mrag"]

@@ -102,6 +102,8 @@ def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int |
 
 def _without_met(block: Block, told: Collection[Unknown]) -> Block:
     """Return a block without what must not hold of what a row tells, which has been looked for."""
+    if not told:
+        return block  # a no has no row
     outer = reached(positive(block))
     return replace(block, without=tuple(b for b in block.without if not mentioned(b) & outer <= set(told)))
 

@@ -43,7 +43,11 @@ IMAGES = {
     "/#/images?iri=http%3A%2F%2Fexample.org%2Fimage_00001": ".stage img[src]",
 }
 SCHEMES = pytest.mark.parametrize(
-    ("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["light", "dark"]
+    ("size", "scheme"),
+    [
+        pytest.param(WIDE, "light", id="light"),
+        pytest.param(NARROW, "dark", id="dark", marks=pytest.mark.slow),
+    ],
 )
 # Yasqe and Yasr are others' work: the limitations say that the editor does not support screen readers.
 RUN = """async () => {
@@ -65,13 +69,14 @@ def axe() -> str:
 
 
 @SCHEMES
-def test_no_view_has_a_fault(browser: Browser, axe: str, size: tuple[int, int], scheme: str) -> None:
-    settings = ServerSettings(model="none", update=True)
-    with mrag.demo(model="none") as kg, serving(kg, settings) as url:
-        views = {**VIEWS, **{path: ready for path, (ready, *_) in OPENED.items()}}
-        assert not faults(browser, url, axe, views, size, scheme)
+def test_no_view_has_a_fault(
+    browser: Browser, axe: str, base: str, size: tuple[int, int], scheme: str
+) -> None:
+    views = {**VIEWS, **{path: ready for path, (ready, *_) in OPENED.items()}}
+    assert not faults(browser, base, axe, views, size, scheme)
 
 
+@pytest.mark.slow
 @SCHEMES
 def test_no_view_of_images_has_a_fault(
     browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path
@@ -82,6 +87,7 @@ def test_no_view_of_images_has_a_fault(
             assert not faults(browser, url, axe, IMAGES, size, scheme)
 
 
+@pytest.mark.slow
 @SCHEMES
 def test_no_view_of_review_has_a_fault(
     browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 import mrag
 from tests.server.browsing import Watched, watched
 from tests.server.page.conftest import SETTINGS
@@ -58,6 +60,7 @@ class Film:
         )
 
 
+@pytest.mark.slow
 def test_the_film_of_the_page(browser: Browser, tmp_path: Path) -> None:
     """Where MRAG_PAGE_FILM names a file it is written there: `docs/images/page.webp` is made that way."""
     path = Path(os.environ.get("MRAG_PAGE_FILM") or tmp_path / "page.webp")

@@ -191,6 +191,7 @@ def test_hostile_names_of_images_and_labels_stay_text(
             assert page.locator(MADE).count() == 0 and page.title() != "owned" and seen.overflow() <= 0
 
 
+@pytest.mark.slow
 @SIZES
 def test_images_are_found_in_german(browser: Browser, shop: str, size: tuple[int, int]) -> None:
     with watched(browser, shop, size, locale="de-DE") as seen:

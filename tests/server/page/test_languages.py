@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
+@pytest.mark.slow
 @SIZES
 def test_a_whole_task_in_german(browser: Browser, base: str, size: tuple[int, int]) -> None:
     name = f"quelloffen {size[0]}"
@@ -109,6 +110,7 @@ def test_hostile_names_are_text_in_german_too(browser: Browser, hostile: str, ba
         assert page.evaluate(made) == 0 and "owned" not in page.title()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
 def test_a_picture_in_german_can_be_taken(
     browser: Browser, base: str, size: tuple[int, int], tmp_path: Path

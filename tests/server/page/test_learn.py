@@ -205,6 +205,7 @@ def test_where_changes_are_off_a_concept_is_learnt_and_not_kept(browser: Browser
         assert not page.get_by_role("button", name="Keep as class").count()
 
 
+@pytest.mark.slow
 def test_a_picture_of_learning_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
     """Where MRAG_LEARN_PICTURE names a file it is written there: `docs/images/page-learn.png` is made so."""
     path = Path(os.environ.get("MRAG_LEARN_PICTURE") or tmp_path / "learn.png")

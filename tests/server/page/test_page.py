@@ -23,6 +23,7 @@ from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
+from tests.conftest import slow
 from tests.server.browsing import NARROW, POLICIES, SIZES, watched
 from tests.server.serving import serving, talking
 from tests.vectors import remembered_vectors
@@ -230,6 +231,7 @@ def test_a_follow_up_has_a_field_an_address_and_can_be_shared(
         page.wait_for_selector("#answer:has-text('33 databases')")
 
 
+@pytest.mark.slow
 def test_a_picture_of_the_page_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
     """Where MRAG_PAGE_PICTURE names a file it is written there: `docs/images/page.png` is made that way."""
     path = Path(os.environ.get("MRAG_PAGE_PICTURE") or tmp_path / "page.png")
@@ -564,7 +566,7 @@ _CONTRAST = """pairs => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", *slow("dark")])
 def test_text_can_be_read_and_everything_has_a_name(browser: Browser, base: str, scheme: str) -> None:
     with watched(browser, base, color_scheme=scheme) as seen:
         page = seen.open("/#/ask?q=Which+vendor+develops+GraphDB%3F")
