@@ -59,6 +59,23 @@ def test_alternatives_hold_what_the_plain_interpreter_says(
             assert held.issuperset(found.problem.positives) and held.isdisjoint(found.problem.negatives)
 
 
+@pytest.mark.parametrize("negative", ["e", "f"])
+def test_an_integer_reaches_the_limit_of_a_decimal(negative: str) -> None:
+    space = "urn:x-marks:"
+    with mrag.connect() as kg:
+        kg.update(
+            f"PREFIX : <{space}> PREFIX owl: <http://www.w3.org/2002/07/owl#> INSERT DATA {{ "
+            ":d a owl:NamedIndividual ; :size 2.0 . :e a owl:NamedIndividual ; :size 2 . "
+            ":f a owl:NamedIndividual ; :size 1 }"
+        )
+        problem = LearningProblem([f"{space}d"], [space + negative])
+        agreeing = conditions_agreeing(kg, problem, [space + n for n in "def"], 1, until=1e12)
+        for expression in agreeing.shortest:
+            counts = marked_counts(kg, expression, problem.positives, problem.negatives).counts
+            assert (counts.tp, counts.fp) == (1, 0)
+        assert agreeing.shortest or negative == "e"
+
+
 def test_a_mark_on_what_is_disputed_rules_conditions_out() -> None:
     with mrag.demo(model="none") as kg:
         listed = [

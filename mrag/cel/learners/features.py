@@ -47,6 +47,7 @@ _CELLS = 30_000_000
 """Most terms times conditions of a table; of many terms fewer conditions are kept."""
 _TEXTS = (XSD + "string", RDF + "langString")
 _BOOLEAN = XSD + "boolean"
+_DECIMAL, _INTEGER = XSD + "decimal", XSD + "integer"
 
 
 def features(fit: FitState, settings: FeatureSettings, steps: int) -> Conditions:
@@ -257,7 +258,10 @@ class FeatureMaker:
 
     def _limits(self, p: Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
         """Return the conditions on numbers, dates and booleans."""
-        for kind, values in by_family(terms).items():
+        families = by_family(terms)
+        for kind, values in families.items():
+            # An integer is a decimal, too (XML Schema 1.1 part 2, section 3.4.13).
+            held = {**families.get(_INTEGER, {}), **values} if kind == _DECIMAL else values
             distinct = sorted(set(values.values()))
             spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
             names: list[Expression] = []
@@ -270,8 +274,8 @@ class FeatureMaker:
                     table.append(_having(edges, [at for at, v in values.items() if v == value]))
                     continue
                 sides: tuple[tuple[Facet, list[int]], ...] = (
-                    ("minInclusive", [at for at, v in values.items() if v >= value]),
-                    ("maxInclusive", [at for at, v in values.items() if v <= value]),
+                    ("minInclusive", [at for at, v in held.items() if v >= value]),
+                    ("maxInclusive", [at for at, v in held.items() if v <= value]),
                 )
                 for facet, chosen in sides:
                     names.append(DataSome(p, DataRange(kind, ((facet, limit),))))
