@@ -15,10 +15,11 @@ from typing import Final
 
 from rdflib import URIRef
 
+from mrag.completion.evidence.asserting import asserts
 from mrag.completion.evidence.direction import stative, subject_first
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
-from mrag.completion.evidence.relation_words import RelationWords, around, asserts
+from mrag.completion.evidence.relation_words import RelationWords, around
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import End, PropertyEnds
