@@ -1,10 +1,11 @@
-"""Whether a text states something: no negation, no supposition, no hearsay, no plan, no order to the reader."""
+"""Whether a text states something: no negation, supposition, hearsay or plan, no order to the reader."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from mrag.completion.evidence.sentences import Sentence
 from mrag.completion.plan.spans import Span, TextWord, words_of
 
 _NEGATIONS: Final = frozenset(
@@ -42,7 +43,71 @@ _REAL: Final = frozenset(
      "returned", "moved", "contracted", "engaged", "born", "thanks", "due", "belongs", "belonged", "close",
      "next", "opposite", "according", "well")
 )  # fmt: skip
-"""What a verb in the infinitive may follow, and happen all the same: "the first to reach", "went on to win"."""
+"""What a verb in the infinitive may follow, and happen all the same: "the first to reach"."""
+
+_CARRIES: Final = frozenset(
+    ("is", "was", "are", "were", "be", "been", "has", "have", "had", "having", "hold", "holds", "held", "take",
+     "takes", "took", "taken", "get", "gets", "got", "win", "wins", "won", "receive", "receives", "received",
+     "become", "becomes", "became", "assume", "assumes", "assumed", "share", "shares", "shared", "do", "does",
+     "did", "give", "gives", "gave", "make", "makes", "made", "come", "comes", "came", "go", "goes", "went",
+     "pass", "passes", "passed", "enter", "enters", "entered", "fall", "falls", "fell", "belong", "belongs",
+     "belonged", "lie", "lies", "lay", "stand", "stands", "stood", "sit", "sits", "sat", "begin", "begins",
+     "began", "start", "starts", "started", "finish", "finishes", "finished", "complete", "completes",
+     "completed", "continue", "continues", "continued", "serve", "serves", "served", "act", "acts", "acted",
+     "remain", "remains", "remained", "stay", "stays", "stayed", "spend", "spends", "spent", "play", "plays",
+     "played", "deliver", "delivers", "delivered", "sign", "signs", "signed", "secure", "secures", "secured",
+     "land", "lands", "landed", "gain", "gains", "gained", "earn", "earns", "earned", "join", "joins",
+     "joined", "form", "forms", "formed", "run", "runs", "ran", "keep", "keeps", "kept", "mark", "marks",
+     "marked", "see", "sees", "saw", "include", "includes", "included", "contain", "contains", "contained",
+     "owe", "owes", "owed", "know", "knew", "call", "calls", "called", "carry", "carries", "carried", "bear",
+     "bears", "bore", "undertake", "undertakes", "undertook", "cover", "covers", "covered", "fill", "fills",
+     "filled", "occupy", "occupies", "occupied", "provide", "provides", "provided", "offer", "offers",
+     "consist", "consists", "consisted", "return", "returns", "returned", "trace", "traces", "traced",
+     "appear", "appears", "appeared", "work", "works", "worked", "live", "lives", "lived", "took")
+)  # fmt: skip
+"""Verbs that leave what is said to a noun behind them: "won the contract", "has a job", "took command"."""
+
+_AUXILIARIES: Final = frozenset(("has", "had", "have", "is", "was", "also", "then", "later", "once", "now"))
+_IRREGULAR: Final = frozenset(
+    ("lost", "left", "met", "bid", "sought", "thought", "wrote", "read", "put", "set", "sent", "told", "bought",
+     "brought", "built", "hid", "led", "let", "paid", "sold", "spoke", "swore", "threw", "understood", "wore",
+     "drew", "drove", "fought", "flew", "forgot", "heard", "hit", "knew", "learnt", "cut", "broke", "chose")
+)  # fmt: skip
+_RESETS: Final = frozenset(
+    ("as", "and", "who", "which", "that", "whose", "where", "when", "under", "or", "with", "but", "by")
+)
+_DETERMINERS: Final = frozenset(("the", "a", "an", "its", "his", "her", "their", "for", "of", "at", "with"))
+_TURNS: Final = frozenset(
+    (
+        "but",
+        "yet",
+        "though",
+        "although",
+        "however",
+        "which",
+        "who",
+        "this",
+        "that",
+        "or",
+        "and",
+        "so",
+        "nor",
+        "if",
+        "unless",
+        "provided",
+        "it",
+        "as",
+        "not",
+    )
+)
+_META: Final = frozenset(
+    ("wrong", "wrongly", "mistaken", "mistakenly", "mistake", "false", "falsely", "untrue", "incorrect",
+     "incorrectly", "confused", "rumour", "rumours", "rumoured", "rumor", "rumors", "rumored", "claim", "claims",
+     "claimed", "ignore", "disregard", "instruction", "instructions", "answer", "reply", "respond", "assistant",
+     "prompt", "pretend", "pretended", "imagine", "imagined", "suppose", "if", "unless", "myth", "legend",
+     "hearsay", "joke", "fictional", "your", "whether", "allegedly", "supposedly", "reportedly")
+)  # fmt: skip
+"""Denials that may be meant of a whole sentence, wherever in it they stand."""
 
 
 def asserts(sentence: str, names: Sequence[Span] = ()) -> bool:
@@ -62,13 +127,69 @@ def asserts(sentence: str, names: Sequence[Span] = ()) -> bool:
         >>> asserts("She left it in her will."), asserts("She will leave it.")
         (True, False)
     """
+    return _spoken(sentence) and not _denials(words_of(sentence), names)
+
+
+def beyond(sentence: str, names: Sequence[Span]) -> tuple[int, ...]:
+    """Return where a sentence denies something, if only a part of it may be denied; empty if not so."""
     words = words_of(sentence)
-    taken = {at for span in names for at in range(span.first, span.last)}
-    if any(at not in taken and _denies(words, at) for at in range(len(words))):
+    places = _denials(words, names) if _spoken(sentence) else []
+    return () if any(words[at].key in _META or words[at].key in _SAYING for at in places) else tuple(places)
+
+
+def closed(sentence: Sentence, low: Span, high: Span, denials: Sequence[int]) -> bool:
+    """Return whether two names stand in a phrase between commas, and what is denied comes behind it.
+
+    "Moss, written by Ada, was never printed" and "Written by Ada, Moss was never printed" tell who wrote it.
+    """
+    if min(denials) < high.last:
         return False
+    commas = [i for i in range(len(sentence.words) - 1) if "," in sentence.between(i, i + 1)]
+    inner = [i for i in commas if low.last - 1 <= i < high.first]
+    after = [i for i in commas if high.last - 1 <= i < min(denials)]
+    opening = bool(inner) and inner[-1] == high.first - 1 and low.first > 0
+    closing = bool(inner and inner[0] == low.last - 1 and after)
+    if closing:
+        return sentence.words[after[0] + 1].key not in _TURNS
+    return opening and not after
+
+
+def governed(sentence: Sentence, low: Span, place: int, says: Callable[[int], bool]) -> bool:
+    """Return whether a noun is what another verb is about: "lost the contract for", "applied for a job at".
+
+    Args:
+        sentence: A sentence.
+        low: The first of two names.
+        place: Where the noun stands behind it.
+        says: Whether a word says the relation itself.
+    """
+    words = sentence.words
+    head = low.last
+    while head < place and (words[head].key.endswith("ly") or words[head].key in _AUXILIARIES):
+        head += 1
+    inside = [words[i].key for i in range(head + 1, place)]
+    if head >= place or not set(inside) & _DETERMINERS or set(inside) & _RESETS:
+        return False
+    if any("," in sentence.between(i, i + 1) for i in range(low.last - 1, place)):
+        return False
+    key = words[head].key
+    return _verb(key) and key not in _CARRIES and not says(head)
+
+
+def _verb(key: str) -> bool:
+    return key.endswith(("ed", "s")) or key in _IRREGULAR
+
+
+def _spoken(sentence: str) -> bool:
+    words = words_of(sentence)
     last = words[-1].end if words else 0
     # Braces and angle brackets are of code and queries, not of statements.
     return "?" not in sentence[last:] and not any(sign in sentence for sign in "{}<>")
+
+
+def _denials(words: Sequence[TextWord], names: Sequence[Span]) -> list[int]:
+    taken = {at for span in names for at in range(span.first, span.last)}
+    return [at for at in range(len(words)) if at not in taken and _denies(words, at)]
 
 
 def _denies(words: Sequence[TextWord], at: int) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from typing import Final
@@ -41,9 +41,10 @@ WINDOW: Final = 5
 
 _MIN_PLACES: Final = 4
 _PURE: Final = 0.7
-_PARTICLES: Final = frozenset(
-    ("by", "out", "away", "up", "place", "under", "down", "back", "after", "from", "over", "off")
-)
+_PARTICLES: Final = frozenset(("by", "out", "away", "up", "place", "under", "down", "back", "after"))
+_PHRASES: Final = frozenset(("from", "over", "off", "for", "of", "with", "at", "on", "to", "since", "under"))
+"""Particles that make a word say something else, and that passages do not teach."""
+
 _COMMON: Final = frozenset(stem(word) for word in ("year", "date", "place", "name", "number", "time"))
 """Words of names such as "release year" that say nothing where there are others."""
 
@@ -73,11 +74,13 @@ class RelationWords:
         words: Cues by the stem of a word; one that stands before "by" has `+by` behind it.
         forward: Share of places, by word and relation, where the subject came first.
         names: Normalised names of relations, which are no names of entities.
+        shared: Relations that English says by the same word, by its stem.
     """
 
     words: dict[str, list[RelationWord]] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
     forward: dict[tuple[str, str], float] = field(default_factory=dict)
+    shared: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kg: KnowledgeGraph, passages: Sequence[Passage] = ()) -> RelationWords:
@@ -116,9 +119,9 @@ class RelationWords:
         return made
 
     def _say(self, lexical: Mapping[str, Collection[str]], numeric: Collection[str]) -> None:
-        """Add what English says for the relations; what goes with several of them says nothing.
+        """Add what English says for the relations.
 
-        Relations to numbers and those to things are told apart by what stands beside the word.
+        Of a word that goes with several of them, what stands beside it has to tell which one is said.
         """
         own: defaultdict[str, set[str]] = defaultdict(set)
         for key, said_by in lexical.items():
@@ -130,23 +133,36 @@ class RelationWords:
                 said[key].add(relation)
         for key, relations in said.items():
             owners = {r in numeric for r in lexical.get(key, ())}
-            groups = [
-                [r for r in sorted(relations) if (r in numeric) == one] for one in {False, True} - owners
-            ]
-            alone = tuple(sorted((group[0], _SAID) for group in groups if len(group) == 1))
-            if alone:
-                self.words.setdefault(key, []).append(RelationWord(alone, False))
+            told = tuple(r for r in sorted(relations) if (r in numeric) not in owners)
+            if len(told) == 1:
+                self.words.setdefault(key, []).append(RelationWord(((told[0], _SAID),), False))
+            elif told:
+                self.shared[key] = told
 
-    def at(self, words: Sequence[TextWord], place: int) -> dict[str, tuple[float, str]]:
-        """Return what the word at a place says: for each relation how surely, and by which word."""
+    def at(
+        self, words: Sequence[TextWord], place: int, possible: Callable[[str], bool] | None = None
+    ) -> dict[str, tuple[float, str]]:
+        """Return what the word at a place says: for each relation how surely, and by which word.
+
+        Args:
+            words: The words of a sentence.
+            place: Which of them.
+            possible: Whether a relation may hold between what is spoken of; None if that is not known.
+        """
         found: dict[str, tuple[float, str]] = {}
         for key, _ in keys(words, [place]):
-            for name in _readings(key, self.words):
+            plain = key.partition("+")[0]
+            phrases = [f"{plain}+{particle}" for particle in _behind(words, place)]
+            phrase = next((one for one in phrases if one in self.words or one in self.shared), "")
+            for name in (phrase,) if phrase else _readings(key, {*self.words, *self.shared}):
                 for word in self.words.get(name, ()):
                     for relation, share in word.relations:
                         sure = min(0.9, 0.5 + 0.4 * share) if word.learnt else 0.6 + 0.2 * share
                         if sure > found.get(relation, (0.0, ""))[0]:
                             found[relation] = sure, key
+                shared = [r for r in self.shared.get(name, ()) if possible is not None and possible(r)]
+                if len(shared) == 1 and not any(possible is None or possible(r) for r in found):
+                    found = {shared[0]: (0.6 + 0.2 * _SAID, key)}
         return found
 
     def _learn(self, kg: KnowledgeGraph, passages: Sequence[Passage]) -> None:
@@ -217,6 +233,17 @@ def keys(words: Sequence[TextWord], places: Iterable[int]) -> Iterator[tuple[str
             continue
         after = words[at + 1].key if at + 1 < len(words) else ""
         yield stem(word.key) + (f"+{after}" if after in _PARTICLES else ""), at
+
+
+def _behind(words: Sequence[TextWord], place: int) -> list[str]:
+    """Return particles that go with a word: the next word, or that behind a name: "handed Moss over to"."""
+    after = place + 1
+    found = [words[after].key] if after < len(words) and words[after].key in _PHRASES else []
+    while after < len(words) and words[after].text[:1].isupper():
+        after += 1
+    if place + 1 < after < len(words) and words[after].key in ("over", "off"):
+        found.append(words[after].key)
+    return found
 
 
 def _readings(key: str, known: Collection[str]) -> tuple[str, ...]:

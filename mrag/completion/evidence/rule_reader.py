@@ -9,29 +9,27 @@ and relations that the corpus says in words which neither their names nor known 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rdflib import URIRef
 
-from mrag.completion.evidence.asserting import asserts
+from mrag.completion.evidence.asserting import asserts, beyond, closed, governed, unreal
 from mrag.completion.evidence.direction import stative, subject_first
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
 from mrag.completion.evidence.relation_words import RelationWords, around
+from mrag.completion.evidence.sentences import Sentence, StandIn, sentences
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import End, PropertyEnds
-from mrag.completion.plan.spans import Span, TextWord, all_names, find, text_of, words_of
+from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, text_of, words_of
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.snippets import sentence_spans
 from mrag.text.tokens import is_stopword
 
 _FAR: Final = 25
-_PRONOUNS: Final = frozenset(("it", "he", "she", "they", "this", "its", "his", "her", "their"))
 _AND: Final = frozenset(("and", "or", "with", "as", "well", "plus", "und", "et", "y"))
-_OF: Final = frozenset(("of", "for", "from", "by", "in", "on", "with", "to", "at"))
 _COPULA: Final = frozenset(
     ("is", "was", "are", "were", "a", "an", "the", "be", "been", "best", "described", "as", "kind", "sort")
 )
@@ -41,36 +39,31 @@ _PLACES: Final = frozenset(
 )  # fmt: skip
 _ELSE: Final = frozenset(("into", "for", "with", "as", "against", "after", "before", "during", "alongside"))
 _LIGHT: Final = frozenset(
-    ("came", "comes", "went", "goes", "held", "took", "place", "falls", "fell", "given", "began")
+    (
+        "came",
+        "comes",
+        "went",
+        "goes",
+        "held",
+        "took",
+        "place",
+        "falls",
+        "fell",
+        "given",
+        "began",
+        "lies",
+        "lie",
+        "lay",
+        "rests",
+        "rested",
+        "hands",
+        "done",
+        "made",
+        "remains",
+        "still",
+    )
 )
-"""Verbs that say nothing themselves: "the script came from Ada"."""
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """A sentence with its words and the names in it.
-
-    Attributes:
-        text: The sentence.
-        words: Its words.
-        names: Spans of names of the graph, and of what is written like a name.
-        carried: What its first pronoun stands for; empty where there is none.
-        before: Where the sentence of the antecedent begins in the passage.
-        start: Where the sentence begins there.
-        end: Where it ends.
-    """
-
-    text: str
-    words: tuple[TextWord, ...]
-    names: tuple[Span, ...]
-    carried: str
-    before: int
-    start: int
-    end: int
-
-    def quote(self, passage: Passage, carried: bool) -> str:
-        """Return the sentence as the passage has it, with that of the antecedent where it was needed."""
-        return passage.text[self.before if carried else self.start : self.end]
+"""Words that say nothing themselves: "the script came from Ada", "the management lies with Ada"."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +106,14 @@ class _Reading:
         self.roles = PropertyEnds.of(kg)
         self.said_as = {str(r.iri): r.names for r in Relations.of(kg).all}
         self.predicate = str(sought.triple.predicate)
+        self.may: dict[tuple[str, str, str], bool] = {}
         place = sought.place
         # Values of which there are few, such as genres, are known in small letters too.
         self.few = frozenset() if place == "predicate" else self.roles.few(place, self.predicate)
 
     def passage(self, passage: Passage) -> Iterator[Extraction]:
-        for sentence in self._sentences(passage):
-            if not asserts(sentence.text, sentence.names):
+        for sentence in sentences(passage, self._names):
+            if not asserts(sentence.text, sentence.names) and not beyond(sentence.text, sentence.names):
                 continue
             if self.sought.place == "predicate":
                 yield from self._relations(passage, sentence)
@@ -128,23 +122,30 @@ class _Reading:
 
     # -- one value unknown -------------------------------------------------------------------------
 
-    def _values(self, passage: Passage, sentence: _Sentence) -> Iterator[Extraction]:
+    def _values(self, passage: Passage, sentence: Sentence) -> Iterator[Extraction]:
         place = self.sought.place
         known: Place = "object" if place == "subject" else "subject"
         for at, sure in self._known(sentence, self.sought.names[known]):
-            for candidate in sentence.names:
-                if candidate.overlaps(at):
-                    continue
-                best = self._says(sentence, at, candidate).get(self.predicate)
+            for candidate, text, surely in self._candidates(sentence, at):
+                best = self._says(sentence, at, candidate, text).get(self.predicate)
                 if best is None or not self._order(sentence, best, known == "subject", at, candidate):
                     continue
-                text = text_of(sentence.text, sentence.words, candidate)
                 term, fit = self._fits("object" if place == "object" else "subject", text)
                 if fit and (term is not None or not self._beside(sentence, candidate)):
-                    quote = sentence.quote(passage, sure < 1)
-                    yield Extraction(place, text, passage, quote, round(best.sure * sure * fit, 4), term)
+                    certain = sure * surely
+                    quote = sentence.quote(passage, certain < 1)
+                    yield Extraction(place, text, passage, quote, round(best.sure * certain * fit, 4), term)
 
-    def _beside(self, sentence: _Sentence, candidate: Span) -> bool:
+    def _candidates(self, sentence: Sentence, at: Span) -> Iterator[tuple[Span, str, float]]:
+        """Yield what may be the value beside what is known, as it is named, and how surely it is meant."""
+        for span in sentence.names:
+            if not span.overlaps(at):
+                yield span, text_of(sentence.text, sentence.words, span), 1.0
+        for one in sentence.stand_ins:
+            if one.first and one.span != at:
+                yield one.span, one.name, 0.9
+
+    def _beside(self, sentence: Sentence, candidate: Span) -> bool:
         """Return whether a preposition makes a candidate something else: "translated into English"."""
         before = sentence.words[candidate.first - 1].key if candidate.first else ""
         own = {word.key for name in self.said_as.get(self.predicate, ()) for word in words_of(name)}
@@ -166,13 +167,13 @@ class _Reading:
 
     # -- the relation unknown ----------------------------------------------------------------------
 
-    def _relations(self, passage: Passage, sentence: _Sentence) -> Iterator[Extraction]:
+    def _relations(self, passage: Passage, sentence: Sentence) -> Iterator[Extraction]:
         names = self.sought.names
         for s, sure in self._known(sentence, names["subject"]):
             for o, surer in self._known(sentence, names["object"]):
                 if s.overlaps(o):
                     continue
-                for relation, said in sorted(self._says(sentence, s, o).items()):
+                for relation, said in sorted(self._says(sentence, s, o, "").items()):
                     self.predicate = relation
                     if self._order(sentence, said, True, s, o):
                         confidence = round(said.sure * min(sure, surer), 4)
@@ -181,40 +182,82 @@ class _Reading:
 
     # -- what a sentence says ----------------------------------------------------------------------
 
-    def _says(self, sentence: _Sentence, at: Span, candidate: Span) -> dict[str, _Said]:
+    def _says(self, sentence: Sentence, at: Span, candidate: Span, text: str) -> dict[str, _Said]:
         """Return which relations the words say that are nearest to a candidate, and how surely."""
         words = sentence.words
         low, high = (at, candidate) if at.first < candidate.first else (candidate, at)
         if high.first - low.last > _FAR:
             return {}
-        taken = {i for span in sentence.names for i in range(span.first, span.last)}
+        taken = {i for span in sentence.names for i in range(span.first, span.last)} - set(
+            range(candidate.first, candidate.last)
+        )
+        possible = self._possible(text)
         between = [i for i in range(low.last, high.first) if i not in taken]
         for i in reversed(between) if candidate is high else between:
-            if found := self._said(sentence, i):
-                return found if _reaches(sentence, i, candidate) else {}
+            if found := self._said(sentence, i, possible):
+                real = not unreal(words, i) and not governed(
+                    sentence, low, i, self._light(sentence, possible)
+                )
+                return found if real and self._stated(sentence, low, high, i, candidate) else {}
+        if beyond(sentence.text, sentence.names):
+            return {}
         if candidate is high and stative(sentence.words, sentence.names, at, candidate, between):
-            return self._being(sentence, candidate)
+            return self._being(sentence, candidate, text)
         if _apart(words, between, candidate is high, candidate):
             return {}
         for i in around(words, low, high, taken):
-            if found := self._said(sentence, i):
-                return found
+            if found := self._said(sentence, i, possible):
+                return {} if unreal(words, i) else found
         if candidate is high and between and all(words[i].key in _COPULA for i in between):
-            return self._being(sentence, candidate)
+            return self._being(sentence, candidate, text)
         return {}
 
-    def _said(self, sentence: _Sentence, place: int) -> dict[str, _Said]:
+    def _stated(self, sentence: Sentence, low: Span, high: Span, place: int, candidate: Span) -> bool:
+        far = beyond(sentence.text, sentence.names)
+        return _reaches(sentence, place, candidate) and (not far or closed(sentence, low, high, far))
+
+    def _light(self, sentence: Sentence, possible: Callable[[str], bool]) -> Callable[[int], bool]:
+        """Return what tells whether a word says what is asked for itself: "plays the lead in Moss"."""
+        return lambda i: self.predicate in self._said(sentence, i, possible)
+
+    def _possible(self, text: str) -> Callable[[str], bool]:
+        """Return what tells whether a relation may hold of what is known and a candidate, by their kinds."""
+        place, triple = self.sought.place, self.sought.triple
+        if place == "predicate":
+            return lambda r: (
+                self._may("subject", r, self.sought.names["subject"][0])
+                and self._may("object", r, self.sought.names["object"][0])
+            )
+        known: End = "object" if place == "subject" else "subject"
+        other: End = "subject" if place == "subject" else "object"
+        term = triple.object if place == "subject" else triple.subject
+        name = str(term) if isinstance(term, URIRef) else self.sought.names[known][0]
+        return lambda r: self._may(known, r, name) and self._may(other, r, text)
+
+    def _may(self, end: End, relation: str, name: str) -> bool:
+        """Return whether what has a name, or an IRI, may stand at an end of a relation."""
+        key = end, relation, name
+        if key not in self.may:
+            if name.isdigit() or end == "object" and self.roles.shape("object", relation).numbers > 0.9:
+                fine = end == "object" and name.isdigit() and self.roles.shape(end, relation).fits(name)
+            else:
+                meant = [str(c.term) for c in self.names.exact(name)] or [name]
+                fine = any(not self.roles.strange(end, relation, one) for one in meant)
+            self.may[key] = fine
+        return self.may[key]
+
+    def _said(self, sentence: Sentence, place: int, possible: Callable[[str], bool]) -> dict[str, _Said]:
         """Return what the word at a place says, with what is listed beside it: "written and directed"."""
         found: dict[str, _Said] = {}
         for i in _listed(sentence, place):
-            for relation, (sure, key) in self.relation_words.at(sentence.words, i).items():
-                if i == place or self.relation_words.at(sentence.words, place):
+            for relation, (sure, key) in self.relation_words.at(sentence.words, i, possible).items():
+                if i == place or self.relation_words.at(sentence.words, place, possible):
                     found.setdefault(relation, _Said(sure, key, i))
         return found
 
-    def _being(self, sentence: _Sentence, candidate: Span) -> dict[str, _Said]:
+    def _being(self, sentence: Sentence, candidate: Span, text: str) -> dict[str, _Said]:
         """Return what "X is a C" and "X focuses on C" say, where C is one of few values of one relation."""
-        text = text_of(sentence.text, sentence.words, candidate)
+        text = text or text_of(sentence.text, sentence.words, candidate)
         meant = [str(c.term) for c in self.names.exact(text)]
         few = self.roles.shape("object", self.predicate).whole
         if not few or len(meant) != 1 or not self.roles.has("object", self.predicate, meant[0]):
@@ -226,7 +269,7 @@ class _Reading:
         return {self.predicate: _Said(0.7, "", candidate.first)} if alone else {}
 
     def _order(
-        self, sentence: _Sentence, said: _Said, known_is_subject: bool, at: Span, candidate: Span
+        self, sentence: Sentence, said: _Said, known_is_subject: bool, at: Span, candidate: Span
     ) -> bool:
         """Return whether subject and object are in the order that a relation word asks for, if any."""
         learnt = self.relation_words.forward.get((said.key, self.predicate))
@@ -252,15 +295,30 @@ class _Reading:
         there = self.roles.has(other, self.predicate, str(known)) or self.roles.mixed(self.predicate)
         return there or self.roles.classed(other, self.predicate, str(known))
 
-    def _known(self, sentence: _Sentence, names: Iterable[str]) -> list[tuple[Span, float]]:
+    def _known(self, sentence: Sentence, names: Iterable[str]) -> list[tuple[Span, float]]:
         """Return where what is known stands in a sentence, and how sure that is."""
         found: dict[Span, float] = {}
         for name in names:
             for span in find(sentence.text, sentence.words, name, self.names):
                 found[span] = 1.0
-        if not found and sentence.carried and any(_same(sentence.carried, name) for name in names):
-            found[Span(0, 1)] = 0.9
+        if not found:
+            found.update((one.span, 0.9) for one in sentence.stand_ins if self._means(sentence, one, names))
         return sorted(found.items(), key=lambda item: item[0].first)
+
+    def _means(self, sentence: Sentence, one: StandIn, names: Iterable[str]) -> bool:
+        """Return whether a pronoun stands for what is known; if not by its place, then by its kind."""
+        if not any(key_of(one.name) == key_of(name) for name in names):
+            return False
+        if one.first:
+            return True
+        if self.sought.place == "predicate":
+            return False
+        end: End = "object" if self.sought.place == "subject" else "subject"
+        rivals = [other.name for other in sentence.stand_ins if other.name != one.name]
+        rivals += [
+            text_of(sentence.text, sentence.words, s) for s in sentence.names if s.first < one.span.first
+        ]
+        return not any(self._may(end, self.predicate, rival) for rival in rivals)
 
     def _is_word(self, text: str, words: Sequence[TextWord], span: Span) -> bool:
         """Return whether what is written like a name is a word that says a relation, such as "CEO"."""
@@ -268,26 +326,12 @@ class _Reading:
             return False
         return bool(self.relation_words.at(words, span.first))
 
-    def _sentences(self, passage: Passage) -> Iterator[_Sentence]:
-        subject, begins, last = passage.title, 0, 0
-        for start, end in sentence_spans(passage.text):
-            text = passage.text[start:end]
-            words = words_of(text)
-            if not words:
-                continue
-            spans = all_names(text, words, self.names, self.relation_words.names, self.few)
-            names = tuple(span for span in spans if not self._is_word(text, words, span))
-            if start and passage.text[last:start].count("\n") > 1:
-                subject, begins = passage.title, start  # a paragraph of its own
-            carried = subject if _refers(words) else ""
-            yield _Sentence(text, words, names, carried, begins if carried else start, start, end)
-            last = end
-            if not carried:
-                subject = text_of(text, words, names[0]) if names else ""
-                begins = start
+    def _names(self, text: str, words: tuple[TextWord, ...]) -> tuple[Span, ...]:
+        spans = all_names(text, words, self.names, self.relation_words.names, self.few)
+        return tuple(span for span in spans if not self._is_word(text, words, span))
 
 
-def _listed(sentence: _Sentence, place: int) -> list[int]:
+def _listed(sentence: Sentence, place: int) -> list[int]:
     """Return a place and those that are listed with it: "written and directed", "writer-director"."""
     words, found = sentence.words, [place]
     for step in (-1, 1):
@@ -316,7 +360,7 @@ def _apart(words: Sequence[TextWord], between: Sequence[int], after: bool, candi
     return bool(telling) or words[between[0]].key in _PLACES
 
 
-def _reaches(sentence: _Sentence, place: int, candidate: Span) -> bool:
+def _reaches(sentence: Sentence, place: int, candidate: Span) -> bool:
     """Return whether a relation word holds for a candidate behind other names: all are listed, or none."""
     low, high = (place + 1, candidate.first) if place < candidate.first else (candidate.last, place)
     names = [span for span in sentence.names if low <= span.first and span.last <= high]
@@ -328,16 +372,3 @@ def _reaches(sentence: _Sentence, place: int, candidate: Span) -> bool:
     start, end = (names[0].last, high) if place < candidate.first else (low, names[-1].first)
     inside = {i for span in names for i in range(span.first, span.last)}
     return all(sentence.words[i].key in _AND for i in range(start, end) if i not in inside)
-
-
-def _refers(words: Sequence[TextWord]) -> bool:
-    """Return whether a sentence begins with a pronoun, or with "the" and a common noun."""
-    if words[0].key in _PRONOUNS:
-        return True
-    # "The film was", but not "The cast of The Long Road was".
-    common = len(words) > 2 and words[0].text == "The" and words[1].text.islower()
-    return common and words[2].key not in _OF
-
-
-def _same(one: str, other: str) -> bool:
-    return [w.key for w in words_of(one)] == [w.key for w in words_of(other)]
