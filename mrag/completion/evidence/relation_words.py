@@ -45,6 +45,10 @@ _PARTICLES: Final = frozenset(("by", "out", "away", "up", "place", "under", "dow
 _PHRASES: Final = frozenset(("from", "over", "off", "for", "of", "with", "at", "on", "to", "since", "under"))
 """Particles that make a word say something else, and that passages do not teach."""
 
+_VERBS: Final = frozenset(("find", "give", "show"))
+"""Verbs that say nothing in a question, and something in a text."""
+
+_CLAUSES: Final = frozenset(("which", "who", "whom", "whose", "while", "because", "but"))
 _COMMON: Final = frozenset(stem(word) for word in ("year", "date", "place", "name", "number", "time"))
 """Words of names such as "release year" that say nothing where there are others."""
 
@@ -75,12 +79,14 @@ class RelationWords:
         forward: Share of places, by word and relation, where the subject came first.
         names: Normalised names of relations, which are no names of entities.
         shared: Relations that English says by the same word, by its stem.
+        inverse: Words and relations that they say the other way round.
     """
 
     words: dict[str, list[RelationWord]] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
     forward: dict[tuple[str, str], float] = field(default_factory=dict)
     shared: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    inverse: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def of(cls, kg: KnowledgeGraph, passages: Sequence[Passage] = ()) -> RelationWords:
@@ -129,7 +135,9 @@ class RelationWords:
                 own[relation].add(key)
         said: defaultdict[str, set[str]] = defaultdict(set)
         for relation, stems in own.items():
-            for key in further(frozenset(stems)):
+            forth, back = further(frozenset(stems))
+            self.inverse.update((key, relation) for key in back - forth)
+            for key in forth | back:
                 said[key].add(relation)
         for key, relations in said.items():
             owners = {r in numeric for r in lexical.get(key, ())}
@@ -159,11 +167,17 @@ class RelationWords:
                     for relation, share in word.relations:
                         sure = min(0.9, 0.5 + 0.4 * share) if word.learnt else 0.6 + 0.2 * share
                         if sure > found.get(relation, (0.0, ""))[0]:
-                            found[relation] = sure, key
+                            found[relation] = sure, phrase or key
                 shared = [r for r in self.shared.get(name, ()) if possible is not None and possible(r)]
                 if len(shared) == 1 and not any(possible is None or possible(r) for r in found):
-                    found = {shared[0]: (0.6 + 0.2 * _SAID, key)}
+                    found = {shared[0]: (0.6 + 0.2 * _SAID, phrase or key)}
         return found
+
+    def linking(self, preposition: str, possible: Callable[[str], bool]) -> str:
+        """Return the relation that a preposition says by itself between two kinds; empty if there are several."""
+        told = [r for word in self.words.get(preposition, ()) for r, _ in word.relations if not word.learnt]
+        alive = sorted({r for r in (*told, *self.shared.get(preposition, ())) if possible(r)})
+        return alive[0] if len(alive) == 1 else ""
 
     def _learn(self, kg: KnowledgeGraph, passages: Sequence[Passage]) -> None:
         total: Counter[str] = Counter()
@@ -229,7 +243,8 @@ def keys(words: Sequence[TextWord], places: Iterable[int]) -> Iterator[tuple[str
     """
     for at in places:
         word = words[at]
-        if is_stopword(word.text.casefold()) or not word.key or word.key[0].isdigit():
+        small = word.text.casefold()
+        if (is_stopword(small) and small not in _VERBS) or not word.key or word.key[0].isdigit():
             continue
         after = words[at + 1].key if at + 1 < len(words) else ""
         yield stem(word.key) + (f"+{after}" if after in _PARTICLES else ""), at
@@ -252,11 +267,18 @@ def _readings(key: str, known: Collection[str]) -> tuple[str, ...]:
     return (key,) if particle not in ("", "by") and key in known else (key, plain)
 
 
+def _is(words: Sequence[TextWord], at: int) -> bool:
+    return at < len(words) and words[at].key in ("is", "was", "are", "were")
+
+
 def around(words: Sequence[TextWord], left: Span, right: Span, taken: Collection[int]) -> list[int]:
     """Return the places behind a pair of names and before it, nearest first, up to the next names."""
     after = range(right.last, min(len(words), right.last + WINDOW))
     before = range(left.first - 1, max(-1, left.first - 1 - WINDOW), -1)
-    return [i for places in (after, before) for i in takewhile(lambda i: i not in taken, places)]
+    ends = {i for i in after if words[i].key in _CLAUSES and not _is(words, i + 1)}
+    return [
+        i for places in (after, before) for i in takewhile(lambda i: i not in taken and i not in ends, places)
+    ]
 
 
 _Pair = tuple[list[str], list[str], list[str], list[str]]

@@ -26,6 +26,7 @@ from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, text_of, words_of
 from mrag.graph.kg import KnowledgeGraph
+from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword
 
 _FAR: Final = 25
@@ -193,6 +194,8 @@ class _Reading:
         )
         possible = self._possible(text)
         between = [i for i in range(low.last, high.first) if i not in taken]
+        if link := self._linked(sentence, candidate is high, between, candidate, possible):
+            return link if not beyond(sentence.text, sentence.names) else {}
         for i in reversed(between) if candidate is high else between:
             if found := self._said(sentence, i, possible):
                 real = not unreal(words, i) and not governed(
@@ -211,6 +214,26 @@ class _Reading:
         if candidate is high and between and all(words[i].key in _COPULA for i in between):
             return self._being(sentence, candidate, text)
         return {}
+
+    def _linked(
+        self,
+        sentence: Sentence,
+        behind: bool,
+        between: Sequence[int],
+        candidate: Span,
+        possible: Callable[[str], bool],
+    ) -> dict[str, _Said]:
+        """Return what a preposition says by itself: "Moss is by Ada", "built for Ada"."""
+        words, place = sentence.words, candidate.first - 1
+        while place > 0 and words[place].key in ("the", "a", "client", "customer"):
+            place -= 1
+        if not behind or place not in between or words[place].key not in ("by", "for"):
+            return {}
+        bare = all(words[i].key in _COPULA | _AND | {"both", "all"} for i in between if i != place)
+        if words[place].key == "by" and not bare:
+            return {}
+        relation = self.relation_words.linking(words[place].key, possible)
+        return {relation: _Said(0.7, "by", place)} if relation else {}
 
     def _stated(self, sentence: Sentence, low: Span, high: Span, place: int, candidate: Span) -> bool:
         far = beyond(sentence.text, sentence.names)
@@ -231,18 +254,19 @@ class _Reading:
         known: End = "object" if place == "subject" else "subject"
         other: End = "subject" if place == "subject" else "object"
         term = triple.object if place == "subject" else triple.subject
-        name = str(term) if isinstance(term, URIRef) else self.sought.names[known][0]
-        return lambda r: self._may(known, r, name) and self._may(other, r, text)
+        iri = isinstance(term, URIRef)
+        name = str(term) if iri else self.sought.names[known][0]
+        return lambda r: self._may(known, r, name, iri) and self._may(other, r, text)
 
-    def _may(self, end: End, relation: str, name: str) -> bool:
-        """Return whether what has a name, or an IRI, may stand at an end of a relation."""
+    def _may(self, end: End, relation: str, name: str, iri: bool = False) -> bool:
+        """Return whether what has a name may stand at an end of a relation, by its kind."""
         key = end, relation, name
         if key not in self.may:
             if name.isdigit() or end == "object" and self.roles.shape("object", relation).numbers > 0.9:
                 fine = end == "object" and name.isdigit() and self.roles.shape(end, relation).fits(name)
             else:
-                meant = [str(c.term) for c in self.names.exact(name)] or [name]
-                fine = any(not self.roles.strange(end, relation, one) for one in meant)
+                meant = [name] if iri else [str(c.term) for c in self.names.exact(name)]
+                fine = not meant or any(not self.roles.strange(end, relation, one) for one in meant)
             self.may[key] = fine
         return self.may[key]
 
@@ -282,7 +306,8 @@ class _Reading:
             return first
         left, right = sorted((at, candidate), key=lambda span: span.first)
         names = self.said_as.get(self.predicate, ())
-        return first == subject_first(sentence.text, sentence.words, said.place, said.key, names, left, right)
+        ahead = subject_first(sentence.text, sentence.words, said.place, said.key, names, left, right)
+        return first == (ahead != ((said.key, self.predicate) in self.relation_words.inverse))
 
     def _one_kind(self) -> bool:
         """Return whether what stands at one end of the relation may also stand at the other."""
@@ -326,8 +351,26 @@ class _Reading:
             return False
         return bool(self.relation_words.at(words, span.first))
 
+    def _unlabelled(self, text: str, words: tuple[TextWord, ...], span: Span) -> Span:
+        """Return a name without the field that it stands in: "Director: Ada Hill"."""
+        if self.names.has(normalised(text_of(text, words, span))):
+            return span
+        for at in range(span.first + 1, span.last):
+            told = text[words[at - 1].end : words[at].start] == ": "
+            if (
+                told
+                and span.first == 0
+                and (
+                    self.relation_words.at(words, at - 1)
+                    or self.names.has(normalised(text_of(text, words, Span(at, span.last))))
+                )
+            ):
+                return Span(at, span.last)
+        return span
+
     def _names(self, text: str, words: tuple[TextWord, ...]) -> tuple[Span, ...]:
         spans = all_names(text, words, self.names, self.relation_words.names, self.few)
+        spans = tuple(self._unlabelled(text, words, span) for span in spans)
         return tuple(span for span in spans if not self._is_word(text, words, span))
 
 
@@ -362,13 +405,23 @@ def _apart(words: Sequence[TextWord], between: Sequence[int], after: bool, candi
 
 def _reaches(sentence: Sentence, place: int, candidate: Span) -> bool:
     """Return whether a relation word holds for a candidate behind other names: all are listed, or none."""
+    words = sentence.words
     low, high = (place + 1, candidate.first) if place < candidate.first else (candidate.last, place)
     names = [span for span in sentence.names if low <= span.first and span.last <= high]
+    if place > candidate.first:
+        # "Moss, a film by Ada, was made by Bob": what stands between commas is passed over.
+        closing = max((i for i in range(low, high) if "," in sentence.between(i, i + 1)), default=-1)
+        if "," in sentence.between(low - 1, low) and closing >= 0:
+            names = [span for span in names if span.first > closing]
     if not names:
         return True
-    by = place < candidate.first and sentence.words[candidate.first - 1].key == "by"
-    if by and sentence.words[place + 1].key != "by":
+    by = place < candidate.first and words[candidate.first - 1].key == "by"
+    if by and words[place + 1].key != "by":
         return True  # "rendered into English by Ada"
     start, end = (names[0].last, high) if place < candidate.first else (low, names[-1].first)
+    if words[candidate.first].text[0].isdigit() and place < candidate.first:
+        # "Built by Ada in 1950": when it was, behind who did it.
+        commas = any("," in sentence.between(i, i + 1) for i in range(place, candidate.first))
+        return len(names) == 1 and words[candidate.first - 1].key in ("in", "from") and not commas
     inside = {i for span in names for i in range(span.first, span.last)}
-    return all(sentence.words[i].key in _AND for i in range(start, end) if i not in inside)
+    return all(words[i].key in _AND for i in range(start, end) if i not in inside)

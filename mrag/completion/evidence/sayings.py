@@ -1,8 +1,8 @@
 """English ways of saying common relations: what a text may say instead of a relation's own words.
 
 Each line is one sense: words that relations are named with, and further words that say as much. They are
-general English, no one's data. A word with a particle counts with it alone: "a novel by" tells who wrote it,
-"a novel" does not, and "came out" tells of a release.
+general English, no one's data. Words behind a bar say it the other way round. A word with a particle counts with it alone: "a novel by" tells who wrote it,
+"a novel" does not, and "came out" tells of a release. A preposition stands for itself: "Moss is by Ada".
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final
 from mrag.text.tokens import stem
 
 _SENSES: Final[tuple[tuple[str, str], ...]] = (
-    ("direct director filmmaker", "helm helmer directorial filmmaker film+by movie+by documentary+by"),
+    ("direct director filmmaker", "by helm helmer directorial filmmaker film+by movie+by documentary+by"),
     ("write author writer wrote screenwriter script screenplay novelist",
-     "pen author script screenplay screenwriter novelist playwright scribe writer novel+by book+by poem+by "
+     "by pen author script screenplay screenwriter novelist playwright scribe writer novel+by book+by poem+by "
      "play+by story+by memoir+by essay+by words+by prose+by"),
     ("star actor cast actress",
      "star feature cast act actor actress play portray lead role appear performance"),
     ("perform performer artist singer band",
-     "sing singer perform performer record song+by album+by single+by"),
+     "by sing singer perform performer record song+by album+by single+by"),
     ("release year premiere",
      "premiere debut release open show screen launch appear come+out put+out bring+out"),
     ("maintainer maintained maintains", "maintain maintainer maintenance upkeep look+after care responsible"),
@@ -29,7 +29,7 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("publish publisher publication",
      "publish publisher issue print publication imprint appear press+by bring+out come+out "
      "put+out"),
-    ("compose composer music", "compose composer score music soundtrack symphony+by opera+by melody"),
+    ("compose composer music", "by compose composer score music soundtrack symphony+by opera+by melody"),
     ("produce producer", "produce producer production"),
     ("genre kind type category", "genre classify categorise categorize"),
     ("language", "language speak tongue"),
@@ -45,9 +45,9 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("manufacturer manufacture", "manufacture manufacturer make maker build produce assemble"),
     ("invent inventor", "invent inventor devise patent invention+by"),
     ("discover discoverer", "discover discoverer discovery identify"),
-    ("paint painter", "paint painter painting+by canvas+by portrait+by"),
-    ("sculptor sculpt", "sculpt sculptor carve statue+by"),
-    ("architect architecture", "design architect building+by plan"),
+    ("paint painter", "by paint painter painting+by canvas+by portrait+by"),
+    ("sculptor sculpt", "by sculpt sculptor carve statue+by"),
+    ("architect architecture", "by design architect building+by plan"),
     ("capital", "capital seat"),
     ("located location situated place country region",
      "locate lie situate stand sit base site"),
@@ -118,7 +118,7 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("dedicated dedicatee", "dedicate dedication"),
     # -- works of art and collections
     ("artist creator painter maker creation",
-     "paint painter painting picture canvas brush create creator creation work masterpiece make maker draw "
+     "by paint painter painting picture canvas brush create creator creation work masterpiece make maker draw "
      "portrait etching sketch sign finish"),
     ("donor donated donation gift giver benefactor bequest",
      "donate donor donation give gift giver present bequeath bequest leave hand+over generosity grant endow "
@@ -142,7 +142,7 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("topic subject theme about", "topic subject theme concern discuss examine address explore cover treat"),
     # -- work, firms and trade
     ("client customer commissioner ordered buyer",
-     "client customer commission commissioner order contract behalf buyer buy"),
+     "client customer commission commissioner order contract behalf buyer buy for"),
     ("contractor builder construction",
      "contractor build builder construct construction contract award carry+out execute undertake hire win do"),
     ("supplier supplies supplied vendor provider supply",
@@ -151,7 +151,7 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
      "manage manager management lead leader leadership head charge run responsible responsibility supervise "
      "supervisor oversee helm command chief coordinate coordinator"),
     ("employer workplace company employee firm",
-     "work employ employer employee hire job staff engage recruit payroll position post serve engineer join"),
+     "employ employer hire recruit engage payroll | work employee job staff position post serve join"),
     ("colleague collaborator collaborated", "colleague collaborate collaborator collaboration cooperate"),
     ("investor invested backer shareholder", "invest investor investment back+up backer stake shareholder fund"),
     ("distributor distributed", "distribute distributor distribution market sell"),
@@ -186,10 +186,11 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("appointed appointment", "appoint appointment name nominate"),
     # -- teaching and research
     ("teacher taught tutor mentor supervisor advisor adviser",
-     "teach teacher instruct instructor mentor tutor pupil student study+under study+with study train learn "
-     "apprentice apprenticeship disciple lesson class supervise supervisor advise advisor adviser"),
+     "teach teacher instruct instructor mentor tutor train supervise supervisor advise advisor adviser "
+     "| pupil student study learn train+under train+with train+in apprentice apprenticeship disciple lesson "
+     "class"),
     ("student pupil students pupils disciple",
-     "student pupil teach tutor mentor study+under study train learn apprentice disciple supervise"),
+     "student pupil teach tutor mentor train apprentice disciple supervise | study learn train+under"),
     ("degree graduated", "degree graduate doctorate"),
     ("thesis dissertation", "thesis dissertation"),
     ("researcher investigator scientist", "research researcher investigate investigator study scientist"),
@@ -271,19 +272,29 @@ _IRREGULAR: Final = {
 }  # fmt: skip
 
 
-def further(own: frozenset[str]) -> frozenset[str]:
+def further(own: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the keys of further words that say a relation, from the stems of the words of its names.
 
+    The second are those that say it the other way round: of a teacher "the pupil of Ada".
+
     Example:
-        >>> sorted(further(frozenset(["helm"]))), "pen" in further(frozenset([stem("written")]))
-        ([], True)
+        >>> [sorted(keys) for keys in further(frozenset(["helm"]))]
+        [[], []]
+        >>> "pen" in further(frozenset([stem("written")]))[0], "pupil" in further(frozenset(["teach"]))[1]
+        (True, True)
     """
-    return frozenset(key for heads, says in _senses() if heads & own for key in says) - own
+    senses = [(says, back) for heads, says, back in _senses() if heads & own]
+    forth = frozenset(key for says, _ in senses for key in says) - own
+    return forth, frozenset(key for _, back in senses for key in back) - own
 
 
 @lru_cache(maxsize=1)
-def _senses() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    return tuple((_keys(heads), _keys(says)) for heads, says in _SENSES)
+def _senses() -> tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...]:
+    found = []
+    for heads, text in _SENSES:
+        says, _, back = text.partition("|")
+        found.append((_keys(heads), _keys(says), _keys(back)))
+    return tuple(found)
 
 
 def _keys(text: str) -> frozenset[str]:
