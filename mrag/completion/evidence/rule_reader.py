@@ -30,6 +30,7 @@ from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword
 
 _FAR: Final = 25
+_OF: Final = frozenset(("of", "for", "to", "in", "on"))
 _AND: Final = frozenset(("and", "or", "with", "as", "well", "plus", "und", "et", "y"))
 _COPULA: Final = frozenset(
     ("is", "was", "are", "were", "a", "an", "the", "be", "been", "best", "described", "as", "kind", "sort")
@@ -194,7 +195,9 @@ class _Reading:
         )
         possible = self._possible(text)
         between = [i for i in range(low.last, high.first) if i not in taken]
-        if link := self._linked(sentence, candidate is high, between, candidate, possible):
+        headed = low.first > 0 and words[low.first - 1].key in _OF  # "the words of Moss are by Ada"
+        behind = candidate is high and not headed
+        if link := self._linked(sentence, behind, between, candidate, possible):
             return link if not beyond(sentence.text, sentence.names) else {}
         for i in reversed(between) if candidate is high else between:
             if found := self._said(sentence, i, possible):
@@ -307,7 +310,8 @@ class _Reading:
         left, right = sorted((at, candidate), key=lambda span: span.first)
         names = self.said_as.get(self.predicate, ())
         ahead = subject_first(sentence.text, sentence.words, said.place, said.key, names, left, right)
-        return first == (ahead != ((said.key, self.predicate) in self.relation_words.inverse))
+        back = {(said.key, self.predicate), (said.key.partition("+")[0], self.predicate)}
+        return first == (ahead != bool(back & self.relation_words.inverse))
 
     def _one_kind(self) -> bool:
         """Return whether what stands at one end of the relation may also stand at the other."""
