@@ -148,7 +148,8 @@ def closed(sentence: Sentence, low: Span, high: Span, denials: Sequence[int]) ->
     inner = [i for i in commas if low.last - 1 <= i < high.first]
     after = [i for i in commas if high.last - 1 <= i < min(denials)]
     opening = bool(inner) and inner[-1] == high.first - 1 and low.first > 0
-    closing = bool(inner and inner[0] == low.last - 1 and after)
+    around_one = bool(inner and after) and inner[-1] == high.first - 1 and after[0] == high.last - 1
+    closing = bool(inner and inner[0] == low.last - 1 and after) or around_one
     if closing:
         return sentence.words[after[0] + 1].key not in _TURNS
     return opening and not after
@@ -248,6 +249,8 @@ def unreal(words: Sequence[TextWord], place: int) -> bool:
         at -= 1
     if at < 1 or words[at].key != "to":
         return False
+    if {word.key for word in words[:at]} & {"took", "takes", "spent", "spends"}:
+        return False  # "it took Ada nine years to write"
     return not {word.key for word in words[max(0, at - 2) : at]} & _REAL
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from rdflib import URIRef
 
 from mrag.completion.evidence.asserting import asserts, beyond, closed, governed, unreal
-from mrag.completion.evidence.direction import stative, subject_first
+from mrag.completion.evidence.direction import beside, stative, subject_first
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
 from mrag.completion.evidence.relation_words import RelationWords, around
@@ -30,6 +30,7 @@ from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword
 
 _FAR: Final = 25
+_PARTICIPLES: Final = ("ed", "en", "un", "wn", "lt", "de", "ought", "held", "led", "won", "made", "born")
 _OF: Final = frozenset(("of", "for", "to", "in", "on"))
 _AND: Final = frozenset(("and", "or", "with", "as", "well", "plus", "und", "et", "y"))
 _COPULA: Final = frozenset(
@@ -56,6 +57,9 @@ _LIGHT: Final = frozenset(
         "lies",
         "lie",
         "lay",
+        "come",
+        "go",
+        "work",
         "rests",
         "rested",
         "hands",
@@ -195,11 +199,17 @@ class _Reading:
         )
         possible = self._possible(text)
         between = [i for i in range(low.last, high.first) if i not in taken]
+        if found := self._opening(sentence, low, high, possible) or self._dated(
+            sentence, low, high, possible
+        ):
+            return found
         headed = low.first > 0 and words[low.first - 1].key in _OF  # "the words of Moss are by Ada"
         behind = candidate is high and not headed
         if link := self._linked(sentence, behind, between, candidate, possible):
             return link if not beyond(sentence.text, sentence.names) else {}
         for i in reversed(between) if candidate is high else between:
+            if _acting(sentence, i, high):
+                continue
             if found := self._said(sentence, i, possible):
                 real = not unreal(words, i) and not governed(
                     sentence, low, i, self._light(sentence, possible)
@@ -209,6 +219,9 @@ class _Reading:
             return {}
         if candidate is high and stative(sentence.words, sentence.names, at, candidate, between):
             return self._being(sentence, candidate, text)
+        if behind and beside(sentence, at, candidate, between):
+            if found := self._being(sentence, candidate, text):
+                return found
         if _apart(words, between, candidate is high, candidate):
             return {}
         for i in around(words, low, high, taken):
@@ -217,6 +230,34 @@ class _Reading:
         if candidate is high and between and all(words[i].key in _COPULA for i in between):
             return self._being(sentence, candidate, text)
         return {}
+
+    def _opening(
+        self, sentence: Sentence, low: Span, high: Span, possible: Callable[[str], bool]
+    ) -> dict[str, _Said]:
+        """Return what a participle says that a sentence begins with: "First shown in 1950, Moss was sold"."""
+        comma = high.first > 0 and "," in sentence.between(high.first - 1, high.first)
+        denials = beyond(sentence.text, sentence.names)
+        if not comma or not 0 < low.first < 5 or (denials and min(denials) < high.last):
+            return {}
+        if not all(word.text.islower() for word in sentence.words[1 : low.first]):
+            return {}
+        firsts = [i for i in (0, 1) if i < low.first and sentence.words[i].key.endswith(_PARTICIPLES)]
+        return next((found for i in firsts if (found := self._said(sentence, i, possible))), {})
+
+    def _dated(
+        self, sentence: Sentence, low: Span, high: Span, possible: Callable[[str], bool]
+    ) -> dict[str, _Said]:
+        """Return what a number in brackets says behind a name, where only one relation may be meant."""
+        end = sentence.words[high.last - 1].end
+        number = sentence.words[high.first].text.isdigit() and low.last == high.first
+        if (
+            not number
+            or sentence.between(low.last - 1, high.first) != " ("
+            or sentence.text[end : end + 1] != ")"
+        ):
+            return {}
+        told = [r for r in sorted(self.said_as) if possible(r)]
+        return {told[0]: _Said(0.7, "", high.first)} if told == [self.predicate] else {}
 
     def _linked(
         self,
@@ -292,7 +333,10 @@ class _Reading:
         every = (word for several in self.relation_words.words.values() for word in several)
         others = sorted({r for word in every for r, _ in word.relations})
         self.roles.learn("object", others, meant)
-        alone = all(r == self.predicate or not self.roles.has("object", r, meant[0]) for r in others)
+        possible = self._possible(text)
+        alone = all(
+            r == self.predicate or not (possible(r) and self.roles.has("object", r, meant[0])) for r in others
+        )
         return {self.predicate: _Said(0.7, "", candidate.first)} if alone else {}
 
     def _order(
@@ -376,6 +420,13 @@ class _Reading:
         spans = all_names(text, words, self.names, self.relation_words.names, self.few)
         spans = tuple(self._unlabelled(text, words, span) for span in spans)
         return tuple(span for span in spans if not self._is_word(text, words, span))
+
+
+def _acting(sentence: Sentence, place: int, high: Span) -> bool:
+    """Return whether a word is who does what the next word says: "in 1950 the painter finished Moss"."""
+    words = sentence.words
+    after = words[place + 1].key if place + 1 < high.first else ""
+    return place > 0 and words[place - 1].key in ("the", "our") and after.endswith("ed")
 
 
 def _listed(sentence: Sentence, place: int) -> list[int]:
