@@ -18,6 +18,18 @@ from rdflib import URIRef
 from mrag.completion.evidence.asserting import asserts, beyond, closed, governed, unreal
 from mrag.completion.evidence.direction import beside, stative, subject_first
 from mrag.completion.evidence.passages import Passage
+from mrag.completion.evidence.phrases import (
+    AND,
+    COPULA,
+    ELSE,
+    LIGHT,
+    OF,
+    PARTICIPLES,
+    acting,
+    apart,
+    listed,
+    reaches,
+)
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
 from mrag.completion.evidence.relation_words import RelationWords, around
 from mrag.completion.evidence.sentences import Sentence, StandIn, sentences
@@ -27,49 +39,8 @@ from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, text_of, words_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.folding import normalised
-from mrag.text.tokens import is_stopword
 
 _FAR: Final = 25
-_PARTICIPLES: Final = ("ed", "en", "un", "wn", "lt", "de", "ought", "held", "led", "won", "made", "born")
-_OF: Final = frozenset(("of", "for", "to", "in", "on"))
-_AND: Final = frozenset(("and", "or", "with", "as", "well", "plus", "und", "et", "y"))
-_COPULA: Final = frozenset(
-    ("is", "was", "are", "were", "a", "an", "the", "be", "been", "best", "described", "as", "kind", "sort")
-)
-_PLACES: Final = frozenset(
-    ("in", "at", "near", "on", "from", "to", "during", "under", "through", "into", "onto", "for", "with",
-     "as", "against", "after", "before")
-)  # fmt: skip
-_ELSE: Final = frozenset(("into", "for", "with", "as", "against", "after", "before", "during", "alongside"))
-_LIGHT: Final = frozenset(
-    (
-        "came",
-        "comes",
-        "went",
-        "goes",
-        "held",
-        "took",
-        "place",
-        "falls",
-        "fell",
-        "given",
-        "began",
-        "lies",
-        "lie",
-        "lay",
-        "come",
-        "go",
-        "work",
-        "rests",
-        "rested",
-        "hands",
-        "done",
-        "made",
-        "remains",
-        "still",
-    )
-)
-"""Words that say nothing themselves: "the script came from Ada", "the management lies with Ada"."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +126,7 @@ class _Reading:
         """Return whether a preposition makes a candidate something else: "translated into English"."""
         before = sentence.words[candidate.first - 1].key if candidate.first else ""
         own = {word.key for name in self.said_as.get(self.predicate, ()) for word in words_of(name)}
-        return before in _ELSE - own
+        return before in ELSE - own
 
     def _fits(self, end: End, text: str) -> tuple[URIRef | None, float]:
         """Return what a candidate means, and how well that goes with the unknown place; 0 if not at all."""
@@ -203,14 +174,17 @@ class _Reading:
             sentence, low, high, possible
         ):
             return found
-        headed = low.first > 0 and words[low.first - 1].key in _OF  # "the words of Moss are by Ada"
+        headed = low.first > 0 and words[low.first - 1].key in OF  # "the words of Moss are by Ada"
         behind = candidate is high and not headed
         if link := self._linked(sentence, behind, between, candidate, possible):
             return link if not beyond(sentence.text, sentence.names) else {}
         for i in reversed(between) if candidate is high else between:
-            if _acting(sentence, i, high):
+            if acting(sentence, i, high):
                 continue
-            if found := self._said(sentence, i, possible):
+            found = self._said(sentence, i, possible)
+            if found and words[i].key in LIGHT and not any(possible(r) for r in found):
+                continue  # "lies with Ada" says nothing of where
+            if found:
                 real = not unreal(words, i) and not governed(
                     sentence, low, i, self._light(sentence, possible)
                 )
@@ -222,14 +196,26 @@ class _Reading:
         if behind and beside(sentence, at, candidate, between):
             if found := self._being(sentence, candidate, text):
                 return found
-        if _apart(words, between, candidate is high, candidate):
+        far = apart(words, between, candidate is high, candidate)
+        if far and not (candidate is high and self._placed(sentence, low, between)):
             return {}
         for i in around(words, low, high, taken):
             if found := self._said(sentence, i, possible):
                 return {} if unreal(words, i) else found
-        if candidate is high and between and all(words[i].key in _COPULA for i in between):
+        if candidate is high and between and all(words[i].key in COPULA for i in between):
             return self._being(sentence, candidate, text)
         return {}
+
+    def _placed(self, sentence: Sentence, low: Span, between: Sequence[int]) -> bool:
+        """Return whether a candidate stands where a verb takes it: "you find Moss in Rome", "call Rome home"."""
+        words = sentence.words
+        inside = [words[i].key for i in between if words[i].key not in ("a", "an", "the")]
+        if inside == ["as"]:
+            return self.roles.shape("object", self.predicate).whole and low.first > 0
+        if inside in (["call"], ["calls"], ["called"]):
+            return True
+        fits = self.relation_words.linking("in", lambda r: r == self.predicate) == self.predicate
+        return inside in (["in"], ["at"], ["on"]) and low.first > 0 and fits
 
     def _opening(
         self, sentence: Sentence, low: Span, high: Span, possible: Callable[[str], bool]
@@ -241,7 +227,7 @@ class _Reading:
             return {}
         if not all(word.text.islower() for word in sentence.words[1 : low.first]):
             return {}
-        firsts = [i for i in (0, 1) if i < low.first and sentence.words[i].key.endswith(_PARTICIPLES)]
+        firsts = [i for i in (0, 1) if i < low.first and sentence.words[i].key.endswith(PARTICIPLES)]
         return next((found for i in firsts if (found := self._said(sentence, i, possible))), {})
 
     def _dated(
@@ -273,7 +259,7 @@ class _Reading:
             place -= 1
         if not behind or place not in between or words[place].key not in ("by", "for"):
             return {}
-        bare = all(words[i].key in _COPULA | _AND | {"both", "all"} for i in between if i != place)
+        bare = all(words[i].key in COPULA | AND | {"both", "all"} for i in between if i != place)
         if words[place].key == "by" and not bare:
             return {}
         relation = self.relation_words.linking(words[place].key, possible)
@@ -281,7 +267,7 @@ class _Reading:
 
     def _stated(self, sentence: Sentence, low: Span, high: Span, place: int, candidate: Span) -> bool:
         far = beyond(sentence.text, sentence.names)
-        return _reaches(sentence, place, candidate) and (not far or closed(sentence, low, high, far))
+        return reaches(sentence, place, candidate) and (not far or closed(sentence, low, high, far))
 
     def _light(self, sentence: Sentence, possible: Callable[[str], bool]) -> Callable[[int], bool]:
         """Return what tells whether a word says what is asked for itself: "plays the lead in Moss"."""
@@ -306,7 +292,7 @@ class _Reading:
         """Return whether what has a name may stand at an end of a relation, by its kind."""
         key = end, relation, name
         if key not in self.may:
-            if name.isdigit() or end == "object" and self.roles.shape("object", relation).numbers > 0.9:
+            if name.isdigit() or (end == "object" and self.roles.shape("object", relation).numbers > 0.9):
                 fine = end == "object" and name.isdigit() and self.roles.shape(end, relation).fits(name)
             else:
                 meant = [name] if iri else [str(c.term) for c in self.names.exact(name)]
@@ -317,7 +303,7 @@ class _Reading:
     def _said(self, sentence: Sentence, place: int, possible: Callable[[str], bool]) -> dict[str, _Said]:
         """Return what the word at a place says, with what is listed beside it: "written and directed"."""
         found: dict[str, _Said] = {}
-        for i in _listed(sentence, place):
+        for i in listed(sentence, place):
             for relation, (sure, key) in self.relation_words.at(sentence.words, i, possible).items():
                 if i == place or self.relation_words.at(sentence.words, place, possible):
                     found.setdefault(relation, _Said(sure, key, i))
@@ -403,16 +389,13 @@ class _Reading:
         """Return a name without the field that it stands in: "Director: Ada Hill"."""
         if self.names.has(normalised(text_of(text, words, span))):
             return span
-        for at in range(span.first + 1, span.last):
-            told = text[words[at - 1].end : words[at].start] == ": "
-            if (
-                told
-                and span.first == 0
-                and (
-                    self.relation_words.at(words, at - 1)
-                    or self.names.has(normalised(text_of(text, words, Span(at, span.last))))
-                )
-            ):
+        for at in range(span.first + 1, span.last if span.first == 0 else 0):
+            known = self.names.has(normalised(text_of(text, words, Span(at, span.last))))
+            told = bool(self.relation_words.at(words, at - 1))
+            field = text[words[at - 1].end : words[at].start] == ": " and (known or told)
+            # "Maintenance of Moss": the first word has its capital from the sentence.
+            noun = words[at - 1].key in ("of", "for") and known and bool(self.relation_words.at(words, 0))
+            if field or noun:
                 return Span(at, span.last)
         return span
 
@@ -420,63 +403,3 @@ class _Reading:
         spans = all_names(text, words, self.names, self.relation_words.names, self.few)
         spans = tuple(self._unlabelled(text, words, span) for span in spans)
         return tuple(span for span in spans if not self._is_word(text, words, span))
-
-
-def _acting(sentence: Sentence, place: int, high: Span) -> bool:
-    """Return whether a word is who does what the next word says: "in 1950 the painter finished Moss"."""
-    words = sentence.words
-    after = words[place + 1].key if place + 1 < high.first else ""
-    return place > 0 and words[place - 1].key in ("the", "our") and after.endswith("ed")
-
-
-def _listed(sentence: Sentence, place: int) -> list[int]:
-    """Return a place and those that are listed with it: "written and directed", "writer-director"."""
-    words, found = sentence.words, [place]
-    for step in (-1, 1):
-        at = place + step
-        while 0 <= at < len(words) and words[at].key in ("and", "co", "also", "both", "or"):
-            at += step
-        joined = (
-            sentence.text[words[min(place, at)].end : words[max(place, at)].start]
-            if 0 <= at < len(words)
-            else ""
-        )
-        if 0 <= at < len(words) and (abs(at - place) > 1 or joined in ("-", "/", ", ")):
-            found.append(at)
-    return found
-
-
-def _apart(words: Sequence[TextWord], between: Sequence[int], after: bool, candidate: Span) -> bool:
-    """Return whether a candidate stands in a phrase of its own: "wrote Moss in a small flat in Lyon"."""
-    if not after or not between or words[candidate.first].text[0].isdigit():
-        return False
-    telling = [
-        i
-        for i in between
-        if not is_stopword(words[i].text.casefold()) and words[i].key not in _LIGHT | _COPULA
-    ]
-    return bool(telling) or words[between[0]].key in _PLACES
-
-
-def _reaches(sentence: Sentence, place: int, candidate: Span) -> bool:
-    """Return whether a relation word holds for a candidate behind other names: all are listed, or none."""
-    words = sentence.words
-    low, high = (place + 1, candidate.first) if place < candidate.first else (candidate.last, place)
-    names = [span for span in sentence.names if low <= span.first and span.last <= high]
-    if place > candidate.first:
-        # "Moss, a film by Ada, was made by Bob": what stands between commas is passed over.
-        closing = max((i for i in range(low, high) if "," in sentence.between(i, i + 1)), default=-1)
-        if "," in sentence.between(low - 1, low) and closing >= 0:
-            names = [span for span in names if span.first > closing]
-    if not names:
-        return True
-    by = place < candidate.first and words[candidate.first - 1].key == "by"
-    if by and words[place + 1].key != "by":
-        return True  # "rendered into English by Ada"
-    start, end = (names[0].last, high) if place < candidate.first else (low, names[-1].first)
-    if words[candidate.first].text[0].isdigit() and place < candidate.first:
-        # "Built by Ada in 1950": when it was, behind who did it.
-        commas = any("," in sentence.between(i, i + 1) for i in range(place, candidate.first))
-        return len(names) == 1 and words[candidate.first - 1].key in ("in", "from") and not commas
-    inside = {i for span in names for i in range(span.first, span.last)}
-    return all(words[i].key in _AND for i in range(start, end) if i not in inside)

@@ -24,7 +24,7 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("release year premiere",
      "premiere debut release open show screen launch appear come+out put+out bring+out"),
     ("maintainer maintained maintains", "maintain maintainer maintenance upkeep look+after care responsible"),
-    ("platform", "platform run work install available compatible support"),
+    ("platform", "for platform run work install available compatible support"),
     ("programming", "program programming code source implement write"),
     ("publish publisher publication",
      "publish publisher issue print publication imprint appear press+by bring+out come+out "
@@ -41,8 +41,8 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
      "found founder cofounder establish start create launch inception origin set+up foundation exist "
      "existence institute date+back go+back"),
     ("develop developer made maker creator create",
-     "develop developer make maker build create creator design engineer program"),
-    ("manufacturer manufacture", "manufacture manufacturer make maker build produce assemble"),
+     "by develop developer make maker build create creator design engineer program"),
+    ("manufacturer manufacture", "by manufacture manufacturer make maker build produce assemble"),
     ("invent inventor", "invent inventor devise patent invention+by"),
     ("discover discoverer", "discover discoverer discovery identify"),
     ("paint painter", "by paint painter painting+by canvas+by portrait+by"),
@@ -50,26 +50,27 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("architect architecture", "by design architect building+by plan"),
     ("capital", "capital seat"),
     ("located location situated place country region",
-     "locate lie situate stand sit base site"),
+     "in locate lie situate stand sit base site"),
     ("headquarters headquartered based seat", "headquarters headquarter base office seat"),
     ("live lives residence resides home", "live reside residence home dwell settle inhabit"),
     ("employer employ works employee", "work employ employer employee hire job staff"),
     ("studied educated education alma student university school",
      "study educate graduate attend enrol enroll alumnus degree education"),
     ("taught teacher teach", "teach teacher instruct mentor tutor"),
-    ("owner own owned", "own owner belong acquire buy possess proprietor purchase property fleet"),
+    ("owner own owned", "own owner belong acquire buy possess proprietor purchase property "
+     "fleet sell+to pass+to hand+of"),
     ("captain commander skipper", "captain command commander skipper master helm sail+under serve+under"),
     ("pilot driver rider drives", "pilot drive driver fly ride rider steer"),
     ("build builder built constructed construction",
      "build builder construct constructor construction erect hull lay+down product"),
     ("launch launched", "launch slipway afloat christen"),
-    ("port harbour home", "port harbour base home register registry moor operate sail+out"),
+    ("port harbour home", "in port harbour base home register registry moor operate sail+out"),
     ("commissioned patron", "commission patron"),
     ("conductor conducted", "conduct conductor baton"),
     ("designer designed", "design designer draft plan"),
     ("cook chef", "cook chef kitchen prepare"),
     ("sponsor funded funder", "sponsor fund finance funding grant"),
-    ("host organiser organizer venue", "host organise organize hold stage venue"),
+    ("host organiser organizer venue", "in host organise organize hold stage venue"),
     ("opened opening inaugurated", "open opening inaugurate unveil"),
     ("closed dissolved closure abolished", "close closure dissolve disband"),
     ("price cost", "price cost"),
@@ -125,7 +126,7 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
      "endowment contribute contribution legacy benefactor"),
     ("lender loan lent", "lend lender loan borrow"),
     ("display displayed exhibited exhibit exhibition room gallery shown hangs hall",
-     "display exhibit exhibition hang show view see house room gallery home keep occupy contain move stand "
+     "in display exhibit exhibition hang show view see house room gallery home keep occupy contain move stand "
      "hold place find"),
     ("collection museum kept held holder repository",
      "collection museum belong hold holder keep house own part possess preserve repository"),
@@ -212,7 +213,7 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("gardener", "gardener garden tend"),
     # -- places and ways
     ("site location located based city town village",
-     "site locate location situate lie stand sit base build find place centre center outskirts edge heart "
+     "in site locate location situate lie stand sit base build find place centre center outskirts edge heart "
      "near situate town city village"),
     ("near nearby next", "near close next adjacent neighbour neighbourhood"),
     ("county district region province state municipality parish",
@@ -266,8 +267,8 @@ _IRREGULAR: Final = {
     "lay": ("laid",), "hold": ("held",), "grow": ("grew", "grown"), "pay": ("paid",), "sell": ("sold",),
     "draw": ("drew", "drawn"), "give": ("gave", "given"), "leave": ("left",), "hang": ("hung",),
     "show": ("shown",), "keep": ("kept",), "feed": ("fed",), "eat": ("ate", "eaten"), "rise": ("rose",),
-    "choose": ("chose", "chosen"), "do": ("did", "done", "doing"), "learn": ("learnt",), "lend": ("lent",),
-    "breed": ("bred",), "go": ("went", "gone"), "let": ("letting",), "shoot": ("shot",), "know": ("known",),
+    "choose": ("chose", "chosen"), "do": ("does", "did", "done", "doing"), "learn": ("learnt",), "lend": ("lent",),
+    "breed": ("bred",), "go": ("went", "gone", "goes"), "let": ("letting",), "shoot": ("shot",), "know": ("known",),
     "cast": (), "sow": ("sown",), "see": ("seen",),
 }  # fmt: skip
 
