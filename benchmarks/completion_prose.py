@@ -1,4 +1,4 @@
-"""How well the plain reader reads prose: clauses, coordination, pronouns, paragraphs, and what states nothing.
+"""How well the plain reader reads prose: clauses, coordination, pronouns, and what states nothing.
 
     python benchmarks/completion_prose.py            # all sets
     python benchmarks/completion_prose.py museum     # one
@@ -65,18 +65,19 @@ def _titles(text: str) -> tuple[str, ...]:
 MUSEUM = Prose(
     {
         "artwork": _titles(
-            "Woman at a Window, Blue Interior, The Drowned Field, Harvesters, Still Life with Quinces, Evening "
-            "Mass, Portrait of a Clerk, The Red Staircase, Nocturne, Bathers, Snow on the Quay, The Card Players, "
-            "Girl with a Kite, Ruins at Dusk, The Letter, Fishermen, Composition VII, Garden in Rain, The Notary, "
-            "Yellow Houses, Sleeping Dog, After the Storm, The Fortune Teller, Orchard in May, Two Sisters, Winter "
-            "Road, The Money Changer, Lilies, Market Day, The Empty Chair, Pilgrims, Boats at Anchor, The Juggler"
+            "Woman at a Window, Blue Interior, The Drowned Field, Harvesters, Still Life with Quinces, "
+            "Evening Mass, Portrait of a Clerk, The Red Staircase, Nocturne, Bathers, Snow on the Quay, "
+            "The Card Players, Girl with a Kite, Ruins at Dusk, The Letter, Fishermen, Composition VII, "
+            "Garden in Rain, The Notary, Yellow Houses, Sleeping Dog, After the Storm, The Fortune "
+            "Teller, Orchard in May, Two Sisters, Winter Road, The Money Changer, Lilies, Market Day, "
+            "The Empty Chair, Pilgrims, Boats at Anchor, The Juggler"
         ),
         "room": _titles("East Gallery, Long Hall, Blue Room, Orangery, North Wing, Print Cabinet, Rotunda"),
         "medium": ("oil", "watercolour", "tempera", "charcoal", "gouache", "pastel", "acrylic"),
         "pupil": _titles(
-            "Anton Weiss, Beate Kolar, Carlo Minetti, Dora Falk, Emil Strand, Franka Boll, Gustav Orme, Hedda "
-            "Quist, Ivo Tamm, Julia Renn, Kurt Palme, Lotte Vries, Matteo Sarti, Nora Eide, Oskar Lund, Paula Zorn, "
-            "Quentin Ray, Ruth Amsel, Silas Winter, Tilda Holm"
+            "Anton Weiss, Beate Kolar, Carlo Minetti, Dora Falk, Emil Strand, Franka Boll, Gustav Orme, "
+            "Hedda Quist, Ivo Tamm, Julia Renn, Kurt Palme, Lotte Vries, Matteo Sarti, Nora Eide, Oskar "
+            "Lund, Paula Zorn, Quentin Ray, Ruth Amsel, Silas Winter, Tilda Holm"
         ),
     },
     (
@@ -208,13 +209,16 @@ MUSEUM = Prose(
         )),
     ),
     (
-        "{s} is a painting by {artist} from {year of creation}. It hangs in the {on display in} and was a gift "
+        "{s} is a painting by {artist} from {year of creation}. It hangs in the {on display in} and was "
+        "a gift "
         "from {donor}.",
         "{artist} painted {s} in {year of creation}; {donor} later gave it to the museum.",
         "{s} ({year of creation}), by {artist}, is on view in the {on display in}.",
         "{s} was painted by {artist} and donated by {donor}.",
-        "{artist} created {s}, which was presented to the museum by {donor} and now hangs in the {on display in}.",
-        "Dear colleagues, please note that {s} has a new place: the {on display in}. The work, given by {donor}, "
+        "{artist} created {s}, which was presented to the museum by {donor} and now hangs in the {on "
+        "display in}.",
+        "Dear colleagues, please note that {s} has a new place: the {on display in}. The work, given by "
+        "{donor}, "
         "was made in {year of creation}.",
     ),
 )  # fmt: skip
@@ -222,19 +226,21 @@ MUSEUM = Prose(
 PROJECTS = Prose(
     {
         "project": _titles(
-            "Falcon, Juniper, Westgate Tunnel, Marsh Lane Depot, Riverside Two, Heron, North Quay Crane, Millbrook "
-            "Weir, Tower Twelve, Lighthouse, Station Square, Cedar, Coastal Link, Upper Dam, Bluebird, Granite, "
-            "Eastfield Yard, Pine Street Bridge, Saltworks, Compass, Harbour Loop, Meridian, Old Mill, Airside "
-            "Hangar, Silverline, Thornton Pumps, Windmere, Quarry Road, Beacon, Fairview Park, Ironside, Larkspur"
+            "Falcon, Juniper, Westgate Tunnel, Marsh Lane Depot, Riverside Two, Heron, North Quay Crane, "
+            "Millbrook Weir, Tower Twelve, Lighthouse, Station Square, Cedar, Coastal Link, Upper Dam, "
+            "Bluebird, Granite, Eastfield Yard, Pine Street Bridge, Saltworks, Compass, Harbour Loop, "
+            "Meridian, Old Mill, Airside Hangar, Silverline, Thornton Pumps, Windmere, Quarry Road, "
+            "Beacon, Fairview Park, Ironside, Larkspur"
         ),
         "company": _titles(
-            "Brightwater, Holt & Marsh, Norden Group, Castello, Alpina Rail, Stonebridge Ltd, Veritas Power, Delmar"
+            "Brightwater, Holt & Marsh, Norden Group, Castello, Alpina Rail, Stonebridge Ltd, Veritas "
+            "Power, Delmar"
         ),
         "city": _titles("Leeds, Ghent, Turin, Malmö, Porto, Graz, Lyon, Gdansk"),
         "colleague": _titles(
-            "Alan Price, Birgit Thoma, Colin Webb, Daria Novik, Edgar Pohl, Fiona Marsden, Gareth Lloyd, Helen Osei, "
-            "Imran Shah, Janet Cole, Karl Wirth, Leila Haddad, Martin Kowal, Nadia Petit, Owen Tully, Priya Nair, "
-            "Ralf Timm, Sonia Vega, Tomas Lind, Ursula Grau"
+            "Alan Price, Birgit Thoma, Colin Webb, Daria Novik, Edgar Pohl, Fiona Marsden, Gareth Lloyd, "
+            "Helen Osei, Imran Shah, Janet Cole, Karl Wirth, Leila Haddad, Martin Kowal, Nadia Petit, "
+            "Owen Tully, Priya Nair, Ralf Timm, Sonia Vega, Tomas Lind, Ursula Grau"
         ),
     },
     (
@@ -374,15 +380,17 @@ PROJECTS = Prose(
 CONFERENCES = Prose(
     {
         "conference": _titles(
-            "Polar Days, Soil Forum, Ceramics Week, Northern Law Congress, Neurolink, Forest Talks, Steel Summit, "
-            "Open Archives, Baltic Energy Meeting, Textile Futures, Deep Water Symposium, Map Makers, Night Sky "
-            "Assembly, Rural Health Days, Folklore Round Table, Glass and Light, Insect Science Meet, Urban Trees, "
-            "Old Books Fair, Voice and Speech, Alpine Medicine Forum, Data Commons, River Basin Congress, Toy "
-            "History Days, Salt Conference, Bridge Builders, Plant Names Meeting, Sound Design Camp, Peat and "
-            "Moor, Clock Symposium, Radio Week, Paper Science Days"
+            "Polar Days, Soil Forum, Ceramics Week, Northern Law Congress, Neurolink, Forest Talks, "
+            "Steel Summit, Open Archives, Baltic Energy Meeting, Textile Futures, Deep Water Symposium, "
+            "Map Makers, Night Sky Assembly, Rural Health Days, Folklore Round Table, Glass and Light, "
+            "Insect Science Meet, Urban Trees, Old Books Fair, Voice and Speech, Alpine Medicine Forum, "
+            "Data Commons, River Basin Congress, Toy History Days, Salt Conference, Bridge Builders, "
+            "Plant Names Meeting, Sound Design Camp, Peat and Moor, Clock Symposium, Radio Week, Paper "
+            "Science Days"
         ),
         "institute": _titles(
-            "Holberg Institute, Academy of Crafts, Tallis College, Society for Soils, Meyer Foundation, Royal Bureau"
+            "Holberg Institute, Academy of Crafts, Tallis College, Society for Soils, Meyer Foundation, "
+            "Royal Bureau"
         ),
         "firm": _titles("Optima, Kestrel Bank, Zenith Optics, Barlow & Co, Hydra Systems, Lumen"),
         "town": _titles("Bergen, Delft, Siena, Tartu, Coimbra, Uppsala, Krakow, Bath"),
@@ -507,7 +515,8 @@ CONFERENCES = Prose(
     (
         "{s} is organised by the {organiser} and takes place in {venue}.",
         "First held in {first held}, {s} is chaired by {chair} and sponsored by {sponsor}.",
-        "{s}, organised by the {organiser}, was first held in {first held}. Its keynote speaker was {keynote speaker}.",
+        "{s}, organised by the {organiser}, was first held in {first held}. Its keynote speaker was "
+        "{keynote speaker}.",
         "Dear colleagues, {s} takes place in {venue}. It is chaired by {chair}; the keynote was given by "
         "{keynote speaker}.",
         "{sponsor} sponsors {s}, which the {organiser} organises in {venue}.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from mrag.completion.evidence.sentences import Sentence
@@ -10,31 +11,34 @@ from mrag.completion.plan.spans import Span, TextWord, words_of
 
 _NEGATIONS: Final = frozenset(
     ("not", "no", "never", "nor", "neither", "without", "cannot", "none", "nobody", "nothing", "hardly",
-     "scarcely", "unlike", "instead", "rather", "except", "denied", "denies", "deny", "declined", "declines",
-     "refused", "refuses", "rejected", "rejects", "withdrew", "wrong", "wrongly", "mistaken", "mistakenly",
-     "mistake", "false", "falsely", "untrue", "incorrect", "incorrectly", "confused", "replaced", "abandoned",
-     "fired", "former", "formerly", "ceased", "stopped", "quit", "resigned", "resigns", "failed", "fails",
-     "unsuccessful", "unsuccessfully", "cancelled", "canceled", "unable", "myth", "disproved", "dismissed")
+     "scarcely", "unlike", "instead", "rather", "except", "denied", "denies", "deny", "declined",
+     "declines", "refused", "refuses", "rejected", "rejects", "withdrew", "wrong", "wrongly", "mistaken",
+     "mistakenly", "mistake", "false", "falsely", "untrue", "incorrect", "incorrectly", "confused",
+     "replaced", "abandoned", "fired", "former", "formerly", "ceased", "stopped", "quit", "resigned",
+     "resigns", "failed", "fails", "unsuccessful", "unsuccessfully", "cancelled", "canceled", "unable",
+     "myth", "disproved", "dismissed")
 )  # fmt: skip
 _HEDGES: Final = frozenset(
     ("if", "would", "could", "might", "may", "should", "must", "maybe", "perhaps", "possibly", "allegedly",
      "alleged", "apparently", "presumably", "probably", "reportedly", "reputedly", "supposedly", "supposed",
      "rumour", "rumours", "rumoured", "rumor", "rumors", "rumored", "gossip", "legend", "hearsay",
      "speculation", "speculated", "hoped", "hopes", "hope", "wanted", "wants", "want", "wished", "wishes",
-     "considered", "considers", "considering", "almost", "nearly", "planned", "plans", "planning", "intends",
-     "intended", "expected", "expects", "promised", "promises", "proposed", "proposes", "offered",
-     "claim", "claims", "claimed", "pretend", "pretended", "imagine", "imagined", "suppose", "ignore",
-     "disregard", "instruction", "instructions", "answer", "reply", "respond", "assistant", "prompt", "you",
-     "your", "please", "whether", "unless", "unconfirmed", "joke", "fictional", "will", "shall", "upcoming",
-     "soon", "tomorrow", "future", "hypothetical", "hypothetically", "dreams", "dreamed", "dreamt")
+     "considered", "considers", "considering", "almost", "nearly", "planned", "plans", "planning",
+     "intends", "intended", "expected", "expects", "promised", "promises", "proposed", "proposes",
+     "offered", "claim", "claims", "claimed", "pretend", "pretended", "imagine", "imagined", "suppose",
+     "ignore", "disregard", "instruction", "instructions", "answer", "reply", "respond", "assistant",
+     "prompt", "you", "your", "please", "whether", "unless", "unconfirmed", "joke", "fictional", "will",
+     "shall", "upcoming", "soon", "tomorrow", "future", "hypothetical", "hypothetically", "dreams",
+     "dreamed", "dreamt")
 )  # fmt: skip
 _INSTRUCTIONS: Final = frozenset(
     ("ignore", "disregard", "instruction", "instructions", "assistant", "prompt", "pretend")
 )
 _SAYING: Final = frozenset(
-    ("said", "says", "say", "told", "tells", "believe", "believes", "believed", "think", "thinks", "thought",
-     "assume", "assumes", "assumed", "suspect", "suspects", "suspected", "argue", "argues", "argued", "asked",
-     "asks", "wonder", "wonders", "wondered", "guess", "guessed", "suggest", "suggests", "suggested")
+    ("said", "says", "say", "told", "tells", "believe", "believes", "believed", "think", "thinks",
+     "thought", "assume", "assumes", "assumed", "suspect", "suspects", "suspected", "argue", "argues",
+     "argued", "asked", "asks", "wonder", "wonders", "wondered", "guess", "guessed", "suggest", "suggests",
+     "suggested")
 )  # fmt: skip
 _REAL: Final = frozenset(
     ("managed", "manages", "helped", "helps", "went", "goes", "came", "comes", "began", "begins", "begun",
@@ -46,32 +50,34 @@ _REAL: Final = frozenset(
 """What a verb in the infinitive may follow, and happen all the same: "the first to reach"."""
 
 _CARRIES: Final = frozenset(
-    ("is", "was", "are", "were", "be", "been", "has", "have", "had", "having", "hold", "holds", "held", "take",
-     "takes", "took", "taken", "get", "gets", "got", "win", "wins", "won", "receive", "receives", "received",
-     "become", "becomes", "became", "assume", "assumes", "assumed", "share", "shares", "shared", "do", "does",
-     "did", "give", "gives", "gave", "make", "makes", "made", "come", "comes", "came", "go", "goes", "went",
-     "pass", "passes", "passed", "enter", "enters", "entered", "fall", "falls", "fell", "belong", "belongs",
-     "belonged", "lie", "lies", "lay", "stand", "stands", "stood", "sit", "sits", "sat", "begin", "begins",
-     "began", "start", "starts", "started", "finish", "finishes", "finished", "complete", "completes",
-     "completed", "continue", "continues", "continued", "serve", "serves", "served", "act", "acts", "acted",
-     "remain", "remains", "remained", "stay", "stays", "stayed", "spend", "spends", "spent", "play", "plays",
-     "played", "deliver", "delivers", "delivered", "sign", "signs", "signed", "secure", "secures", "secured",
-     "land", "lands", "landed", "gain", "gains", "gained", "earn", "earns", "earned", "join", "joins",
-     "joined", "form", "forms", "formed", "run", "runs", "ran", "keep", "keeps", "kept", "mark", "marks",
-     "marked", "see", "sees", "saw", "include", "includes", "included", "contain", "contains", "contained",
-     "owe", "owes", "owed", "know", "knew", "call", "calls", "called", "carry", "carries", "carried", "bear",
-     "bears", "bore", "undertake", "undertakes", "undertook", "cover", "covers", "covered", "fill", "fills",
-     "filled", "occupy", "occupies", "occupied", "provide", "provides", "provided", "offer", "offers",
-     "consist", "consists", "consisted", "return", "returns", "returned", "trace", "traces", "traced",
-     "appear", "appears", "appeared", "work", "works", "worked", "live", "lives", "lived", "took")
+    ("is", "was", "are", "were", "be", "been", "has", "have", "had", "having", "hold", "holds", "held",
+     "take", "takes", "took", "taken", "get", "gets", "got", "win", "wins", "won", "receive", "receives",
+     "received", "become", "becomes", "became", "assume", "assumes", "assumed", "share", "shares", "shared",
+     "do", "does", "did", "give", "gives", "gave", "make", "makes", "made", "come", "comes", "came", "go",
+     "goes", "went", "pass", "passes", "passed", "enter", "enters", "entered", "fall", "falls", "fell",
+     "belong", "belongs", "belonged", "lie", "lies", "lay", "stand", "stands", "stood", "sit", "sits",
+     "sat", "begin", "begins", "began", "start", "starts", "started", "finish", "finishes", "finished",
+     "complete", "completes", "completed", "continue", "continues", "continued", "serve", "serves",
+     "served", "act", "acts", "acted", "remain", "remains", "remained", "stay", "stays", "stayed", "spend",
+     "spends", "spent", "play", "plays", "played", "deliver", "delivers", "delivered", "sign", "signs",
+     "signed", "secure", "secures", "secured", "land", "lands", "landed", "gain", "gains", "gained", "earn",
+     "earns", "earned", "join", "joins", "joined", "form", "forms", "formed", "run", "runs", "ran", "keep",
+     "keeps", "kept", "mark", "marks", "marked", "see", "sees", "saw", "include", "includes", "included",
+     "contain", "contains", "contained", "owe", "owes", "owed", "know", "knew", "call", "calls", "called",
+     "carry", "carries", "carried", "bear", "bears", "bore", "undertake", "undertakes", "undertook",
+     "cover", "covers", "covered", "fill", "fills", "filled", "occupy", "occupies", "occupied", "provide",
+     "provides", "provided", "offer", "offers", "consist", "consists", "consisted", "return", "returns",
+     "returned", "trace", "traces", "traced", "appear", "appears", "appeared", "work", "works", "worked",
+     "live", "lives", "lived", "took")
 )  # fmt: skip
 """Verbs that leave what is said to a noun behind them: "won the contract", "has a job", "took command"."""
 
 _AUXILIARIES: Final = frozenset(("has", "had", "have", "is", "was", "also", "then", "later", "once", "now"))
 _IRREGULAR: Final = frozenset(
-    ("lost", "left", "met", "bid", "sought", "thought", "wrote", "read", "put", "set", "sent", "told", "bought",
-     "brought", "built", "hid", "led", "let", "paid", "sold", "spoke", "swore", "threw", "understood", "wore",
-     "drew", "drove", "fought", "flew", "forgot", "heard", "hit", "knew", "learnt", "cut", "broke", "chose")
+    ("lost", "left", "met", "bid", "sought", "thought", "wrote", "read", "put", "set", "sent", "told",
+     "bought", "brought", "built", "hid", "led", "let", "paid", "sold", "spoke", "swore", "threw",
+     "understood", "wore", "drew", "drove", "fought", "flew", "forgot", "heard", "hit", "knew", "learnt",
+     "cut", "broke", "chose")
 )  # fmt: skip
 _RESETS: Final = frozenset(
     ("as", "and", "who", "which", "that", "whose", "where", "when", "under", "or", "with", "but", "by")
@@ -102,10 +108,11 @@ _TURNS: Final = frozenset(
 )
 _META: Final = frozenset(
     ("wrong", "wrongly", "mistaken", "mistakenly", "mistake", "false", "falsely", "untrue", "incorrect",
-     "incorrectly", "confused", "rumour", "rumours", "rumoured", "rumor", "rumors", "rumored", "claim", "claims",
-     "claimed", "ignore", "disregard", "instruction", "instructions", "answer", "reply", "respond", "assistant",
-     "prompt", "pretend", "pretended", "imagine", "imagined", "suppose", "if", "unless", "myth", "legend",
-     "hearsay", "joke", "fictional", "your", "whether", "allegedly", "supposedly", "reportedly")
+     "incorrectly", "confused", "rumour", "rumours", "rumoured", "rumor", "rumors", "rumored", "claim",
+     "claims", "claimed", "ignore", "disregard", "instruction", "instructions", "answer", "reply",
+     "respond", "assistant", "prompt", "pretend", "pretended", "imagine", "imagined", "suppose", "if",
+     "unless", "myth", "legend", "hearsay", "joke", "fictional", "your", "whether", "allegedly",
+     "supposedly", "reportedly")
 )  # fmt: skip
 """Denials that may be meant of a whole sentence, wherever in it they stand."""
 
@@ -130,7 +137,8 @@ def asserts(sentence: str, names: Sequence[Span] = ()) -> bool:
     return _spoken(sentence) and not _denials(words_of(sentence), names)
 
 
-def beyond(sentence: str, names: Sequence[Span]) -> tuple[int, ...]:
+@lru_cache(maxsize=10_000)
+def beyond(sentence: str, names: tuple[Span, ...]) -> tuple[int, ...]:
     """Return where a sentence denies something, if only a part of it may be denied; empty if not so."""
     words = words_of(sentence)
     places = _denials(words, names) if _spoken(sentence) else []

@@ -1,4 +1,4 @@
-"""How a word of a sentence stands to the names beside it: whether it reaches them, and which words are light."""
+"""How a word of a sentence stands to the names beside it: whether it reaches them, and what is light."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _PLACES: Final = frozenset(
 )  # fmt: skip
 ELSE: Final = frozenset(("into", "for", "with", "as", "against", "after", "before", "during", "alongside"))
 LIGHT: Final = frozenset(
-    ("came", "comes", "come", "went", "goes", "go", "held", "took", "place", "falls", "fell", "given", "began",
-     "lies", "lie", "lay", "rests", "rested", "hands", "done", "made", "work", "remains", "still", "stood",
-     "stands", "sits", "sat")
+    ("came", "comes", "come", "went", "goes", "go", "held", "took", "place", "falls", "fell", "given",
+     "began", "lies", "lie", "lay", "rests", "rested", "hands", "done", "made", "work", "remains", "still",
+     "stood", "stands", "sits", "sat")
 )  # fmt: skip
 """Words that say nothing themselves: "the script came from Ada", "the management lies with Ada"."""
 

@@ -174,7 +174,7 @@ class RelationWords:
         return found
 
     def linking(self, preposition: str, possible: Callable[[str], bool]) -> str:
-        """Return the relation that a preposition says by itself between two kinds; empty if there are several."""
+        """Return the relation that a preposition says by itself between two kinds; empty if not one alone."""
         told = [r for word in self.words.get(preposition, ()) for r, _ in word.relations if not word.learnt]
         alive = sorted({r for r in (*told, *self.shared.get(preposition, ())) if possible(r)})
         return alive[0] if len(alive) == 1 else ""

@@ -1,8 +1,9 @@
 """English ways of saying common relations: what a text may say instead of a relation's own words.
 
 Each line is one sense: words that relations are named with, and further words that say as much. They are
-general English, no one's data. Words behind a bar say it the other way round. A word with a particle counts with it alone: "a novel by" tells who wrote it,
-"a novel" does not, and "came out" tells of a release. A preposition stands for itself: "Moss is by Ada".
+general English, no one's data. Words behind a bar say it the other way round. A word with a particle counts
+with it alone: "a novel by" tells who wrote it, "a novel" does not, and "came out" tells of a release. A
+preposition stands for itself: "Moss is by Ada".
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from mrag.text.tokens import stem
 _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("direct director filmmaker", "by helm helmer directorial filmmaker film+by movie+by documentary+by"),
     ("write author writer wrote screenwriter script screenplay novelist",
-     "by pen author script screenplay screenwriter novelist playwright scribe writer novel+by book+by poem+by "
+     "by pen author script screenplay screenwriter novelist playwright scribe writer novel+by "
+     "book+by poem+by "
      "play+by story+by memoir+by essay+by words+by prose+by"),
     ("star actor cast actress",
      "star feature cast act actor actress play portray lead role appear performance"),
@@ -119,14 +121,16 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("dedicated dedicatee", "dedicate dedication"),
     # -- works of art and collections
     ("artist creator painter maker creation",
-     "by paint painter painting picture canvas brush create creator creation work masterpiece make maker draw "
+     "by paint painter painting picture canvas brush create creator creation work masterpiece make "
+     "maker draw "
      "portrait etching sketch sign finish"),
     ("donor donated donation gift giver benefactor bequest",
      "donate donor donation give gift giver present bequeath bequest leave hand+over generosity grant endow "
      "endowment contribute contribution legacy benefactor"),
     ("lender loan lent", "lend lender loan borrow"),
     ("display displayed exhibited exhibit exhibition room gallery shown hangs hall",
-     "in display exhibit exhibition hang show view see house room gallery home keep occupy contain move stand "
+     "in display exhibit exhibition hang show view see house room gallery home keep occupy contain "
+     "move stand "
      "hold place find"),
     ("collection museum kept held holder repository",
      "collection museum belong hold holder keep house own part possess preserve repository"),
@@ -145,7 +149,8 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("client customer commissioner ordered buyer",
      "client customer commission commissioner order contract behalf buyer buy for"),
     ("contractor builder construction",
-     "contractor build builder construct construction contract award carry+out execute undertake hire win do"),
+     "contractor build builder construct construction contract award carry+out execute undertake "
+     "hire win do"),
     ("supplier supplies supplied vendor provider supply",
      "supply supplier vendor deliver provide provider source furnish buy+from order+from come+from"),
     ("manager managed manages management supervisor coordinator responsible",
@@ -154,7 +159,8 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("employer workplace company employee firm",
      "employ employer hire recruit engage payroll | work employee job staff position post serve join"),
     ("colleague collaborator collaborated", "colleague collaborate collaborator collaboration cooperate"),
-    ("investor invested backer shareholder", "invest investor investment back+up backer stake shareholder fund"),
+    ("investor invested backer shareholder", "invest investor investment back+up backer stake "
+     "shareholder fund"),
     ("distributor distributed", "distribute distributor distribution market sell"),
     ("operator operated operates", "operate operator operation run manage"),
     ("tenant occupant occupied leased rented", "tenant occupy occupant lease rent let inhabit"),
@@ -181,7 +187,8 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
      "build construct construction erect complete finish rise date+from date+back"),
     ("discovery discovered found", "discover discovery find identify spot detect"),
     ("invention invented", "invent invention devise patent"),
-    ("renovated renovation restored restoration", "renovate renovation restore restoration refurbish modernise"),
+    ("renovated renovation restored restoration", "renovate renovation restore restoration "
+     "refurbish modernise"),
     ("planted sown sowing", "plant sow sowing"),
     ("elected election", "elect election vote"),
     ("appointed appointment", "appoint appointment name nominate"),
@@ -207,7 +214,8 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("soil", "soil ground earth land"),
     ("species genus family", "species genus family belong"),
     ("color colour", "color paint"),
-    ("area size acreage surface", "area size cover acreage extend measure spread surface hectare acre comprise"),
+    ("area size acreage surface", "area size cover acreage extend measure spread surface hectare "
+     "acre comprise"),
     ("certified certification certificate certifier", "certify certification certificate"),
     ("veterinarian vet", "vet veterinarian care look+after treat"),
     ("gardener", "gardener garden tend"),
@@ -267,9 +275,9 @@ _IRREGULAR: Final = {
     "lay": ("laid",), "hold": ("held",), "grow": ("grew", "grown"), "pay": ("paid",), "sell": ("sold",),
     "draw": ("drew", "drawn"), "give": ("gave", "given"), "leave": ("left",), "hang": ("hung",),
     "show": ("shown",), "keep": ("kept",), "feed": ("fed",), "eat": ("ate", "eaten"), "rise": ("rose",),
-    "choose": ("chose", "chosen"), "do": ("does", "did", "done", "doing"), "learn": ("learnt",), "lend": ("lent",),
-    "breed": ("bred",), "go": ("went", "gone", "goes"), "let": ("letting",), "shoot": ("shot",), "know": ("known",),
-    "cast": (), "sow": ("sown",), "see": ("seen",),
+    "choose": ("chose", "chosen"), "do": ("does", "did", "done", "doing"), "learn": ("learnt",),
+    "lend": ("lent",), "breed": ("bred",), "go": ("went", "gone", "goes"), "let": ("letting",),
+    "shoot": ("shot",), "know": ("known",), "sow": ("sown",), "see": ("seen",),
 }  # fmt: skip
 
 

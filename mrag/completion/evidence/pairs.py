@@ -1,0 +1,231 @@
+"""What a sentence says of two names: by words between or beside them, or by a preposition alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from mrag.completion.evidence.asserting import beyond, closed, governed, unreal
+from mrag.completion.evidence.direction import beside, stative
+from mrag.completion.evidence.kinds import Kinds
+from mrag.completion.evidence.phrases import (
+    AND,
+    COPULA,
+    LIGHT,
+    OF,
+    PARTICIPLES,
+    acting,
+    apart,
+    listed,
+    reaches,
+)
+from mrag.completion.evidence.relation_words import RelationWords, around
+from mrag.completion.evidence.sentences import Sentence
+from mrag.completion.plan.spans import Span
+
+_FAR: Final = 25
+
+
+@dataclass(frozen=True)
+class Said:
+    """A relation as a word of a sentence says it: how surely, by which key, and where."""
+
+    sure: float
+    key: str
+    place: int
+
+
+@dataclass(frozen=True)
+class NamePair:
+    """Two names in a sentence.
+
+    Attributes:
+        sentence: The sentence.
+        at: Where what is known stands, or the subject.
+        candidate: Where the other one stands.
+        text: What the other one is called.
+        possible: Whether a relation may hold of the two.
+    """
+
+    sentence: Sentence
+    at: Span
+    candidate: Span
+    text: str
+    possible: Callable[[str], bool]
+
+    @property
+    def behind(self) -> bool:
+        """Return whether the candidate stands behind what is known."""
+        return self.at.first < self.candidate.first
+
+    @property
+    def low(self) -> Span:
+        """Return the first of the two."""
+        return self.at if self.behind else self.candidate
+
+    @property
+    def high(self) -> Span:
+        """Return the second of the two."""
+        return self.candidate if self.behind else self.at
+
+    @cached_property
+    def taken(self) -> frozenset[int]:
+        """Return the places of words of other names."""
+        own = range(self.candidate.first, self.candidate.last)
+        every = {i for span in self.sentence.names for i in range(span.first, span.last)}
+        return frozenset(every - set(own))
+
+    @cached_property
+    def between(self) -> list[int]:
+        """Return the places of the words between them that belong to no name."""
+        return [i for i in range(self.low.last, self.high.first) if i not in self.taken]
+
+    @cached_property
+    def denials(self) -> tuple[int, ...]:
+        """Return where the sentence denies something that the two may have no part in."""
+        return beyond(self.sentence.text, self.sentence.names)
+
+    @property
+    def headed(self) -> bool:
+        """Return whether the first only belongs to what is spoken of: "the words of Moss are by Ada"."""
+        return self.low.first > 0 and self.sentence.words[self.low.first - 1].key in OF
+
+
+class PairReading:
+    """Reads what is said of two names.
+
+    Args:
+        kinds: What may stand where.
+        words: The words that say relations.
+        relations: IRIs of all relations.
+    """
+
+    def __init__(self, kinds: Kinds, words: RelationWords, relations: tuple[str, ...]) -> None:
+        self.kinds = kinds
+        self.words = words
+        self.relations = relations
+        known = kinds.sought.place != "predicate"
+        self.predicate = str(kinds.sought.triple.predicate) if known else ""
+
+    def says(self, pair: NamePair) -> dict[str, Said]:
+        """Return which relations the words say that are nearest to a candidate, and how surely."""
+        if pair.high.first - pair.low.last > _FAR:
+            return {}
+        if found := self._opening(pair) or self._dated(pair):
+            return found
+        if link := self._linked(pair):
+            return link if not pair.denials else {}
+        for i in reversed(pair.between) if pair.behind else pair.between:
+            if found := self._telling(pair, i):
+                return found if self._stated(pair, i) else {}
+        return {} if pair.denials else self._loosely(pair)
+
+    def _loosely(self, pair: NamePair) -> dict[str, Said]:
+        """Return what is said of two names without a word between them that says it."""
+        sentence, between = pair.sentence, pair.between
+        if pair.behind and stative(sentence.words, sentence.names, pair.at, pair.candidate, between):
+            return self._being(pair)
+        passing = pair.behind and not pair.headed and beside(sentence, pair.at, pair.candidate, between)
+        if passing and (found := self._being(pair)):
+            return found
+        if apart(sentence.words, between, pair.behind, pair.candidate) and not self._placed(pair):
+            return {}
+        for i in around(sentence.words, pair.low, pair.high, pair.taken):
+            if found := self.said(pair, i):
+                return {} if unreal(sentence.words, i) else found
+        if pair.behind and between and all(sentence.words[i].key in COPULA for i in between):
+            return self._being(pair)
+        return {}
+
+    def _telling(self, pair: NamePair, place: int) -> dict[str, Said]:
+        """Return what a word between two names says of them; empty if it only helps to say something."""
+        words = pair.sentence.words
+        if acting(pair.sentence, place, pair.high):
+            return {}
+        found = self.said(pair, place)
+        # "Lies with Ada" says nothing of where.
+        return {} if words[place].key in LIGHT and not any(map(pair.possible, found)) else found
+
+    def _stated(self, pair: NamePair, place: int) -> bool:
+        """Return whether a sentence states what a word between two names says."""
+        sentence = pair.sentence
+        if unreal(sentence.words, place) or not reaches(sentence, place, pair.candidate):
+            return False
+        if governed(sentence, pair.low, place, lambda i: self.predicate in self.said(pair, i)):
+            return False
+        return not pair.denials or closed(sentence, pair.low, pair.high, pair.denials)
+
+    def said(self, pair: NamePair, place: int) -> dict[str, Said]:
+        """Return what the word at a place says, with what is listed beside it: "written and directed"."""
+        found: dict[str, Said] = {}
+        words = pair.sentence.words
+        for i in listed(pair.sentence, place):
+            for relation, (sure, key) in self.words.at(words, i, pair.possible).items():
+                if i == place or self.words.at(words, place, pair.possible):
+                    found.setdefault(relation, Said(sure, key, i))
+        return found
+
+    def _placed(self, pair: NamePair) -> bool:
+        """Return whether a candidate stands where a verb takes it: "find Moss in Rome", "call Rome home"."""
+        words = pair.sentence.words
+        inside = [words[i].key for i in pair.between if words[i].key not in ("a", "an", "the")]
+        if not pair.behind or not self.predicate:
+            return False
+        if inside == ["as"]:
+            return self.kinds.roles.shape("object", self.predicate).whole and pair.low.first > 0
+        if inside in (["call"], ["calls"], ["called"]):
+            return True
+        fits = self.words.linking("in", lambda r: r == self.predicate) == self.predicate
+        return inside in (["in"], ["at"], ["on"]) and pair.low.first > 0 and fits
+
+    def _opening(self, pair: NamePair) -> dict[str, Said]:
+        """Return what a participle says that a sentence begins with: "First shown in 1950, Moss was sold"."""
+        sentence, low, high = pair.sentence, pair.low, pair.high
+        comma = high.first > 0 and "," in sentence.between(high.first - 1, high.first)
+        if not comma or not 0 < low.first < 5 or (pair.denials and min(pair.denials) < high.last):
+            return {}
+        if not all(word.text.islower() for word in sentence.words[1 : low.first]):
+            return {}
+        firsts = [i for i in (0, 1) if i < low.first and sentence.words[i].key.endswith(PARTICIPLES)]
+        return next((found for i in firsts if (found := self.said(pair, i))), {})
+
+    def _dated(self, pair: NamePair) -> dict[str, Said]:
+        """Return what a number in brackets says behind a name, where only one relation may be meant."""
+        sentence, low, high = pair.sentence, pair.low, pair.high
+        if not sentence.words[high.first].text.isdigit() or low.last != high.first:
+            return {}
+        end = sentence.words[high.last - 1].end
+        if sentence.between(low.last - 1, high.first) != " (" or sentence.text[end : end + 1] != ")":
+            return {}
+        told = [r for r in self.relations if pair.possible(r)]
+        return {told[0]: Said(0.7, "", high.first)} if len(told) == 1 and not pair.denials else {}
+
+    def _linked(self, pair: NamePair) -> dict[str, Said]:
+        """Return what a preposition says by itself: "Moss is by Ada", "built for Ada"."""
+        words, place = pair.sentence.words, pair.candidate.first - 1
+        while place > 0 and words[place].key in ("the", "a", "client", "customer"):
+            place -= 1
+        if not pair.behind or pair.headed or place not in pair.between:
+            return {}
+        preposition = words[place].key
+        bare = all(words[i].key in COPULA | AND | {"both", "all"} for i in pair.between if i != place)
+        if preposition != "for" and not (preposition == "by" and bare):
+            return {}
+        relation = self.words.linking(preposition, pair.possible)
+        return {relation: Said(0.7, "by", place)} if relation else {}
+
+    def _being(self, pair: NamePair) -> dict[str, Said]:
+        """Return what "X is a C" and "X focuses on C" say, where C is one of few values of one relation."""
+        roles = self.kinds.roles
+        meant = [str(c.term) for c in self.kinds.names.exact(pair.text)]
+        if not self.predicate or not roles.shape("object", self.predicate).whole or len(meant) != 1:
+            return {}
+        if not roles.has("object", self.predicate, meant[0]):
+            return {}
+        roles.learn("object", self.relations, meant)
+        others = [r for r in self.relations if r != self.predicate]
+        if any(pair.possible(r) and roles.has("object", r, meant[0]) for r in others):
+            return {}
+        return {self.predicate: Said(0.7, "", pair.candidate.first)}
