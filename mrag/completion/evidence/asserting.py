@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from mrag.completion.evidence.sentences import Sentence
+from mrag.completion.evidence.sentences import ReadSentence
 from mrag.completion.plan.spans import Span, TextWord, words_of
 
 _NEGATIONS: Final = frozenset(
@@ -145,7 +145,7 @@ def beyond(sentence: str, names: tuple[Span, ...]) -> tuple[int, ...]:
     return () if any(words[at].key in _META or words[at].key in _SAYING for at in places) else tuple(places)
 
 
-def closed(sentence: Sentence, low: Span, high: Span, denials: Sequence[int]) -> bool:
+def closed(sentence: ReadSentence, low: Span, high: Span, denials: Sequence[int]) -> bool:
     """Return whether two names stand in a phrase between commas, and what is denied comes behind it.
 
     "Moss, written by Ada, was never printed" and "Written by Ada, Moss was never printed" tell who wrote it.
@@ -163,7 +163,7 @@ def closed(sentence: Sentence, low: Span, high: Span, denials: Sequence[int]) ->
     return opening and not after
 
 
-def governed(sentence: Sentence, low: Span, place: int, says: Callable[[int], bool]) -> bool:
+def governed(sentence: ReadSentence, low: Span, place: int, says: Callable[[int], bool]) -> bool:
     """Return whether a noun is what another verb is about: "lost the contract for", "applied for a job at".
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mrag.completion.evidence.sentences import Sentence
+from mrag.completion.evidence.sentences import ReadSentence
 from mrag.completion.plan.spans import Span, TextWord
 
 _INVERSE: Final = frozenset(("belong", "flow", "empt"))
@@ -89,7 +89,7 @@ def stative(
     return verb and not moving and words[right.first - 1].key in _STATES
 
 
-def beside(sentence: Sentence, left: Span, right: Span, between: Sequence[int]) -> bool:
+def beside(sentence: ReadSentence, left: Span, right: Span, between: Sequence[int]) -> bool:
     """Return whether a sentence says in passing how the first of two names is: "Elm, a clinic in Bonn, grew".
 
     "Elm, in Bonn, grew" and "Elm and Oak are in Bonn" are such, too.

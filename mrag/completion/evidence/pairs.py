@@ -22,7 +22,7 @@ from mrag.completion.evidence.phrases import (
     reaches,
 )
 from mrag.completion.evidence.relation_words import RelationWords, around
-from mrag.completion.evidence.sentences import Sentence
+from mrag.completion.evidence.sentences import ReadSentence
 from mrag.completion.plan.spans import Span
 
 _FAR: Final = 25
@@ -49,7 +49,7 @@ class NamePair:
         possible: Whether a relation may hold of the two.
     """
 
-    sentence: Sentence
+    sentence: ReadSentence
     at: Span
     candidate: Span
     text: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mrag.completion.evidence.sentences import Sentence
+from mrag.completion.evidence.sentences import ReadSentence
 from mrag.completion.plan.spans import Span, TextWord
 from mrag.text.tokens import is_stopword
 
@@ -34,14 +34,14 @@ LIGHT: Final = frozenset(
 """Words that say nothing themselves: "the script came from Ada", "the management lies with Ada"."""
 
 
-def acting(sentence: Sentence, place: int, high: Span) -> bool:
+def acting(sentence: ReadSentence, place: int, high: Span) -> bool:
     """Return whether a word is who does what the next word says: "in 1950 the painter finished Moss"."""
     words = sentence.words
     after = words[place + 1].key if place + 1 < high.first else ""
     return place > 0 and words[place - 1].key in ("the", "our") and after.endswith("ed")
 
 
-def listed(sentence: Sentence, place: int) -> list[int]:
+def listed(sentence: ReadSentence, place: int) -> list[int]:
     """Return a place and those that are listed with it: "written and directed", "writer-director"."""
     words, found = sentence.words, [place]
     for step in (-1, 1):
@@ -73,7 +73,7 @@ def apart(words: Sequence[TextWord], between: Sequence[int], after: bool, candid
     return bool(telling) or keys[0] in _PLACES
 
 
-def reaches(sentence: Sentence, place: int, candidate: Span) -> bool:
+def reaches(sentence: ReadSentence, place: int, candidate: Span) -> bool:
     """Return whether a relation word holds for a candidate behind other names: all are listed, or none."""
     words = sentence.words
     low, high = (place + 1, candidate.first) if place < candidate.first else (candidate.last, place)

@@ -21,7 +21,7 @@ from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.phrases import ELSE
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
 from mrag.completion.evidence.relation_words import RelationWords
-from mrag.completion.evidence.sentences import Sentence, StandIn, sentences
+from mrag.completion.evidence.sentences import ReadSentence, StandIn, sentences
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import End
@@ -76,7 +76,7 @@ class _Reading:
 
     # -- one value unknown -------------------------------------------------------------------------
 
-    def _values(self, passage: Passage, sentence: Sentence) -> Iterator[Extraction]:
+    def _values(self, passage: Passage, sentence: ReadSentence) -> Iterator[Extraction]:
         place = self.sought.place
         known: Place = "object" if place == "subject" else "subject"
         if place == "predicate":
@@ -93,7 +93,7 @@ class _Reading:
                     quote = sentence.quote(passage, certain < 1)
                     yield Extraction(place, text, passage, quote, round(best.sure * certain * fit, 4), term)
 
-    def _candidates(self, sentence: Sentence, at: Span) -> Iterator[tuple[Span, str, float]]:
+    def _candidates(self, sentence: ReadSentence, at: Span) -> Iterator[tuple[Span, str, float]]:
         """Yield what may be the value beside what is known, as it is named, and how surely it is meant."""
         for span in sentence.names:
             if not span.overlaps(at):
@@ -102,7 +102,7 @@ class _Reading:
             if one.first and one.span != at:
                 yield one.span, one.name, 0.9
 
-    def _beside(self, sentence: Sentence, candidate: Span) -> bool:
+    def _beside(self, sentence: ReadSentence, candidate: Span) -> bool:
         """Return whether a preposition makes a candidate something else: "translated into English"."""
         before = sentence.words[candidate.first - 1].key if candidate.first else ""
         own = {word.key for name in self.said_as.get(self.predicate, ()) for word in words_of(name)}
@@ -110,7 +110,7 @@ class _Reading:
 
     # -- the relation unknown ----------------------------------------------------------------------
 
-    def _relations(self, passage: Passage, sentence: Sentence) -> Iterator[Extraction]:
+    def _relations(self, passage: Passage, sentence: ReadSentence) -> Iterator[Extraction]:
         names = self.sought.names
         for s, sure in self._known(sentence, names["subject"]):
             for o, surer in self._known(sentence, names["object"]):
@@ -126,7 +126,7 @@ class _Reading:
                         yield Extraction("predicate", relation, passage, quote, confidence, URIRef(relation))
 
     def _order(
-        self, sentence: Sentence, said: Said, known_is_subject: bool, at: Span, candidate: Span
+        self, sentence: ReadSentence, said: Said, known_is_subject: bool, at: Span, candidate: Span
     ) -> bool:
         """Return whether subject and object are in the order that a relation word asks for, if any."""
         learnt = self.relation_words.forward.get((said.key, self.predicate))
@@ -143,7 +143,7 @@ class _Reading:
         back = {(said.key, self.predicate), (said.key.partition("+")[0], self.predicate)}
         return first == (ahead != bool(back & self.relation_words.inverse))
 
-    def _known(self, sentence: Sentence, names: Iterable[str]) -> list[tuple[Span, float]]:
+    def _known(self, sentence: ReadSentence, names: Iterable[str]) -> list[tuple[Span, float]]:
         """Return where what is known stands in a sentence, and how sure that is."""
         found: dict[Span, float] = {}
         for name in names:
@@ -153,7 +153,7 @@ class _Reading:
             found.update((one.span, 0.9) for one in sentence.stand_ins if self._means(sentence, one, names))
         return sorted(found.items(), key=lambda item: item[0].first)
 
-    def _means(self, sentence: Sentence, one: StandIn, names: Iterable[str]) -> bool:
+    def _means(self, sentence: ReadSentence, one: StandIn, names: Iterable[str]) -> bool:
         """Return whether a pronoun stands for what is known; if not by its place, then by its kind."""
         if not any(key_of(one.name) == key_of(name) for name in names):
             return False

@@ -34,7 +34,7 @@ class StandIn:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ReadSentence:
     """A sentence, or a clause between semicolons, with its words and the names in it.
 
     Attributes:
@@ -66,7 +66,7 @@ class Sentence:
 
 def sentences(
     passage: Passage, names: Callable[[str, tuple[TextWord, ...]], tuple[Span, ...]]
-) -> Iterator[Sentence]:
+) -> Iterator[ReadSentence]:
     """Yield the sentences of a passage.
 
     Args:
@@ -84,7 +84,7 @@ def sentences(
             subject, others, begins, listed = passage.title, [], start, False  # a paragraph of its own
         field = _FIELD.match(text) is not None
         stand_ins = tuple(_stand_ins(text, words, spans, subject, others, field and listed))
-        yield Sentence(text, words, spans, stand_ins, begins if stand_ins else start, start, end)
+        yield ReadSentence(text, words, spans, stand_ins, begins if stand_ins else start, start, end)
         last, listed = end, field
         if not stand_ins or (stand_ins[0].span.first and spans and spans[0].first < stand_ins[0].span.first):
             said = [text_of(text, words, span) for span in spans]
