@@ -16,7 +16,8 @@ _NEGATIONS: Final = frozenset(
      "mistakenly", "mistake", "false", "falsely", "untrue", "incorrect", "incorrectly", "confused",
      "replaced", "abandoned", "fired", "former", "formerly", "ceased", "stopped", "quit", "resigned",
      "resigns", "failed", "fails", "unsuccessful", "unsuccessfully", "cancelled", "canceled", "unable",
-     "myth", "disproved", "dismissed")
+     "myth", "disproved", "dismissed", "dropped", "ousted", "sacked", "expelled", "doubt", "doubts",
+     "doubted", "doubtful", "disputed", "contested", "questioned")
 )  # fmt: skip
 _HEDGES: Final = frozenset(
     ("if", "would", "could", "might", "may", "should", "must", "maybe", "perhaps", "possibly", "allegedly",
@@ -79,9 +80,7 @@ _IRREGULAR: Final = frozenset(
      "understood", "wore", "drew", "drove", "fought", "flew", "forgot", "heard", "hit", "knew", "learnt",
      "cut", "broke", "chose")
 )  # fmt: skip
-_RESETS: Final = frozenset(
-    ("as", "and", "who", "which", "that", "whose", "where", "when", "under", "or", "with", "but", "by")
-)
+_RESETS: Final = frozenset(("as", "and", "who", "which", "whose", "where", "when", "under", "but"))
 _DETERMINERS: Final = frozenset(("the", "a", "an", "its", "his", "her", "their", "for", "of", "at", "with"))
 _TURNS: Final = frozenset(
     (
@@ -210,7 +209,9 @@ def _denies(words: Sequence[TextWord], at: int) -> bool:
         return True
     if key in _HEDGES:
         return not _harmless(words, at)
-    if key in ("down", "away") and before in ("turned", "turns"):
+    if key in ("down", "away") and before in ("turned", "turns", "stepped", "steps", "stood"):
+        return True
+    if key == "used" and after == "to" and before not in ("is", "was", "are", "were", "got", "be"):
         return True
     if key in _SAYING:
         return after == "that" or _hearsay(words, at)

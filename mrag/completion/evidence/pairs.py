@@ -17,6 +17,7 @@ from mrag.completion.evidence.phrases import (
     OF,
     PARTICIPLES,
     acting,
+    another,
     apart,
     listed,
     reaches,
@@ -111,7 +112,7 @@ class PairReading:
 
     def says(self, pair: NamePair) -> dict[str, Said]:
         """Return which relations the words say that are nearest to a candidate, and how surely."""
-        if pair.high.first - pair.low.last > _FAR:
+        if pair.high.first - pair.low.last > _FAR or self._aside(pair):
             return {}
         if found := self._opening(pair) or self._dated(pair):
             return found
@@ -121,6 +122,19 @@ class PairReading:
             if found := self._telling(pair, i):
                 return found if self._stated(pair, i) else {}
         return {} if pair.denials else self._loosely(pair)
+
+    def _aside(self, pair: NamePair) -> bool:
+        """Return whether the names stand for something else there, or who is named for whom it was done."""
+        if any(another(pair.sentence, s, lambda i: self._tells(pair, i)) for s in (pair.at, pair.candidate)):
+            return True
+        before = pair.sentence.words[pair.candidate.first - 1].key if pair.candidate.first else ""
+        made = self.words.linking("by", lambda r: r == self.predicate) == self.predicate != ""
+        return made and before in ("for", "after", "before")
+
+    def _tells(self, pair: NamePair, place: int) -> bool:
+        """Return whether a word says what is asked for."""
+        found = self.said(pair, place)
+        return self.predicate in found if self.predicate else bool(found)
 
     def _loosely(self, pair: NamePair) -> dict[str, Said]:
         """Return what is said of two names without a word between them that says it."""
@@ -153,7 +167,7 @@ class PairReading:
         sentence = pair.sentence
         if unreal(sentence.words, place) or not reaches(sentence, place, pair.candidate):
             return False
-        if governed(sentence, pair.low, place, lambda i: self.predicate in self.said(pair, i)):
+        if governed(sentence, pair.low, place, lambda i: self._tells(pair, i)):
             return False
         return not pair.denials or closed(sentence, pair.low, pair.high, pair.denials)
 

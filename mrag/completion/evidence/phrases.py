@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from mrag.completion.evidence.sentences import ReadSentence
@@ -15,6 +15,23 @@ _GOES: Final = {
     "from": frozenset(("came", "comes", "come", "is", "was", "are", "were")),
 }
 """Verbs that a preposition goes with, where both only lead from a noun to a name."""
+_ANOTHER: Final = frozenset(
+    "wife husband widow widower spouse partner fiancee son daughter child children brother sister "
+    "sibling mother father parent parents uncle aunt cousin nephew niece grandson granddaughter family "
+    "heir heirs descendant friend friends rival rivals competitor competitors enemy enemies opponent "
+    "neighbour neighbor pupil pupils student students disciple assistant assistants colleague "
+    "colleagues deputy successor predecessor follower followers fan fans admirer admirers critic "
+    "critics biographer namesake guest guests style manner spirit wake presence absence memory honour "
+    "honor death lifetime reign birth birthday marriage wish wishes will objection objections protest "
+    "protests example influence portrait bust statue copy copies imitation replica forgery sequel "
+    "remake parody frame theft sale review translation works writings ideas model neighbourhood "
+    "supporter supporters subsidiary advice".split()
+)
+"""Nouns that make of a name somebody or something else: "the wife of Ada", "in the style of Ada"."""
+_BESIDES: Final = frozenset(
+    ("alongside", "beside", "besides", "against", "unlike", "like", "than", "despite")
+)
+_WHILE: Final = frozenset(("while", "when", "because", "although", "though", "until", "unless", "whereas"))
 PARTICIPLES: Final = ("ed", "en", "un", "wn", "lt", "de", "ought", "held", "led", "won", "made", "born")
 OF: Final = frozenset(("of", "for", "to", "in", "on"))
 AND: Final = frozenset(("and", "or", "with", "as", "well", "plus", "und", "et", "y"))
@@ -56,6 +73,26 @@ def listed(sentence: ReadSentence, place: int) -> list[int]:
         if 0 <= at < len(words) and (abs(at - place) > 1 or joined in ("-", "/", ", ")):
             found.append(at)
     return found
+
+
+def another(sentence: ReadSentence, span: Span, says: Callable[[int], bool]) -> bool:
+    """Return whether what is spoken of is not what a name names, but what belongs to it, or happens meanwhile.
+
+    Args:
+        sentence: The sentence.
+        span: The name.
+        says: Whether a word says the relation that is asked for: "the pupil of Ada".
+    """
+    words = sentence.words
+    place = span.first - 1
+    while place > 0 and words[place].key in ("the", "a", "an"):
+        place -= 1
+    if place >= 0 and words[place].key in _BESIDES | _WHILE:
+        return True
+    if place > 0 and words[place].key in ("of", "to", "from", "for") and words[place - 1].key in _ANOTHER:
+        return not says(place - 1)
+    owner = sentence.text[words[span.last - 1].end :][:2] in ("'s", "’s") and span.last < len(words)
+    return owner and words[span.last].key in _ANOTHER and not says(span.last)
 
 
 def apart(words: Sequence[TextWord], between: Sequence[int], after: bool, candidate: Span) -> bool:
