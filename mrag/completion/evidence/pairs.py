@@ -147,7 +147,8 @@ class PairReading:
         if apart(sentence.words, between, pair.behind, pair.candidate) and not self._placed(pair):
             return {}
         for i in around(sentence.words, pair.low, pair.high, pair.taken):
-            if found := self.said(pair, i):
+            found = self.said(pair, i)
+            if any(map(pair.possible, found)):
                 return {} if unreal(sentence.words, i) else found
         if pair.behind and between and all(sentence.words[i].key in COPULA for i in between):
             return self._being(pair)

@@ -76,7 +76,7 @@ def listed(sentence: ReadSentence, place: int) -> list[int]:
 
 
 def another(sentence: ReadSentence, span: Span, says: Callable[[int], bool]) -> bool:
-    """Return whether what is spoken of is not what a name names, but what belongs to it, or happens meanwhile.
+    """Return whether not what a name names is spoken of, but what belongs to it, or happens meanwhile.
 
     Args:
         sentence: The sentence.

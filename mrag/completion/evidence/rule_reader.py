@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rdflib import URIRef
+from rdflib import RDF, URIRef
 
 from mrag.completion.evidence.asserting import asserts, beyond
 from mrag.completion.evidence.direction import subject_first
@@ -27,6 +27,7 @@ from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import End
 from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, text_of, words_of
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import LABELS
 from mrag.text.folding import normalised
 
 
@@ -60,7 +61,8 @@ class _Reading:
         self.kinds = Kinds(kg, sought, new_names)
         self.said_as = {str(r.iri): r.names for r in Relations.of(kg).all}
         self.predicate = str(sought.triple.predicate)
-        self.pairs = PairReading(self.kinds, relation_words, tuple(sorted(self.said_as)))
+        relations = tuple(sorted(set(self.said_as) - {*LABELS, str(RDF.type)}))
+        self.pairs = PairReading(self.kinds, relation_words, relations)
         place = sought.place
         # Values of which there are few, such as genres, are known in small letters too.
         self.few = frozenset() if place == "predicate" else self.kinds.roles.few(place, self.predicate)
@@ -81,8 +83,8 @@ class _Reading:
         known: Place = "object" if place == "subject" else "subject"
         if place == "predicate":
             return
-        for at, sure in self._known(sentence, self.sought.names[known]):
-            for candidate, text, surely in self._candidates(sentence, at):
+        for at, sure, since in self._known(sentence, self.sought.names[known]):
+            for candidate, text, surely, from_ in self._candidates(sentence, at):
                 pair = NamePair(sentence, at, candidate, text, self.kinds.possible(text))
                 best = self.pairs.says(pair).get(self.predicate)
                 if best is None or not self._order(sentence, best, known == "subject", at, candidate):
@@ -90,17 +92,17 @@ class _Reading:
                 term, fit = self.kinds.fits(place, self.predicate, text)
                 if fit and (term is not None or not self._beside(sentence, candidate)):
                     certain = sure * surely
-                    quote = sentence.quote(passage, certain < 1)
+                    quote = sentence.quote(passage, since, from_)
                     yield Extraction(place, text, passage, quote, round(best.sure * certain * fit, 4), term)
 
-    def _candidates(self, sentence: ReadSentence, at: Span) -> Iterator[tuple[Span, str, float]]:
+    def _candidates(self, sentence: ReadSentence, at: Span) -> Iterator[tuple[Span, str, float, int]]:
         """Yield what may be the value beside what is known, as it is named, and how surely it is meant."""
         for span in sentence.names:
             if not span.overlaps(at):
-                yield span, text_of(sentence.text, sentence.words, span), 1.0
+                yield span, text_of(sentence.text, sentence.words, span), 1.0, sentence.start
         for one in sentence.stand_ins:
             if one.first and one.span != at:
-                yield one.span, one.name, 0.9
+                yield one.span, one.name, 0.9, one.before
 
     def _beside(self, sentence: ReadSentence, candidate: Span) -> bool:
         """Return whether a preposition makes a candidate something else: "translated into English"."""
@@ -112,8 +114,8 @@ class _Reading:
 
     def _relations(self, passage: Passage, sentence: ReadSentence) -> Iterator[Extraction]:
         names = self.sought.names
-        for s, sure in self._known(sentence, names["subject"]):
-            for o, surer in self._known(sentence, names["object"]):
+        for s, sure, since in self._known(sentence, names["subject"]):
+            for o, surer, from_ in self._known(sentence, names["object"]):
                 if s.overlaps(o):
                     continue
                 text = names["object"][0]
@@ -122,7 +124,7 @@ class _Reading:
                     self.predicate = relation
                     if self._order(sentence, said, True, s, o):
                         confidence = round(said.sure * min(sure, surer), 4)
-                        quote = sentence.quote(passage, min(sure, surer) < 1)
+                        quote = sentence.quote(passage, since, from_)
                         yield Extraction("predicate", relation, passage, quote, confidence, URIRef(relation))
 
     def _order(
@@ -143,15 +145,16 @@ class _Reading:
         back = {(said.key, self.predicate), (said.key.partition("+")[0], self.predicate)}
         return first == (ahead != bool(back & self.relation_words.inverse))
 
-    def _known(self, sentence: ReadSentence, names: Iterable[str]) -> list[tuple[Span, float]]:
-        """Return where what is known stands in a sentence, and how sure that is."""
-        found: dict[Span, float] = {}
+    def _known(self, sentence: ReadSentence, names: Iterable[str]) -> list[tuple[Span, float, int]]:
+        """Return where what is known stands in a sentence, how sure that is, and since where it is told."""
+        found: dict[Span, tuple[float, int]] = {}
         for name in names:
             for span in find(sentence.text, sentence.words, name, self.names):
-                found[span] = 1.0
+                found[span] = 1.0, sentence.start
         if not found:
-            found.update((one.span, 0.9) for one in sentence.stand_ins if self._means(sentence, one, names))
-        return sorted(found.items(), key=lambda item: item[0].first)
+            meant = [one for one in sentence.stand_ins if self._means(sentence, one, names)]
+            found.update((one.span, (0.9, one.before)) for one in meant)
+        return [(span, *found[span]) for span in sorted(found, key=lambda span: span.first)]
 
     def _means(self, sentence: ReadSentence, one: StandIn, names: Iterable[str]) -> bool:
         """Return whether a pronoun stands for what is known; if not by its place, then by its kind."""
@@ -178,13 +181,14 @@ class _Reading:
         """Return a name without the field that it stands in: "Director: Ada Hill"."""
         if self.names.has(normalised(text_of(text, words, span))):
             return span
-        for at in range(span.first + 1, span.last if span.first == 0 else 0):
+        ahead = text[words[span.first - 1].end : words[span.first].start].strip() if span.first else "."
+        for at in range(span.first + 1, span.last if ahead in (".", ";", "|") else 0):
             known = self.names.has(normalised(text_of(text, words, Span(at, span.last))))
             told = bool(self.relation_words.at(words, at - 1))
             field = text[words[at - 1].end : words[at].start] == ": " and (known or told)
             # "Maintenance of Moss": the first word has its capital from the sentence.
-            noun = words[at - 1].key in ("of", "for") and known and bool(self.relation_words.at(words, 0))
-            if field or noun:
+            noun = words[at - 1].key in ("of", "for") and known
+            if field or (noun and self.relation_words.at(words, span.first)):
                 return Span(at, span.last)
         return span
 

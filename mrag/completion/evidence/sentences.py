@@ -25,11 +25,13 @@ class StandIn:
     Attributes:
         span: The words; empty at the beginning where a field of a list has none.
         name: The name.
+        before: Where the sentence that has the name begins in the passage.
         first: Whether the name was the first of its sentence; of others it has to be told by what they are.
     """
 
     span: Span
     name: str
+    before: int
     first: bool = True
 
 
@@ -42,8 +44,7 @@ class ReadSentence:
         words: Its words.
         names: Spans of names of the graph, and of what is written like a name.
         stand_ins: What its pronouns may stand for.
-        before: Where the sentence of the antecedent begins in the passage.
-        start: Where the sentence begins there.
+        start: Where the sentence begins in the passage.
         end: Where it ends.
     """
 
@@ -51,13 +52,12 @@ class ReadSentence:
     words: tuple[TextWord, ...]
     names: tuple[Span, ...]
     stand_ins: tuple[StandIn, ...]
-    before: int
     start: int
     end: int
 
-    def quote(self, passage: Passage, carried: bool) -> str:
-        """Return the sentence as the passage has it, with that of the antecedent where it was needed."""
-        return passage.text[self.before if carried else self.start : self.end]
+    def quote(self, passage: Passage, *since: int) -> str:
+        """Return the sentence as the passage has it, from where its pronouns have what they stand for."""
+        return passage.text[min(self.start, *since) : self.end]
 
     def between(self, low: int, high: int) -> str:
         """Return what stands between two words: spaces and marks."""
@@ -73,7 +73,9 @@ def sentences(
         passage: The passage.
         names: Returns the names among the words of a text.
     """
-    subject, others, begins, last, listed = passage.title, list[str](), 0, 0, False
+    said: list[tuple[str, int]] = [(passage.title, 0)] if passage.title else []
+    older: list[tuple[str, int]] = []
+    last, listed = 0, False
     for start, end in _clauses(passage.text):
         text = passage.text[start:end]
         words = words_of(text)
@@ -81,18 +83,16 @@ def sentences(
             continue
         spans = names(text, words)
         if start and passage.text[last:start].count("\n") > 1:
-            subject, others, begins, listed = passage.title, [], start, False  # a paragraph of its own
+            # A paragraph of its own.
+            said, older, listed = ([(passage.title, start)] if passage.title else []), [], False
         field = _FIELD.match(text) is not None
-        stand_ins = tuple(_stand_ins(text, words, spans, subject, others, field and listed))
-        yield ReadSentence(text, words, spans, stand_ins, begins if stand_ins else start, start, end)
+        stand_ins = tuple(_stand_ins(text, words, spans, said, older, field and listed))
+        yield ReadSentence(text, words, spans, stand_ins, start, end)
         last, listed = end, field
-        if not stand_ins or (stand_ins[0].span.first and spans and spans[0].first < stand_ins[0].span.first):
-            said = [text_of(text, words, span) for span in spans]
-            if said:
-                subject, others = said[0], said[1:]
-            elif not stand_ins:
-                subject, others = "", []
-            begins = start if said or not stand_ins else begins
+        firm = stand_ins and stand_ins[0].first
+        if not firm or (spans and spans[0].first < stand_ins[0].span.first):
+            older = said[:1]
+            said = [(text_of(text, words, span), start) for span in spans]
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
@@ -110,27 +110,30 @@ def _stand_ins(
     text: str,
     words: Sequence[TextWord],
     names: Sequence[Span],
-    subject: str,
-    others: Sequence[str],
+    said: Sequence[tuple[str, int]],
+    older: Sequence[tuple[str, int]],
     listed: bool,
 ) -> Iterator[StandIn]:
-    if not subject:
+    """Yield what may stand for names of the sentence before, and for the first of the one before that."""
+    if not said and not older:
         return
+    at, size, ahead = 0, 1, False
     if listed:
-        yield StandIn(Span(0, 0), subject)
-        return
-    if _refers(words):
-        yield StandIn(Span(0, 1), subject)
-        for name in others:
-            yield StandIn(Span(0, 1), name, False)
-        return
-    taken = {i for span in names for i in range(span.first, span.last)}
-    at = next((i for i, w in enumerate(words) if i not in taken and w.key in _LATER), -1)
-    if at < 0 or (words[at].key == "it" and at + 1 < len(words) and words[at + 1].key in ("is", "was")):
-        return
-    ahead = any(span.first < at for span in names)
-    for name in (subject, *others):
-        yield StandIn(Span(at, at + 1), name, name == subject and not ahead)
+        size = 0
+    elif not _refers(words):
+        taken = {i for span in names for i in range(span.first, span.last)}
+        at = next((i for i, w in enumerate(words) if i not in taken and w.key in _LATER), -1)
+        ahead = any(span.first < at for span in names)
+        if at < 0 and len(words) > 2 and words[0].text == "The" and words[1].text.islower():
+            at, ahead = 0, words[2].key in ("in", "at")  # "The house in Rome": if it can be told
+            if not ahead:
+                return
+        if at < 0 or (words[at].key == "it" and at + 1 < len(words) and words[at + 1].key in ("is", "was")):
+            return
+    for place, (name, before) in enumerate((*said, *older)):
+        yield StandIn(Span(at, at + size), name, before, place == 0 and bool(said) and not ahead)
+        if listed:
+            return
 
 
 def _refers(words: Sequence[TextWord]) -> bool:
