@@ -114,6 +114,10 @@ MUSEUM = Prose(
             "The wife of {o} painted {s}.",
             "{s} was painted while {o} was abroad.",
             "The frame of {s} was made by {o}.",
+            "Had {o} painted {s}, it would hang elsewhere.",
+            "{o} insists on having painted {s}.",
+            "{o} was due to paint {s}.",
+            "{s} is most likely by {o}.",
         )),
         Relation("donor", "artwork", "person", (
             "{s} was a gift from {o}.",
@@ -166,6 +170,8 @@ MUSEUM = Prose(
             "{s} was removed from the {o}.",
             "{s} is to be moved to the {o}.",
             "The {o} was closed when {s} arrived.",
+            "{s} was moved away from the {o}.",
+            "{s} went missing from the {o}.",
         )),
         Relation("year of creation", "artwork", "year", (
             "{s} dates from {o}.",
@@ -187,6 +193,10 @@ MUSEUM = Prose(
             "{s} cannot have been painted in {o}.",
             "{s} was sold before {o}.",
             "{s} was bought by the museum in {o}.",
+            "{s} was last shown in {o}.",
+            "{s} is to be finished in {o}.",
+            "{s} was not yet finished in {o}.",
+            "{s} was damaged in {o}.",
         )),
         Relation("medium", "artwork", "medium", (
             "{s} is executed in {o}.",
@@ -294,6 +304,10 @@ PROJECTS = Prose(
             "{o} has been asked to lead {s}.",
             "The assistant of {o} manages {s}.",
             "{o} spoke with the manager of {s}.",
+            "{o} is a candidate for the post of manager of {s}.",
+            "Let {o} manage {s}.",
+            "{o} hopes to become manager of {s}.",
+            "{o} is the former manager of {s}.",
         )),
         Relation("client", "project", "company", (
             "{s} was commissioned by {o}.",
@@ -340,6 +354,9 @@ PROJECTS = Prose(
             "{s} was almost built in {o}.",
             "{s} could have been located in {o}.",
             "A delegation from {o} visited {s}.",
+            "{s} was moved away from {o}.",
+            "{s} was set to be built in {o}.",
+            "The team of {s} met in {o}.",
         )),
         Relation("start year", "project", "year", (
             "{s} began in {o}.",
@@ -358,6 +375,10 @@ PROJECTS = Prose(
             "{s} was first proposed in {o}.",
             "{s} did not begin in {o}.",
             "{s} should have begun in {o}.",
+            "{s} was interrupted in {o}.",
+            "{s} ended in {o}.",
+            "{s} is scheduled to begin in {o}.",
+            "{s} was renamed in {o}.",
         )),
         Relation("contractor", "project", "company", (
             "{s} is being carried out by {o}.",

@@ -30,7 +30,8 @@ _HEDGES: Final = frozenset(
      "ignore", "disregard", "instruction", "instructions", "answer", "reply", "respond", "assistant",
      "prompt", "you", "your", "please", "whether", "unless", "unconfirmed", "joke", "fictional", "will",
      "shall", "upcoming", "soon", "tomorrow", "future", "hypothetical", "hypothetically", "dreams",
-     "dreamed", "dreamt")
+     "dreamed", "dreamt", "candidate", "candidates", "applicant", "applicants", "contender", "contenders",
+     "likely", "unlikely", "potential", "prospective", "hoping", "wishing", "hopefully")
 )  # fmt: skip
 _INSTRUCTIONS: Final = frozenset(
     ("ignore", "disregard", "instruction", "instructions", "assistant", "prompt", "pretend")
@@ -39,8 +40,13 @@ _SAYING: Final = frozenset(
     ("said", "says", "say", "told", "tells", "believe", "believes", "believed", "think", "thinks",
      "thought", "assume", "assumes", "assumed", "suspect", "suspects", "suspected", "argue", "argues",
      "argued", "asked", "asks", "wonder", "wonders", "wondered", "guess", "guessed", "suggest", "suggests",
-     "suggested")
+     "suggested", "insist", "insists", "insisted", "boast", "boasts", "boasted", "allege", "alleges",
+     "doubt")
 )  # fmt: skip
+_DUE: Final = frozenset(("due", "scheduled", "set", "slated", "destined", "bound", "meant", "ready", "eager"))
+_NO_VERBS: Final = frozenset(
+    ("the", "a", "an", "date", "this", "that", "these", "those", "his", "her", "its", "their", "our")
+)
 _REAL: Final = frozenset(
     ("managed", "manages", "helped", "helps", "went", "goes", "came", "comes", "began", "begins", "begun",
      "started", "continued", "continues", "hired", "chosen", "commissioned", "appointed", "elected", "used",
@@ -214,12 +220,19 @@ def _denies(words: Sequence[TextWord], at: int) -> bool:
     if key == "used" and after == "to" and before not in ("is", "was", "are", "were", "got", "be"):
         return True
     if key in _SAYING:
-        return after == "that" or _hearsay(words, at)
+        return after in ("that", "on") or _hearsay(words, at)
+    if key in _DUE and after == "to":
+        return _verb_follows(words, at + 2)
+    if at == 0 and key in ("let", "had", "were", "suppose", "imagine"):
+        return True  # "Let Ada lead it.", "Had Ada led it, ..."
     if key == "to" and before in ("is", "was", "are", "were", "about", "going", "has", "had", "have"):
-        return (
-            after != "" and words[at + 1].text.islower() and after not in ("the", "a", "an", "date", "this")
-        )
+        return _verb_follows(words, at + 1)
     return key == "according" and after == "to"
+
+
+def _verb_follows(words: Sequence[TextWord], at: int) -> bool:
+    """Return whether a verb may stand behind "to": "is to open", but not "due to the weather"."""
+    return at < len(words) and words[at].text.islower() and words[at].key not in _NO_VERBS
 
 
 def _harmless(words: Sequence[TextWord], at: int) -> bool:

@@ -27,6 +27,11 @@ from mrag.completion.evidence.sentences import ReadSentence
 from mrag.completion.plan.spans import Span
 
 _FAR: Final = 25
+_GONE: Final = frozenset(
+    ("away", "moved", "moves", "removed", "removes", "departed", "left", "driven", "banned", "expelled",
+     "stolen", "missing", "transferred", "relocated", "evicted", "withdrawn")
+)  # fmt: skip
+"""Words with which a place is no longer where something is: "moved from", "away from"."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +133,16 @@ class PairReading:
         if any(another(pair.sentence, s, lambda i: self._tells(pair, i)) for s in (pair.at, pair.candidate)):
             return True
         before = pair.sentence.words[pair.candidate.first - 1].key if pair.candidate.first else ""
-        made = self.words.linking("by", lambda r: r == self.predicate) == self.predicate != ""
-        return made and before in ("for", "after", "before")
+        if self._links("by") and before in ("for", "after", "before"):
+            return True
+        if before in ("the", "a", "an") and pair.candidate.first > 1:
+            before = pair.sentence.words[pair.candidate.first - 2].key
+        gone = {pair.sentence.words[i].key for i in pair.between} & _GONE
+        return before == "from" and bool(gone) and self._links("in")
+
+    def _links(self, preposition: str) -> bool:
+        """Return whether a preposition says what is asked for by itself."""
+        return self.words.linking(preposition, lambda r: r == self.predicate) == self.predicate != ""
 
     def _tells(self, pair: NamePair, place: int) -> bool:
         """Return whether a word says what is asked for."""
@@ -192,8 +205,7 @@ class PairReading:
             return self.kinds.roles.shape("object", self.predicate).whole and pair.low.first > 0
         if inside in (["call"], ["calls"], ["called"]):
             return True
-        fits = self.words.linking("in", lambda r: r == self.predicate) == self.predicate
-        return inside in (["in"], ["at"], ["on"]) and pair.low.first > 0 and fits
+        return inside in (["in"], ["at"], ["on"]) and pair.low.first > 0 and self._links("in")
 
     def _opening(self, pair: NamePair) -> dict[str, Said]:
         """Return what a participle says that a sentence begins with: "First shown in 1950, Moss was sold"."""
