@@ -24,9 +24,14 @@ from mrag.completion.evidence.phrases import (
 )
 from mrag.completion.evidence.relation_words import RelationWords, around
 from mrag.completion.evidence.sentences import ReadSentence
-from mrag.completion.plan.spans import Span
+from mrag.completion.plan.spans import Span, words_of
 
 _FAR: Final = 25
+_OPPOSITES: Final = {
+    "first": frozenset(("last", "latest", "final", "again", "next")),
+    "last": frozenset(("first", "earliest")),
+}
+"""What a sentence may not say in place of a word of a relation's name: "last held" for "first held"."""
 _GONE: Final = frozenset(
     ("away", "moved", "moves", "removed", "removes", "departed", "left", "driven", "banned", "expelled",
      "stolen", "missing", "transferred", "relocated", "evicted", "withdrawn")
@@ -114,6 +119,8 @@ class PairReading:
         self.relations = relations
         known = kinds.sought.place != "predicate"
         self.predicate = str(kinds.sought.triple.predicate) if known else ""
+        names = kinds.sought.names.get("predicate", ()) if known else ()
+        self.own = frozenset(word.key for name in names for word in words_of(name))
 
     def says(self, pair: NamePair) -> dict[str, Said]:
         """Return which relations the words say that are nearest to a candidate, and how surely."""
@@ -131,6 +138,9 @@ class PairReading:
     def _aside(self, pair: NamePair) -> bool:
         """Return whether the names stand for something else there, or who is named for whom it was done."""
         if any(another(pair.sentence, s, lambda i: self._tells(pair, i)) for s in (pair.at, pair.candidate)):
+            return True
+        here = {word.key for word in pair.sentence.words}
+        if any(one in self.own and here & others and one not in here for one, others in _OPPOSITES.items()):
             return True
         before = pair.sentence.words[pair.candidate.first - 1].key if pair.candidate.first else ""
         if self._links("by") and before in ("for", "after", "before"):
