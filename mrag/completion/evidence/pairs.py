@@ -99,6 +99,11 @@ class NamePair:
         return beyond(self.sentence.text, self.sentence.names)
 
     @property
+    def closed(self) -> bool:
+        """Return whether what it denies comes behind a phrase that has both."""
+        return closed(self.sentence, self.low, self.high, self.denials)
+
+    @property
     def headed(self) -> bool:
         """Return whether the first only belongs to what is spoken of: "the words of Moss are by Ada"."""
         return self.low.first > 0 and self.sentence.words[self.low.first - 1].key in OF
@@ -133,7 +138,7 @@ class PairReading:
         for i in reversed(pair.between) if pair.behind else pair.between:
             if found := self._telling(pair, i):
                 return found if self._stated(pair, i) else {}
-        return {} if pair.denials else self._loosely(pair)
+        return self._loosely(pair) if not pair.denials or pair.closed else {}
 
     def _aside(self, pair: NamePair) -> bool:
         """Return whether the names stand for something else there, or who is named for whom it was done."""
@@ -170,7 +175,8 @@ class PairReading:
         if apart(sentence.words, between, pair.behind, pair.candidate) and not self._placed(pair):
             return {}
         for i in around(sentence.words, pair.low, pair.high, pair.taken):
-            found = self.said(pair, i)
+            denied = pair.denials and i > pair.low.first
+            found = {} if denied else self.said(pair, i)
             if any(map(pair.possible, found)):
                 return {} if unreal(sentence.words, i) else found
         if pair.behind and between and all(sentence.words[i].key in COPULA for i in between):
@@ -193,7 +199,7 @@ class PairReading:
             return False
         if governed(sentence, pair.low, place, lambda i: self._tells(pair, i)):
             return False
-        return not pair.denials or closed(sentence, pair.low, pair.high, pair.denials)
+        return not pair.denials or pair.closed
 
     def said(self, pair: NamePair, place: int) -> dict[str, Said]:
         """Return what the word at a place says, with what is listed beside it: "written and directed"."""

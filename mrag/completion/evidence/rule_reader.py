@@ -166,9 +166,10 @@ class _Reading:
             return False
         end: End = "object" if self.sought.place == "subject" else "subject"
         rivals = [other.name for other in sentence.stand_ins if other.name != one.name]
-        rivals += [
-            text_of(sentence.text, sentence.words, s) for s in sentence.names if s.first < one.span.first
-        ]
+        if sentence.words[one.span.first].key not in ("it", "him", "them"):
+            # "Ada wrote it" is not of Ada, but "Ada sold her books" may be.
+            ahead = [span for span in sentence.names if span.first < one.span.first]
+            rivals += [text_of(sentence.text, sentence.words, span) for span in ahead]
         return not any(self.kinds.may(end, self.predicate, rival) for rival in rivals)
 
     def _is_word(self, text: str, words: Sequence[TextWord], span: Span) -> bool:

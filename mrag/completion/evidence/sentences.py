@@ -13,6 +13,7 @@ from mrag.loaders.snippets import sentence_spans
 
 _PRONOUNS: Final = frozenset(("it", "he", "she", "they", "this", "its", "his", "her", "their"))
 _LATER: Final = frozenset(("it", "he", "she", "they", "its", "his", "her", "their", "him", "them"))
+_IS: Final = frozenset(("is", "was"))
 _OF: Final = frozenset(("of", "for", "from", "by", "in", "on", "with", "to", "at"))
 _CLAUSE = re.compile(r";\s+")
 _FIELD = re.compile(r"[A-Z][\w ]{1,30}:\s+\S")
@@ -117,23 +118,30 @@ def _stand_ins(
     """Yield what may stand for names of the sentence before, and for the first of the one before that."""
     if not said and not older:
         return
-    at, size, ahead = 0, 1, False
-    if listed:
-        size = 0
-    elif not _refers(words):
-        taken = {i for span in names for i in range(span.first, span.last)}
-        at = next((i for i, w in enumerate(words) if i not in taken and w.key in _LATER), -1)
-        ahead = any(span.first < at for span in names)
-        if at < 0 and len(words) > 2 and words[0].text == "The" and words[1].text.islower():
-            at, ahead = 0, words[2].key in ("in", "at")  # "The house in Rome": if it can be told
-            if not ahead:
+    for number, (span, ahead) in enumerate(_pronouns(words, names, listed)):
+        for place, (name, before) in enumerate((*said, *older)):
+            yield StandIn(span, name, before, place == number == 0 and bool(said) and not ahead)
+            if listed:
                 return
-        if at < 0 or (words[at].key == "it" and at + 1 < len(words) and words[at + 1].key in ("is", "was")):
-            return
-    for place, (name, before) in enumerate((*said, *older)):
-        yield StandIn(Span(at, at + size), name, before, place == 0 and bool(said) and not ahead)
-        if listed:
-            return
+
+
+def _pronouns(words: Sequence[TextWord], names: Sequence[Span], listed: bool) -> Iterator[tuple[Span, bool]]:
+    """Yield what stands for a name, and whether a name of the sentence comes before it."""
+    if listed:
+        yield Span(0, 0), False
+        return
+    if _refers(words):
+        yield Span(0, 1), False
+        return
+    taken = {i for span in names for i in range(span.first, span.last)}
+    found = [i for i, w in enumerate(words) if i not in taken and w.key in _LATER]
+    found = [i for i in found if words[i].key != "it" or i + 1 == len(words) or words[i + 1].key not in _IS]
+    if found:
+        yield from ((Span(i, i + 1), any(span.first < i for span in names)) for i in found)
+    elif (
+        len(words) > 2 and words[0].text == "The" and words[1].text.islower() and words[2].key in ("in", "at")
+    ):
+        yield Span(0, 1), True  # "The house in Rome": if it can be told
 
 
 def _refers(words: Sequence[TextWord]) -> bool:
