@@ -27,6 +27,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from completion_paraphrases import Made, iri, people, read
 
 import mrag
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import XSD, Term, Triple
 
 
@@ -701,11 +705,32 @@ def measure(name: str, seeds: Sequence[int], show: bool = False) -> tuple[float,
     return right / total, right / max(1, right + wrong), total, wrong
 
 
+def asked_back(name: str, seeds: Sequence[int]) -> tuple[float, float, int]:
+    """Return recall, precision and number of facts of which the subject is asked for."""
+    right = wrong = total = 0
+    for seed in seeds:
+        made = make(SETS[name], seed)
+        passages = [Passage(f"urn:x:{n}", text, f"{n}.txt") for n, text in enumerate(made.texts)]
+        with mrag.connect() as kg:
+            kg.insert(made.graph)
+            evidence = Evidence(Passages(passages))
+            for p, o in sorted({(p, o) for _, p, o in made.missing if isinstance(o, URIRef)}):
+                found = evidence.complete(kg, IncompleteTriple(Unknown("x"), p, o), 20)
+                subjects = {triple.subject for triple in found}
+                said = {s for s, q, v in made.missing if (q, v) == (p, o)}
+                total += len(said)
+                right += len(subjects & said)
+                wrong += len(subjects - said)
+    return right / total, right / max(1, right + wrong), total
+
+
 def lines(sets: Sequence[str], seeds: int, show: bool) -> Iterator[str]:
     """Yield the figures of sets."""
     for name in sets or SETS:
         recall, precision, count, wrong = measure(name, range(seeds), show)
-        yield f"{name:12} recall {recall:.3f}  precision {precision:.3f}  n={count}  wrong={wrong}"
+        yield f"{name:12} objects   recall {recall:.3f}  precision {precision:.3f}  n={count}  wrong={wrong}"
+        recall, precision, count = asked_back(name, range(seeds))
+        yield f"{name:12} subjects  recall {recall:.3f}  precision {precision:.3f}  n={count}"
 
 
 def main() -> None:

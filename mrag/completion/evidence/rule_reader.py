@@ -85,12 +85,12 @@ class _Reading:
             return
         for at, sure, since in self._known(sentence, self.sought.names[known]):
             for candidate, text, surely, from_ in self._candidates(sentence, at):
-                pair = NamePair(sentence, at, candidate, text, self.kinds.possible(text))
+                pair = self._pair(sentence, at, candidate, text)
                 best = self.pairs.says(pair).get(self.predicate)
                 if best is None or not self._order(sentence, best, known == "subject", at, candidate):
                     continue
                 term, fit = self.kinds.fits(place, self.predicate, text)
-                if fit and (term is not None or not self._beside(sentence, candidate)):
+                if fit and (term is not None or self._new(sentence, at, candidate, text)):
                     certain = sure * surely
                     quote = sentence.quote(passage, since, from_)
                     yield Extraction(place, text, passage, quote, round(best.sure * certain * fit, 4), term)
@@ -103,6 +103,18 @@ class _Reading:
         for one in sentence.stand_ins:
             if one.first and one.span != at:
                 yield one.span, one.name, 0.9, one.before
+
+    def _pair(self, sentence: ReadSentence, at: Span, candidate: Span, text: str) -> NamePair:
+        """Return what is known and a candidate; whichever is the object is what prepositions are asked of."""
+        possible = self.kinds.possible(text)
+        if self.sought.place == "subject":
+            return NamePair(sentence, candidate, at, self.sought.names["object"][0], possible)
+        return NamePair(sentence, at, candidate, text, possible)
+
+    def _new(self, sentence: ReadSentence, at: Span, candidate: Span, text: str) -> bool:
+        """Return whether a name that the graph does not know is read as a subject or an object itself."""
+        pair = NamePair(sentence, at, candidate, text, self.kinds.possible(text))
+        return not self._beside(sentence, candidate) and self.predicate in self.pairs.says(pair)
 
     def _beside(self, sentence: ReadSentence, candidate: Span) -> bool:
         """Return whether a preposition makes a candidate something else: "translated into English"."""
