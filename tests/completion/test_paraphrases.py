@@ -224,3 +224,24 @@ def test_the_last_time_is_not_the_first(kg: KnowledgeGraph) -> None:
     kg.insert([Triple(iri("film0"), iri("firstShown"), Literal("1950"))])
     assert found(kg, ["Dun Moon was first shown in 1961."], "firstShown", s="film3") == {"1961"}
     assert found(kg, ["Dun Moon was last shown in 1999."], "firstShown", s="film3") == set()
+
+
+@pytest.mark.parametrize("name", ["museum", "projects", "conferences"])
+def test_prose_of_which_the_subject_is_asked_for(prose: ModuleType, name: str) -> None:
+    recall, precision, count = prose.asked_back(name, [7])
+    assert count > 60 and recall >= 0.55 and precision >= 0.97
+
+
+@pytest.mark.parametrize(
+    ("text", "relations"),
+    [
+        ("Dun Moon was written by Dan Moor.", {"writtenBy"}),
+        ("Dan Moor wrote and directed Dun Moon.", {"writtenBy", "directedBy"}),
+        ("Dun Moon is as long as Dan Moor is tall.", set()),
+        ("Dan Moor will direct Dun Moon.", set()),
+    ],
+)
+def test_relations_are_read_between_two_names(kg: KnowledgeGraph, text: str, relations: set[str]) -> None:
+    evidence = Evidence(Passages([Passage("urn:x:1", text, "1.txt")]))
+    given = evidence.complete(kg, IncompleteTriple(iri("film3"), Unknown("p"), iri("person3")), 8)
+    assert {str(t.predicate).rsplit("/", 1)[-1] for t in given} == relations

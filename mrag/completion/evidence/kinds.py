@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from rdflib import URIRef
 
-from mrag.completion.evidence.reading import SoughtTriple
+from mrag.completion.evidence.reading import Place, SoughtTriple
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.graph.kg import KnowledgeGraph
+
+_CROSSED: Final[tuple[tuple[End, Place], ...]] = (("object", "subject"), ("subject", "object"))
 
 
 class Kinds:
@@ -73,8 +76,11 @@ class Kinds:
         """Return whether what stands at one end of the relation may also stand at the other."""
         known = self.sought.triple.object if self.sought.place == "subject" else self.sought.triple.subject
         other: End = "subject" if self.sought.place == "subject" else "object"
-        if self.sought.place == "predicate" or not isinstance(known, URIRef):
-            return self.sought.place == "predicate"
+        if self.sought.place == "predicate":
+            names = self.sought.names
+            return all(self.may(end, predicate, names[place][0]) for end, place in _CROSSED)
+        if not isinstance(known, URIRef):
+            return False
         # The known entity stands, somewhere in the graph, where the unknown one is to stand here, or is like
         # those that do.
         there = self.roles.has(other, predicate, str(known)) or self.roles.mixed(predicate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -115,17 +115,22 @@ class PairReading:
     Args:
         kinds: What may stand where.
         words: The words that say relations.
-        relations: IRIs of all relations.
+        names: What relations are called, by IRI.
     """
 
-    def __init__(self, kinds: Kinds, words: RelationWords, relations: tuple[str, ...]) -> None:
+    def __init__(self, kinds: Kinds, words: RelationWords, names: Mapping[str, Sequence[str]]) -> None:
         self.kinds = kinds
         self.words = words
-        self.relations = relations
+        self.names = names
+        self.relations = tuple(sorted(names))
         known = kinds.sought.place != "predicate"
         self.predicate = str(kinds.sought.triple.predicate) if known else ""
-        names = kinds.sought.names.get("predicate", ()) if known else ()
-        self.own = frozenset(word.key for name in names for word in words_of(name))
+
+    def asking(self, relation: str) -> PairReading:
+        """Return what reads for one relation."""
+        reading = PairReading(self.kinds, self.words, self.names)
+        reading.predicate = relation
+        return reading
 
     def says(self, pair: NamePair) -> dict[str, Said]:
         """Return which relations the words say that are nearest to a candidate, and how surely."""
@@ -145,7 +150,8 @@ class PairReading:
         if any(another(pair.sentence, s, lambda i: self._tells(pair, i)) for s in (pair.at, pair.candidate)):
             return True
         here = {word.key for word in pair.sentence.words}
-        if any(one in self.own and here & others and one not in here for one, others in _OPPOSITES.items()):
+        own = {word.key for name in self.names.get(self.predicate, ()) for word in words_of(name)}
+        if any(one in own and here & others and one not in here for one, others in _OPPOSITES.items()):
             return True
         before = pair.sentence.words[pair.candidate.first - 1].key if pair.candidate.first else ""
         if self._links("by") and before in ("for", "after", "before"):

@@ -10,6 +10,7 @@ and relations that the corpus says in words which neither their names nor known 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from rdflib import RDF, URIRef
 
@@ -29,6 +30,9 @@ from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.text.folding import normalised
+
+_FEW: Final = 20
+"""Relations between two kinds of things up to which each is tried, where the relation is asked for."""
 
 
 class RuleReader:
@@ -61,8 +65,8 @@ class _Reading:
         self.kinds = Kinds(kg, sought, new_names)
         self.said_as = {str(r.iri): r.names for r in Relations.of(kg).all}
         self.predicate = str(sought.triple.predicate)
-        relations = tuple(sorted(set(self.said_as) - {*LABELS, str(RDF.type)}))
-        self.pairs = PairReading(self.kinds, relation_words, relations)
+        named = {r: n for r, n in self.said_as.items() if r not in LABELS and r != str(RDF.type)}
+        self.pairs = PairReading(self.kinds, relation_words, named)
         place = sought.place
         # Values of which there are few, such as genres, are known in small letters too.
         self.few = frozenset() if place == "predicate" else self.kinds.roles.few(place, self.predicate)
@@ -132,12 +136,20 @@ class _Reading:
                     continue
                 text = names["object"][0]
                 pair = NamePair(sentence, s, o, text, self.kinds.possible(text))
-                for relation, said in sorted(self.pairs.says(pair).items()):
+                for relation, said in sorted(self._related(pair).items()):
                     self.predicate = relation
                     if self._order(sentence, said, True, s, o):
                         confidence = round(said.sure * min(sure, surer), 4)
                         quote = sentence.quote(passage, since, from_)
                         yield Extraction("predicate", relation, passage, quote, confidence, URIRef(relation))
+
+    def _related(self, pair: NamePair) -> dict[str, Said]:
+        """Return which relations are read between two names, each as if it were asked for."""
+        tried = [r for r in self.pairs.relations if pair.possible(r)]
+        if len(tried) > _FEW:
+            tried = [r for r in sorted(self.pairs.says(pair)) if pair.possible(r)]
+        found = {relation: self.pairs.asking(relation).says(pair) for relation in tried}
+        return {relation: said[relation] for relation, said in found.items() if relation in said}
 
     def _order(
         self, sentence: ReadSentence, said: Said, known_is_subject: bool, at: Span, candidate: Span
