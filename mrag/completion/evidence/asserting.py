@@ -57,25 +57,27 @@ _REAL: Final = frozenset(
 """What a verb in the infinitive may follow, and happen all the same: "the first to reach"."""
 
 _CARRIES: Final = frozenset(
-    ("is", "was", "are", "were", "be", "been", "has", "have", "had", "having", "hold", "holds", "held",
-     "take", "takes", "took", "taken", "get", "gets", "got", "win", "wins", "won", "receive", "receives",
-     "received", "become", "becomes", "became", "assume", "assumes", "assumed", "share", "shares", "shared",
-     "do", "does", "did", "give", "gives", "gave", "make", "makes", "made", "come", "comes", "came", "go",
-     "goes", "went", "pass", "passes", "passed", "enter", "enters", "entered", "fall", "falls", "fell",
-     "belong", "belongs", "belonged", "lie", "lies", "lay", "stand", "stands", "stood", "sit", "sits",
-     "sat", "begin", "begins", "began", "start", "starts", "started", "finish", "finishes", "finished",
-     "complete", "completes", "completed", "continue", "continues", "continued", "serve", "serves",
-     "served", "act", "acts", "acted", "remain", "remains", "remained", "stay", "stays", "stayed", "spend",
-     "spends", "spent", "play", "plays", "played", "deliver", "delivers", "delivered", "sign", "signs",
-     "signed", "secure", "secures", "secured", "land", "lands", "landed", "gain", "gains", "gained", "earn",
-     "earns", "earned", "join", "joins", "joined", "form", "forms", "formed", "run", "runs", "ran", "keep",
-     "keeps", "kept", "mark", "marks", "marked", "see", "sees", "saw", "include", "includes", "included",
-     "contain", "contains", "contained", "owe", "owes", "owed", "know", "knew", "call", "calls", "called",
-     "carry", "carries", "carried", "bear", "bears", "bore", "undertake", "undertakes", "undertook",
-     "cover", "covers", "covered", "fill", "fills", "filled", "occupy", "occupies", "occupied", "provide",
-     "provides", "provided", "offer", "offers", "consist", "consists", "consisted", "return", "returns",
-     "returned", "trace", "traces", "traced", "appear", "appears", "appeared", "work", "works", "worked",
-     "live", "lives", "lived", "took")
+    ("credited", "entrusted", "charged", "tasked", "appointed", "chosen", "elected", "named", "hired",
+     "known", "noted", "honoured", "remembered", "listed", "recognised", "recognized", "praised",
+     "celebrated", "is", "was", "are", "were", "be", "been", "has", "have", "had", "having", "hold",
+     "holds", "held", "take", "takes", "took", "taken", "get", "gets", "got", "win", "wins", "won",
+     "receive", "receives", "received", "become", "becomes", "became", "assume", "assumes", "assumed",
+     "share", "shares", "shared", "do", "does", "did", "give", "gives", "gave", "make", "makes", "made",
+     "come", "comes", "came", "go", "goes", "went", "pass", "passes", "passed", "enter", "enters",
+     "entered", "fall", "falls", "fell", "belong", "belongs", "belonged", "lie", "lies", "lay", "stand",
+     "stands", "stood", "sit", "sits", "sat", "begin", "begins", "began", "start", "starts", "started",
+     "finish", "finishes", "finished", "complete", "completes", "completed", "continue", "continues",
+     "continued", "serve", "serves", "served", "act", "acts", "acted", "remain", "remains", "remained",
+     "stay", "stays", "stayed", "spend", "spends", "spent", "play", "plays", "played", "deliver",
+     "delivers", "delivered", "sign", "signs", "signed", "secure", "secures", "secured", "land", "lands",
+     "landed", "gain", "gains", "gained", "earn", "earns", "earned", "join", "joins", "joined", "form",
+     "forms", "formed", "run", "runs", "ran", "keep", "keeps", "kept", "mark", "marks", "marked", "see",
+     "sees", "saw", "include", "includes", "included", "contain", "contains", "contained", "owe", "owes",
+     "owed", "know", "knew", "call", "calls", "called", "carry", "carries", "carried", "bear", "bears",
+     "bore", "undertake", "undertakes", "undertook", "cover", "covers", "covered", "fill", "fills",
+     "filled", "occupy", "occupies", "occupied", "provide", "provides", "provided", "offer", "offers",
+     "consist", "consists", "consisted", "return", "returns", "returned", "trace", "traces", "traced",
+     "appear", "appears", "appeared", "work", "works", "worked", "live", "lives", "lived", "took")
 )  # fmt: skip
 """Verbs that leave what is said to a noun behind them: "won the contract", "has a job", "took command"."""
 

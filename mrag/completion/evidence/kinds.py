@@ -64,7 +64,8 @@ class Kinds:
         """Return whether what has a name may stand at an end of a relation, by its kind."""
         key = end, relation, name
         if key not in self._may:
-            if name.isdigit() or (end == "object" and self.roles.shape("object", relation).numbers > 0.9):
+            numeric = end == "object" and not iri and self.roles.shape("object", relation).numbers > 0.9
+            if name.isdigit() or numeric:
                 fine = end == "object" and name.isdigit() and self.roles.shape(end, relation).fits(name)
             else:
                 meant = [name] if iri else [str(c.term) for c in self.names.exact(name)]

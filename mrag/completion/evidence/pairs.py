@@ -227,6 +227,8 @@ class PairReading:
             return self.kinds.roles.shape("object", self.predicate).whole and pair.low.first > 0
         if inside in (["call"], ["calls"], ["called"]):
             return True
+        if inside == ["with"] and self.kinds.sought.place == "subject":
+            return pair.low.first > 0  # "tagged Moss with robots"
         return inside in (["in"], ["at"], ["on"]) and pair.low.first > 0 and self._links("in")
 
     def _opening(self, pair: NamePair) -> dict[str, Said]:
