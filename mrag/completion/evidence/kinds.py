@@ -64,7 +64,10 @@ class Kinds:
         """Return whether what has a name may stand at an end of a relation, by its kind."""
         key = end, relation, name
         if key not in self._may:
-            numeric = end == "object" and not iri and self.roles.shape("object", relation).numbers > 0.9
+            # Years may be entities, called by their numbers.
+            called = self.sought.names[end][0] if iri and end in self.sought.names else name
+            numeric = end == "object" and self.roles.shape("object", relation).numbers > 0.9
+            numeric = numeric and not (iri and called.isdigit())
             if name.isdigit() or numeric:
                 fine = end == "object" and name.isdigit() and self.roles.shape(end, relation).fits(name)
             else:
