@@ -5,8 +5,9 @@
 
 Each set is a small graph of its own and texts that state what the graph lacks, in wordings from general
 knowledge. The reader was tuned on `films`, `companies`, `books`, `ships`, `clinics` and `software`; `places`,
-`music`, `science`, `clubs` and `farms` were written without looking at what the reader makes of them, and
-only measured. No text states a fact that the graph knows, so that no wording can be learnt.
+`science`, `clubs` and `farms` were written without looking at what the reader makes of them, and only
+measured; of `music` only wrong readings were looked at. No text states a fact that the graph knows, so that
+no wording can be learnt.
 "beside others" is the same with a second relation between each pair that a text speaks of, known to the
 graph: writers who also direct. Precision counts every triple that is read and that no text states.
 """

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
+from mrag.completion.evidence.asserting import instructs
 from mrag.completion.evidence.linking import NAMESPACE, LinkedTerm, link, new_iri
 from mrag.completion.evidence.passages import PassageSource
 from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple, checked, sought
-from mrag.completion.evidence.relation_words import instructs
 from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.plan.patterns import CompletedTriple, IncompleteTriple, is_text
 from mrag.completion.plan.relations import Relations

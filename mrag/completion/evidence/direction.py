@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from mrag.completion.evidence.sentences import ReadSentence
 from mrag.completion.plan.spans import Span, TextWord
 
 _INVERSE: Final = frozenset(("belong", "flow", "empt"))
 """Verbs of which the subject is what is had."""
 _STATES: Final = frozenset(("in", "at", "on", "for", "of", "near"))
+
+
+_BARE: Final = frozenset(("and", "is", "are", "was", "were", "both", "all", "the"))
 
 
 def subject_first(
@@ -83,3 +87,21 @@ def stative(
     verb = low[0] == "is" or (low[0].endswith("s") and low[0] not in ("was", "has", "does", "as", "s"))
     moving = any(word.endswith(("ing", "ed")) for word in low)
     return verb and not moving and words[right.first - 1].key in _STATES
+
+
+def beside(sentence: ReadSentence, left: Span, right: Span, between: Sequence[int]) -> bool:
+    """Return whether a sentence says in passing how the first of two names is: "Elm, a clinic in Bonn, grew".
+
+    "Elm, in Bonn, grew" and "Elm and Oak are in Bonn" are such, too.
+    """
+    low = [sentence.words[i].key for i in between]
+    if not low or low[-1] not in ("in", "at", "on", "near"):
+        return False
+    first = "," in sentence.between(left.last - 1, left.last)
+    end = sentence.words[right.last - 1].end
+    closed = sentence.text[end : end + 1] in (",", "")
+    if all(word in _BARE for word in low[:-1]):
+        copula = any(word in ("is", "are", "was", "were") for word in low)
+        return copula or (first and closed and len(low) == 1)
+    steady = not any(word.endswith(("ing", "ed")) for word in low)
+    return first and closed and low[0] in ("a", "an") and steady and len(low) < 6

@@ -3,82 +3,36 @@
 A sentence is evidence where it states something, names what is known of the triple as a name of its own, has
 a word that says the relation (`relation_words`), nearer to a candidate than any word of another
 relation, and the candidate may stand in the unknown place. What it does not see: statements over several
-sentences (beyond a pronoun whose antecedent is the first name of the sentence before), figures of speech,
+sentences (beyond pronouns that stand for a name of the sentence before), figures of speech,
 and relations that the corpus says in words which neither their names nor known facts teach.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from rdflib import URIRef
+from rdflib import RDF, URIRef
 
-from mrag.completion.evidence.direction import stative, subject_first
+from mrag.completion.evidence.asserting import asserts, beyond
+from mrag.completion.evidence.direction import subject_first
+from mrag.completion.evidence.kinds import Kinds
+from mrag.completion.evidence.pairs import NamePair, PairReading, Said
 from mrag.completion.evidence.passages import Passage
+from mrag.completion.evidence.phrases import ELSE
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
-from mrag.completion.evidence.relation_words import RelationWords, around, asserts
+from mrag.completion.evidence.relation_words import RelationWords
+from mrag.completion.evidence.sentences import ReadSentence, StandIn, sentences
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.relations import Relations
-from mrag.completion.plan.roles import End, PropertyEnds
-from mrag.completion.plan.spans import Span, TextWord, all_names, find, text_of, words_of
+from mrag.completion.plan.roles import End
+from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, text_of, words_of
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.snippets import sentence_spans
-from mrag.text.tokens import is_stopword
+from mrag.graph.record import LABELS
+from mrag.text.folding import normalised
 
-_FAR: Final = 25
-_PRONOUNS: Final = frozenset(("it", "he", "she", "they", "this", "its", "his", "her", "their"))
-_AND: Final = frozenset(("and", "or", "with", "as", "well", "plus", "und", "et", "y"))
-_OF: Final = frozenset(("of", "for", "from", "by", "in", "on", "with", "to", "at"))
-_COPULA: Final = frozenset(
-    ("is", "was", "are", "were", "a", "an", "the", "be", "been", "best", "described", "as", "kind", "sort")
-)
-_PLACES: Final = frozenset(
-    ("in", "at", "near", "on", "from", "to", "during", "under", "through", "into", "onto", "for", "with",
-     "as", "against", "after", "before")
-)  # fmt: skip
-_ELSE: Final = frozenset(("into", "for", "with", "as", "against", "after", "before", "during", "alongside"))
-_LIGHT: Final = frozenset(
-    ("came", "comes", "went", "goes", "held", "took", "place", "falls", "fell", "given", "began")
-)
-"""Verbs that say nothing themselves: "the script came from Ada"."""
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """A sentence with its words and the names in it.
-
-    Attributes:
-        text: The sentence.
-        words: Its words.
-        names: Spans of names of the graph, and of what is written like a name.
-        carried: What its first pronoun stands for; empty where there is none.
-        before: Where the sentence of the antecedent begins in the passage.
-        start: Where the sentence begins there.
-        end: Where it ends.
-    """
-
-    text: str
-    words: tuple[TextWord, ...]
-    names: tuple[Span, ...]
-    carried: str
-    before: int
-    start: int
-    end: int
-
-    def quote(self, passage: Passage, carried: bool) -> str:
-        """Return the sentence as the passage has it, with that of the antecedent where it was needed."""
-        return passage.text[self.before if carried else self.start : self.end]
-
-
-@dataclass(frozen=True)
-class _Said:
-    """A relation as a word of a sentence says it: how surely, by which key, and where."""
-
-    sure: float
-    key: str
-    place: int
+_FEW: Final = 20
+"""Relations between two kinds of things up to which each is tried, where the relation is asked for."""
 
 
 class RuleReader:
@@ -107,18 +61,19 @@ class _Reading:
     ) -> None:
         self.sought = sought
         self.relation_words = relation_words
-        self.new_names = new_names
         self.names = EntityNames.of(kg)
-        self.roles = PropertyEnds.of(kg)
+        self.kinds = Kinds(kg, sought, new_names)
         self.said_as = {str(r.iri): r.names for r in Relations.of(kg).all}
         self.predicate = str(sought.triple.predicate)
+        named = {r: n for r, n in self.said_as.items() if r not in LABELS and r != str(RDF.type)}
+        self.pairs = PairReading(self.kinds, relation_words, named)
         place = sought.place
         # Values of which there are few, such as genres, are known in small letters too.
-        self.few = frozenset() if place == "predicate" else self.roles.few(place, self.predicate)
+        self.few = frozenset() if place == "predicate" else self.kinds.roles.few(place, self.predicate)
 
     def passage(self, passage: Passage) -> Iterator[Extraction]:
-        for sentence in self._sentences(passage):
-            if not asserts(sentence.text, sentence.names):
+        for sentence in sentences(passage, self._names):
+            if not asserts(sentence.text, sentence.names) and not beyond(sentence.text, sentence.names):
                 continue
             if self.sought.place == "predicate":
                 yield from self._relations(passage, sentence)
@@ -127,110 +82,82 @@ class _Reading:
 
     # -- one value unknown -------------------------------------------------------------------------
 
-    def _values(self, passage: Passage, sentence: _Sentence) -> Iterator[Extraction]:
+    def _values(self, passage: Passage, sentence: ReadSentence) -> Iterator[Extraction]:
         place = self.sought.place
         known: Place = "object" if place == "subject" else "subject"
-        for at, sure in self._known(sentence, self.sought.names[known]):
-            for candidate in sentence.names:
-                if candidate.overlaps(at):
-                    continue
-                best = self._says(sentence, at, candidate).get(self.predicate)
+        if place == "predicate":
+            return
+        for at, sure, since in self._known(sentence, self.sought.names[known]):
+            for candidate, text, surely, from_ in self._candidates(sentence, at):
+                pair = self._pair(sentence, at, candidate, text)
+                best = self.pairs.says(pair).get(self.predicate)
                 if best is None or not self._order(sentence, best, known == "subject", at, candidate):
                     continue
-                text = text_of(sentence.text, sentence.words, candidate)
-                term, fit = self._fits("object" if place == "object" else "subject", text)
-                if fit and (term is not None or not self._beside(sentence, candidate)):
-                    quote = sentence.quote(passage, sure < 1)
-                    yield Extraction(place, text, passage, quote, round(best.sure * sure * fit, 4), term)
+                term, fit = self.kinds.fits(place, self.predicate, text)
+                if fit and (term is not None or self._new(sentence, at, candidate, text)):
+                    certain = sure * surely
+                    quote = sentence.quote(passage, since, from_)
+                    yield Extraction(place, text, passage, quote, round(best.sure * certain * fit, 4), term)
 
-    def _beside(self, sentence: _Sentence, candidate: Span) -> bool:
+    def _candidates(self, sentence: ReadSentence, at: Span) -> Iterator[tuple[Span, str, float, int]]:
+        """Yield what may be the value beside what is known, as it is named, and how surely it is meant."""
+        for span in sentence.names:
+            if not span.overlaps(at):
+                yield span, text_of(sentence.text, sentence.words, span), 1.0, sentence.start
+        for one in sentence.stand_ins:
+            if one.first and one.span != at:
+                yield one.span, one.name, 0.9, one.before
+
+    def _pair(self, sentence: ReadSentence, at: Span, candidate: Span, text: str) -> NamePair:
+        """Return what is known and a candidate; whichever is the object is what prepositions are asked of."""
+        possible = self.kinds.possible(text)
+        if self.sought.place == "subject":
+            return NamePair(sentence, candidate, at, self.sought.names["object"][0], possible)
+        return NamePair(sentence, at, candidate, text, possible)
+
+    def _new(self, sentence: ReadSentence, at: Span, candidate: Span, text: str) -> bool:
+        """Return whether a name that the graph does not know is read as a subject or an object itself."""
+        pair = NamePair(sentence, at, candidate, text, self.kinds.possible(text))
+        return not self._beside(sentence, candidate) and self.predicate in self.pairs.says(pair)
+
+    def _beside(self, sentence: ReadSentence, candidate: Span) -> bool:
         """Return whether a preposition makes a candidate something else: "translated into English"."""
         before = sentence.words[candidate.first - 1].key if candidate.first else ""
         own = {word.key for name in self.said_as.get(self.predicate, ()) for word in words_of(name)}
-        return before in _ELSE - own
-
-    def _fits(self, end: End, text: str) -> tuple[URIRef | None, float]:
-        """Return what a candidate means, and how well that goes with the unknown place; 0 if not at all."""
-        meant = [URIRef(str(c.term)) for c in self.names.exact(text)]
-        self.roles.learn(end, [self.predicate], map(str, meant))
-        there = [e for e in meant if self.roles.has(end, self.predicate, str(e))]
-        if there:
-            return (there[0], 1.0) if len(there) == 1 else (None, 0.0)
-        if not self.roles.shape(end, self.predicate).fits(text):
-            return None, 0.0
-        if meant:
-            alike = len(meant) == 1 and self.roles.alike(end, self.predicate, str(meant[0]))
-            return (meant[0], 0.85) if alike else (None, 0.0)
-        return (None, 0.85) if self.new_names else (None, 0.0)
+        return before in ELSE - own
 
     # -- the relation unknown ----------------------------------------------------------------------
 
-    def _relations(self, passage: Passage, sentence: _Sentence) -> Iterator[Extraction]:
+    def _relations(self, passage: Passage, sentence: ReadSentence) -> Iterator[Extraction]:
         names = self.sought.names
-        for s, sure in self._known(sentence, names["subject"]):
-            for o, surer in self._known(sentence, names["object"]):
+        for s, sure, since in self._known(sentence, names["subject"]):
+            for o, surer, from_ in self._known(sentence, names["object"]):
                 if s.overlaps(o):
                     continue
-                for relation, said in sorted(self._says(sentence, s, o).items()):
+                text = names["object"][0]
+                pair = NamePair(sentence, s, o, text, self.kinds.possible(text))
+                for relation, said in sorted(self._related(pair).items()):
                     self.predicate = relation
                     if self._order(sentence, said, True, s, o):
                         confidence = round(said.sure * min(sure, surer), 4)
-                        quote = sentence.quote(passage, min(sure, surer) < 1)
+                        quote = sentence.quote(passage, since, from_)
                         yield Extraction("predicate", relation, passage, quote, confidence, URIRef(relation))
 
-    # -- what a sentence says ----------------------------------------------------------------------
-
-    def _says(self, sentence: _Sentence, at: Span, candidate: Span) -> dict[str, _Said]:
-        """Return which relations the words say that are nearest to a candidate, and how surely."""
-        words = sentence.words
-        low, high = (at, candidate) if at.first < candidate.first else (candidate, at)
-        if high.first - low.last > _FAR:
-            return {}
-        taken = {i for span in sentence.names for i in range(span.first, span.last)}
-        between = [i for i in range(low.last, high.first) if i not in taken]
-        for i in reversed(between) if candidate is high else between:
-            if found := self._said(sentence, i):
-                return found if _reaches(sentence, i, candidate) else {}
-        if candidate is high and stative(sentence.words, sentence.names, at, candidate, between):
-            return self._being(sentence, candidate)
-        if _apart(words, between, candidate is high, candidate):
-            return {}
-        for i in around(words, low, high, taken):
-            if found := self._said(sentence, i):
-                return found
-        if candidate is high and between and all(words[i].key in _COPULA for i in between):
-            return self._being(sentence, candidate)
-        return {}
-
-    def _said(self, sentence: _Sentence, place: int) -> dict[str, _Said]:
-        """Return what the word at a place says, with what is listed beside it: "written and directed"."""
-        found: dict[str, _Said] = {}
-        for i in _listed(sentence, place):
-            for relation, (sure, key) in self.relation_words.at(sentence.words, i).items():
-                if i == place or self.relation_words.at(sentence.words, place):
-                    found.setdefault(relation, _Said(sure, key, i))
-        return found
-
-    def _being(self, sentence: _Sentence, candidate: Span) -> dict[str, _Said]:
-        """Return what "X is a C" and "X focuses on C" say, where C is one of few values of one relation."""
-        text = text_of(sentence.text, sentence.words, candidate)
-        meant = [str(c.term) for c in self.names.exact(text)]
-        few = self.roles.shape("object", self.predicate).whole
-        if not few or len(meant) != 1 or not self.roles.has("object", self.predicate, meant[0]):
-            return {}
-        every = (word for several in self.relation_words.words.values() for word in several)
-        others = sorted({r for word in every for r, _ in word.relations})
-        self.roles.learn("object", others, meant)
-        alone = all(r == self.predicate or not self.roles.has("object", r, meant[0]) for r in others)
-        return {self.predicate: _Said(0.7, "", candidate.first)} if alone else {}
+    def _related(self, pair: NamePair) -> dict[str, Said]:
+        """Return which relations are read between two names, each as if it were asked for."""
+        tried = [r for r in self.pairs.relations if pair.possible(r)]
+        if len(tried) > _FEW:
+            tried = [r for r in sorted(self.pairs.says(pair)) if pair.possible(r)]
+        found = {relation: self.pairs.asking(relation).says(pair) for relation in tried}
+        return {relation: said[relation] for relation, said in found.items() if relation in said}
 
     def _order(
-        self, sentence: _Sentence, said: _Said, known_is_subject: bool, at: Span, candidate: Span
+        self, sentence: ReadSentence, said: Said, known_is_subject: bool, at: Span, candidate: Span
     ) -> bool:
         """Return whether subject and object are in the order that a relation word asks for, if any."""
         learnt = self.relation_words.forward.get((said.key, self.predicate))
         first = (at.first < candidate.first) == known_is_subject
-        if not self._one_kind():
+        if not self.kinds.one_kind(self.predicate):
             return True
         if learnt is not None and not 0.2 < learnt < 0.8:
             return first == (learnt >= 0.8)
@@ -238,28 +165,36 @@ class _Reading:
             return first
         left, right = sorted((at, candidate), key=lambda span: span.first)
         names = self.said_as.get(self.predicate, ())
-        return first == subject_first(sentence.text, sentence.words, said.place, said.key, names, left, right)
+        ahead = subject_first(sentence.text, sentence.words, said.place, said.key, names, left, right)
+        back = {(said.key, self.predicate), (said.key.partition("+")[0], self.predicate)}
+        return first == (ahead != bool(back & self.relation_words.inverse))
 
-    def _one_kind(self) -> bool:
-        """Return whether what stands at one end of the relation may also stand at the other."""
-        known = self.sought.triple.object if self.sought.place == "subject" else self.sought.triple.subject
-        other: End = "subject" if self.sought.place == "subject" else "object"
-        if self.sought.place == "predicate" or not isinstance(known, URIRef):
-            return self.sought.place == "predicate"
-        # The known entity stands, somewhere in the graph, where the unknown one is to stand here, or is like
-        # those that do.
-        there = self.roles.has(other, self.predicate, str(known)) or self.roles.mixed(self.predicate)
-        return there or self.roles.classed(other, self.predicate, str(known))
-
-    def _known(self, sentence: _Sentence, names: Iterable[str]) -> list[tuple[Span, float]]:
-        """Return where what is known stands in a sentence, and how sure that is."""
-        found: dict[Span, float] = {}
+    def _known(self, sentence: ReadSentence, names: Iterable[str]) -> list[tuple[Span, float, int]]:
+        """Return where what is known stands in a sentence, how sure that is, and since where it is told."""
+        found: dict[Span, tuple[float, int]] = {}
         for name in names:
             for span in find(sentence.text, sentence.words, name, self.names):
-                found[span] = 1.0
-        if not found and sentence.carried and any(_same(sentence.carried, name) for name in names):
-            found[Span(0, 1)] = 0.9
-        return sorted(found.items(), key=lambda item: item[0].first)
+                found[span] = 1.0, sentence.start
+        if not found:
+            meant = [one for one in sentence.stand_ins if self._means(sentence, one, names)]
+            found.update((one.span, (0.9, one.before)) for one in meant)
+        return [(span, *found[span]) for span in sorted(found, key=lambda span: span.first)]
+
+    def _means(self, sentence: ReadSentence, one: StandIn, names: Iterable[str]) -> bool:
+        """Return whether a pronoun stands for what is known; if not by its place, then by its kind."""
+        if not any(key_of(one.name) == key_of(name) for name in names):
+            return False
+        if one.first:
+            return True
+        if self.sought.place == "predicate":
+            return False
+        end: End = "object" if self.sought.place == "subject" else "subject"
+        rivals = [other.name for other in sentence.stand_ins if other.name != one.name]
+        if sentence.words[one.span.first].key not in ("it", "him", "them"):
+            # "Ada wrote it" is not of Ada, but "Ada sold her books" may be.
+            ahead = [span for span in sentence.names if span.first < one.span.first]
+            rivals += [text_of(sentence.text, sentence.words, span) for span in ahead]
+        return not any(self.kinds.may(end, self.predicate, rival) for rival in rivals)
 
     def _is_word(self, text: str, words: Sequence[TextWord], span: Span) -> bool:
         """Return whether what is written like a name is a word that says a relation, such as "CEO"."""
@@ -267,76 +202,22 @@ class _Reading:
             return False
         return bool(self.relation_words.at(words, span.first))
 
-    def _sentences(self, passage: Passage) -> Iterator[_Sentence]:
-        subject, begins, last = passage.title, 0, 0
-        for start, end in sentence_spans(passage.text):
-            text = passage.text[start:end]
-            words = words_of(text)
-            if not words:
-                continue
-            spans = all_names(text, words, self.names, self.relation_words.names, self.few)
-            names = tuple(span for span in spans if not self._is_word(text, words, span))
-            if start and passage.text[last:start].count("\n") > 1:
-                subject, begins = passage.title, start  # a paragraph of its own
-            carried = subject if _refers(words) else ""
-            yield _Sentence(text, words, names, carried, begins if carried else start, start, end)
-            last = end
-            if not carried:
-                subject = text_of(text, words, names[0]) if names else ""
-                begins = start
+    def _unlabelled(self, text: str, words: tuple[TextWord, ...], span: Span) -> Span:
+        """Return a name without the field that it stands in: "Director: Ada Hill"."""
+        if self.names.has(normalised(text_of(text, words, span))):
+            return span
+        ahead = text[words[span.first - 1].end : words[span.first].start].strip() if span.first else "."
+        for at in range(span.first + 1, span.last if ahead in (".", ";", "|") else 0):
+            known = self.names.has(normalised(text_of(text, words, Span(at, span.last))))
+            told = bool(self.relation_words.at(words, at - 1))
+            field = text[words[at - 1].end : words[at].start] == ": " and (known or told)
+            # "Maintenance of Moss": the first word has its capital from the sentence.
+            noun = words[at - 1].key in ("of", "for") and known
+            if field or (noun and self.relation_words.at(words, span.first)):
+                return Span(at, span.last)
+        return span
 
-
-def _listed(sentence: _Sentence, place: int) -> list[int]:
-    """Return a place and those that are listed with it: "written and directed", "writer-director"."""
-    words, found = sentence.words, [place]
-    for step in (-1, 1):
-        at = place + step
-        while 0 <= at < len(words) and words[at].key in ("and", "co", "also", "both", "or"):
-            at += step
-        joined = (
-            sentence.text[words[min(place, at)].end : words[max(place, at)].start]
-            if 0 <= at < len(words)
-            else ""
-        )
-        if 0 <= at < len(words) and (abs(at - place) > 1 or joined in ("-", "/", ", ")):
-            found.append(at)
-    return found
-
-
-def _apart(words: Sequence[TextWord], between: Sequence[int], after: bool, candidate: Span) -> bool:
-    """Return whether a candidate stands in a phrase of its own: "wrote Moss in a small flat in Lyon"."""
-    if not after or not between or words[candidate.first].text[0].isdigit():
-        return False
-    telling = [
-        i
-        for i in between
-        if not is_stopword(words[i].text.casefold()) and words[i].key not in _LIGHT | _COPULA
-    ]
-    return bool(telling) or words[between[0]].key in _PLACES
-
-
-def _reaches(sentence: _Sentence, place: int, candidate: Span) -> bool:
-    """Return whether a relation word holds for a candidate behind other names: all are listed, or none."""
-    low, high = (place + 1, candidate.first) if place < candidate.first else (candidate.last, place)
-    names = [span for span in sentence.names if low <= span.first and span.last <= high]
-    if not names:
-        return True
-    by = place < candidate.first and sentence.words[candidate.first - 1].key == "by"
-    if by and sentence.words[place + 1].key != "by":
-        return True  # "rendered into English by Ada"
-    start, end = (names[0].last, high) if place < candidate.first else (low, names[-1].first)
-    inside = {i for span in names for i in range(span.first, span.last)}
-    return all(sentence.words[i].key in _AND for i in range(start, end) if i not in inside)
-
-
-def _refers(words: Sequence[TextWord]) -> bool:
-    """Return whether a sentence begins with a pronoun, or with "the" and a common noun."""
-    if words[0].key in _PRONOUNS:
-        return True
-    # "The film was", but not "The cast of The Long Road was".
-    common = len(words) > 2 and words[0].text == "The" and words[1].text.islower()
-    return common and words[2].key not in _OF
-
-
-def _same(one: str, other: str) -> bool:
-    return [w.key for w in words_of(one)] == [w.key for w in words_of(other)]
+    def _names(self, text: str, words: tuple[TextWord, ...]) -> tuple[Span, ...]:
+        spans = all_names(text, words, self.names, self.relation_words.names, self.few)
+        spans = tuple(self._unlabelled(text, words, span) for span in spans)
+        return tuple(span for span in spans if not self._is_word(text, words, span))

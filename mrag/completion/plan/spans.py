@@ -19,6 +19,12 @@ _JOINS: Final = frozenset(
     ("of", "the", "de", "da", "di", "del", "della", "der", "den", "du", "la", "le", "van", "von", "y", "el",
      "al", "bin", "ten", "ter")
 )  # fmt: skip
+_OPENINGS: Final = frozenset(
+    ("since", "until", "after", "before", "during", "around", "between", "among", "within", "under", "near",
+     "through", "throughout", "despite", "although", "though", "because", "every", "each", "another", "once",
+     "only", "even", "both", "many", "several", "today", "now", "later", "then", "here", "there")
+)  # fmt: skip
+"""Words that begin a sentence and no name, with those of no meaning."""
 _ROMAN = re.compile(r"(?:\d+|[IVX]+)\Z")
 
 
@@ -218,7 +224,8 @@ def _run(text: str, words: Sequence[TextWord], at: int) -> int:
     first = words[at].text
     if first[0].isdigit():
         return at + 1
-    if not first[0].isupper() or (is_stopword(first.casefold()) and _starts(text, words, at)):
+    opens = is_stopword(first.casefold()) or first.casefold() in _OPENINGS
+    if not first[0].isupper() or (opens and _starts(text, words, at)):
         return at
     last = at + 1
     here = last
