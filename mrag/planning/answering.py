@@ -19,7 +19,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
-from mrag.planning.building.parser import Parser
+from mrag.planning.building.parser import LONGEST, Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty.weighing import weighed
 from mrag.planning.following.editing import with_subclasses
@@ -202,6 +202,8 @@ def _computed(
 
 def _unread(kg: KnowledgeGraph, question: str) -> str:
     """Return why a question has no reading at all."""
+    if len(question.split()) > LONGEST:
+        return f"a question of more than {LONGEST} words is not computed"
     if any(m.candidates[0].score > _NAMED for m in lexicon_of(kg).match(tokens(question))):
         return "what the question names could not be put together to what it asks"
     return "no part of the question names anything in this graph"

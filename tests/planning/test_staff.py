@@ -153,3 +153,8 @@ def test_of_the_whole_firm(firm: KnowledgeGraph, question: str, expected: list[s
 def test_when_is_no_thing_and_both_of_a_kind_are_not_read(firm: KnowledgeGraph) -> None:
     for question in ("When did Carla Jung work on Borealis?", "Who works on projects of both departments?"):
         assert not compute(firm, question).sure
+
+
+def test_a_text_that_is_no_question_is_not_read(firm: KnowledgeGraph) -> None:
+    attempt = compute(firm, "Who knows Python " + "and Excel " * 100 + "?")
+    assert not attempt.sure and attempt.answer is None and "more than 200 words" in attempt.why

@@ -58,6 +58,8 @@ from mrag.planning.rephrasing.money import paid
 from mrag.planning.rephrasing.observed import observed
 from mrag.planning.schema import Schema
 
+LONGEST = 200
+"""Words of the longest question that is read; the time that reading takes grows with their square."""
 _DEEPEST = 2
 """How deep questions are nested."""
 _WORD = "xqthing"
@@ -97,6 +99,8 @@ class Parser(Drafting):
             meant: What some of its words stand for: "they" for what was spoken of before.
         """
         self.refusals = []
+        if len(text.split()) > LONGEST:
+            return []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
         text = as_one_word(rephrased(plainly(text)), self._phrasal)
         text = without_house(with_people(text, self.schema), self.schema)
