@@ -158,3 +158,14 @@ def test_when_is_no_thing_and_both_of_a_kind_are_not_read(firm: KnowledgeGraph) 
 def test_a_text_that_is_no_question_is_not_read(firm: KnowledgeGraph) -> None:
     attempt = compute(firm, "Who knows Python " + "and Excel " * 100 + "?")
     assert not attempt.sure and attempt.answer is None and "more than 200 words" in attempt.why
+
+
+def test_both_times_may_be_values_of_one_thing() -> None:
+    with mrag.connect("oxigraph:") as kg:
+        kg.update(
+            "PREFIX : <urn:x-cup:> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> INSERT DATA { "
+            ":a a :Player ; rdfs:label 'Ada' ; :winningYear 2012, 2016 . "
+            ":b a :Player ; rdfs:label 'Ben' ; :winningYear 2012 . "
+            ":c a :Player ; rdfs:label 'Cleo' ; :winningYear 2016, 2020 }"
+        )
+        assert given(kg, "Which players won in both 2012 and 2016?") == ["Ada"]

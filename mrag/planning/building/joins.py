@@ -166,9 +166,9 @@ def split_ends(
     """
     made: set[Unknown] = set()
 
-    def way(hub: Unknown, end: Pattern, ways: Collection[Pattern]) -> None:
+    def way(hub: Unknown, end: Pattern, ways: Collection[Pattern], passed: frozenset[Unknown]) -> None:
         """Add a way of its own to one end of a hub, as far as it only leads on."""
-        other = fresh(hub.name)
+        other, passed = fresh(hub.name), passed | {hub}
         made.add(other)
         patterns.append(_with(end, hub, other))
         for p in ways:
@@ -179,9 +179,10 @@ def split_ends(
             if (
                 isinstance(far, Unknown)
                 and far in between
+                and far not in passed  # a way may lead round in a circle
                 and all({q.subject, q.object} <= known for q in further)
             ):
-                way(far, _with(p, hub, other), further)
+                way(far, _with(p, hub, other), further, passed)
             else:
                 patterns.append(_with(p, hub, other))
 
@@ -194,7 +195,7 @@ def split_ends(
         hub, ends, ways = split[0]
         for end in ends[1:]:
             patterns.remove(end)
-            way(hub, end, ways)
+            way(hub, end, ways, frozenset())
 
 
 def _with_several(

@@ -172,7 +172,7 @@ def without(base: Draft, affirmed: Draft) -> Draft | None:
         base: What is asked for.
         affirmed: What is asked for, of which the description holds.
     """
-    block = _said_beside(base, affirmed)
+    block = _said_beside(base, affirmed, shared=True)
     if block is None:
         return None
     where = base.plan.where
@@ -186,12 +186,18 @@ def beside(base: Draft, other: Draft) -> Draft | None:
         base: What is asked for.
         other: The same, of which the second description holds.
     """
-    block = _said_beside(base, other)
+    block = _said_beside(base, other, shared=False)
     return None if block is None else _with(base, other, merged(base.plan.where, block))
 
 
-def _said_beside(base: Draft, affirmed: Draft) -> Block | None:
-    """Return what a draft says of the things that another asks for, with unknowns of its own."""
+def _said_beside(base: Draft, affirmed: Draft, *, shared: bool) -> Block | None:
+    """Return what a draft says of the things that another asks for.
+
+    Args:
+        base: The draft that asks for the things.
+        affirmed: The draft that says more of them; its unknowns get names of their own.
+        shared: Whether a value that both speak of is the same one.
+    """
     plan, other = base.plan, affirmed.plan
     thing, same = _focus(plan), _focus(other)
     computed = other.having or other.limit is not None or other.where.plans or other.group_by
@@ -201,17 +207,18 @@ def _said_beside(base: Draft, affirmed: Draft) -> Block | None:
     if thing is None or same is None or computed or unlike:
         return None
     taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-    fresh = (name for n in count(1) if (name := f"denied_{n}") not in taken)
+    names = taken | {u.name for u in mentioned(other.where)}
+    fresh = (name for n in count(1) if (name := f"other_{n}") not in names)
     by: dict[Place, Place] = {
         u: thing if u == same else Unknown(next(fresh) if u.name in taken else u.name)
         for u in sorted(mentioned(other.where))
     }
     said = {(p.subject, p.predicate): p.object for p in plan.where.patterns}
-    for p in other.where.patterns:
+    for p in other.where.patterns if shared else ():
         if p.subject == same and isinstance(known := said.get((thing, p.predicate)), Unknown):
             by[p.object] = known
     block = substituted(other.where, by)
-    # What is said of the things before the denial holds of all that are left.
+    # What is said of the things before holds of all of them.
     block = replace(
         block,
         patterns=tuple(
