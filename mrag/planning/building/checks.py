@@ -147,6 +147,15 @@ def united(plan: Plan, question: str) -> Plan | None:
     return replace(plan, where=replace(plan.where, patterns=kept, either=(*plan.where.either, any_of)))
 
 
+def made_possible(plan: Plan, question: str, schema: Schema) -> Plan:
+    """Return a plan for things of any of several names where they have one only: "staff of Bonn and Ulm"."""
+    alike = alike_named(plan)
+    info = schema.properties.get(str(alike[0][0].predicate)) if len(alike) == 1 else None
+    if info is None or not info.functional or not isinstance(alike[0][0].object, URIRef):
+        return plan
+    return united(plan, question) or plan
+
+
 _HEADS = frozenset("type types kind kinds sort sorts amount amounts value values share shares".split())
 _MAKES = frozenset("make makes".split())
 _BEFORE_HEADS = frozenset("the a an each every per by their its and or of which what".split())

@@ -138,7 +138,11 @@ class Drafting:
 
         try:
             found = self._checked(combined(question, way.items, reader, build, schema))
-            return found or self._checked(build(reader(way.items).read()))
+            if found is not None:
+                return found
+            draft = build(reader(way.items).read())
+            plan = checks.made_possible(draft.plan, question.text, schema)
+            return self._checked(draft if plan is draft.plan else replace(draft, plan=plan))
         except Unbuildable as error:
             self.refusals.append(str(error))
             return None

@@ -19,6 +19,8 @@ from mrag.planning.building.drafting import Drafting
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
+from mrag.planning.comparing.pairs import set_side_by_side
+from mrag.planning.comparing.sides import side_by_side
 from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
@@ -244,6 +246,10 @@ class Parser(Drafting):
         if (claim := claim_of(text)) is not None:
             # That something holds of one thing is no answer to whether it does of all.
             return [(d, 0.0) for d in universal(claim, lambda t: self._best(t, given))]
+        if (sides := side_by_side(text)) is not None:
+            beside_it = set_side_by_side(sides, lambda t: self._best(t, given), self.schema)
+            if checked := [(d, 0.0) for d in beside_it if self._checked(d)]:
+                return checked
         found = apart(text, lambda t: self._best(t, given), self.schema)
         if not found and also_told(text) is None and (spoken := spoken_of(text)) is not None:
             found = self._together(spoken, given, depth)

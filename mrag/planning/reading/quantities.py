@@ -48,8 +48,10 @@ class QuantityReader(ReaderState):
         if waiting.between:
             if waiting.lower is None:
                 waiting.lower = quantity.value
+            elif isinstance(waiting.lower, Period):
+                frame.unsupported = True  # from a day to a number
             else:
-                lower = cast(float, waiting.lower)
+                lower = waiting.lower
                 found = Compared(">=", lower, quantity.value, left=left or self.last, at=quantity.start)
                 found.unit = self._unit(quantity)
                 waiting.between, waiting.lower = False, None
@@ -144,8 +146,10 @@ class QuantityReader(ReaderState):
         if waiting.between:
             if waiting.lower is None:
                 waiting.lower = period
+            elif not isinstance(waiting.lower, Period):
+                self.frame.unsupported = True  # from a number to a day
             else:
-                first = cast(Period, waiting.lower)
+                first = waiting.lower
                 found = Compared(">=", first, period, left=left, at=first.start)
                 waiting.between, waiting.lower = False, None
                 self._compared(found)

@@ -1,0 +1,1 @@
+"""Questions that set two things side by side."""
