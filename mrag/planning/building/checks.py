@@ -10,7 +10,7 @@ from rdflib import RDF, URIRef
 from mrag.planning.algebra.scopes import aggregates, mentioned
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.words import is_past, is_role
-from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
+from mrag.planning.plan import Aggregate, Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
 from mrag.planning.reading.state import is_superlative
@@ -80,7 +80,8 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     said = {w.stem for w in question.words[mention.start : mention.end]}
     kept = tuple(
         c for c in mention.candidates
-        if (c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said)
+        if (c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said
+            or c.name.split()[-1].lower() in _LIGHT_HEADS)
         and not (deed and c.way == "tokens" and c.kind in ("value", "entity"))
         and not (role and c.way == "meaning" and not any(map(is_role, c.name.lower().split())))
         and not (verb and c.kind == "value" and c.way != "exact" and is_role(c.name.split()[-1].lower()))
@@ -156,6 +157,23 @@ def made_possible(plan: Plan, question: str, schema: Schema) -> Plan:
     return united(plan, question) or plan
 
 
+def not_of_itself(plan: Plan) -> Plan:
+    """Return a plan that counts what leads to each thing, where it counts each thing once: "arrivals"."""
+    keys = {c.value for c in plan.columns if isinstance(c.value, Unknown)}
+    columns = list[Column]()
+    for column in plan.columns:
+        fold = column.value
+        if isinstance(fold, Aggregate) and fold.function == "count" and fold.value is None:
+            (of, *more) = fold.of or (None,)
+            sources = [p.subject for p in plan.where.patterns if p.object == of and p.predicate != RDF.type]
+            if of in keys and not more and len(sources) == 1 and isinstance(sources[0], Unknown):
+                column = replace(column, value=replace(fold, of=(sources[0],)))
+        columns.append(column)
+    return replace(plan, columns=tuple(columns)) if tuple(columns) != plan.columns else plan
+
+
+_LIGHT_HEADS = frozenset("type kind category model record entry item profile info information".split())
+"""Heads of names of classes that are left out in speech: an "aircraft" is an aircraft type."""
 _HEADS = frozenset("type types kind kinds sort sorts amount amounts value values share shares".split())
 _MAKES = frozenset("make makes".split())
 _BEFORE_HEADS = frozenset("the a an each every per by their its and or of which what".split())
