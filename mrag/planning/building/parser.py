@@ -146,7 +146,11 @@ class Parser(Mentioning):
             return drafts
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         unread = "unsupported" in kinds and not kinds & {"ratio", "percentage"}
-        if unread or checks.both_of_a_kind(ways[0], question):
+        if (
+            unread
+            or checks.both_of_a_kind(ways[0], question)
+            or checks.measures_a_text(ways[0], question, schema)
+        ):
             # No other way of cutting the question may lose what it asks to compute.
             return []
         asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)

@@ -29,7 +29,9 @@ _ER: Final = (
     rf"|earlier"
     r"|later|heavier|lighter|cheaper)"
 )
-_LESS: Final = frozenset("less fewer lower smaller shorter worse younger earlier lighter cheaper".split())
+_LESS: Final = frozenset(
+    "less fewer lower smaller shorter worse younger earlier lighter cheaper first sooner".split()
+)
 _MEAN: Final = r"(?: on average| in total| overall| altogether)?"
 _QUANTITY: Final = r"(?:average|mean|total|number|sum|minimum|maximum|lowest|highest|median|count|amount)"
 _EACH: Final = r",? (?:respectively|separately|individually|each)"
@@ -148,6 +150,8 @@ def _questions(part: _Cut, side: str) -> Iterator[str]:
     elif part.get("adj") and (plain := positive(part["adj"])) is not None:
         for noun in DIMENSIONS[plain][1].split():
             yield f"What is the {mean}{noun} of {side}{where}?"
+    elif part.get("when"):
+        yield f"When was {side} {part['when']}?"
     elif part.get("v"):
         noun = NUMBERS_OF_VERBS.get(part["v"].lower().removesuffix("s"), part["v"])
         yield f"What is the {mean}{noun} of {side}{where}?"
@@ -208,6 +212,11 @@ _PATTERNS: Final[tuple[tuple[str, Told], ...]] = (
     (
         r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?:is|are|was|were) "
         r"(?P<rel>(?P<adj>\w+er))(?P<mean> on average)[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
+        "which",
+    ),
+    (
+        r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?:is|are|was|were) (?P<when>\w+) "
+        r"(?P<rel>first|earlier|sooner|last|later)[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
         "which",
     ),
     (

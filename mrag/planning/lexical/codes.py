@@ -32,7 +32,7 @@ _INITIALS: Final = tuple(
 )  # fmt: skip
 """Words of which one letter stands for each, where a property has letters alone."""
 _SAYS = r"\s*(?:=|:|->|—|–|\bis\b|\bfor\b|\bmeans\b|\bstands for\b)\s*(?:an?\s+|the\s+)?"
-_PHRASE = r"([^\W\d_][\w -]*?)(?=\s*(?:[,;.)/|]|\bor\b|\band\b|$))"
+_PHRASE = r"([^\W\d_][\w -]*?)(?=\s*(?:[,;.()/|]|\bor\b|\band\b|$))"
 
 
 class CodeWords:
@@ -105,7 +105,9 @@ def _told(info: PropertyInfo, values: Sequence[str]) -> Iterator[tuple[str, str]
         if sex in low:
             yield sex, low[sex]
     # "E economy, B business": only where each value has a word beside it, else it is a sentence.
-    beside = all(re.search(rf"(?<!\w){re.escape(v)} [a-z][\w-]*\s*(?:[,;.]|$)", info.comment) for v in values)
+    beside = all(
+        re.search(rf"(?<!\w){re.escape(v)} [a-z][\w-]*\s*(?:[,;.(]|$)", info.comment) for v in values
+    )
     for value in values:
         if not 0 < len(value) <= 4:
             continue
@@ -114,7 +116,8 @@ def _told(info: PropertyInfo, values: Sequence[str]) -> Iterator[tuple[str, str]
             rf"(?<![\w]){said}(?![\w]){_SAYS}{_PHRASE}",
             rf"\b([^\W\d_][\w-]*) \({said}\)",
             rf"(?<![\w]){said} \(([^\W\d_][\w -]*)\)",
-            *((rf"(?<![\w]){said} ([^\W\d_][\w-]*)(?=\s*(?:[,;.)/|]|\bor\b|\band\b|$))",) * beside),
+            *((rf"(?<![\w]){said} ([^\W\d_][\w-]*)(?=\s*(?:[,;.()/|]|\bor\b|\band\b|$))",) * beside),
+            *((rf"(?<![\w]){said} [^\W\d_][\w-]* \(([^\W\d_][\w -]*)\)",) * beside),
         ):
             for match in re.finditer(pattern, info.comment):
                 if len(match[1]) > len(value):

@@ -88,6 +88,13 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("street road avenue"),
     words("flight route connection"),
     words("airline carrier"),
+    words("match game fixture"),
+    words("club team side squad"),
+    words("stadium ground arena venue"),
+    words("forward striker attacker"),
+    words("goalkeeper keeper goalie"),
+    words("coach trainer"),
+    words("value worth"),
     words("passenger traveller traveler rider"),
     words("luggage baggage bag suitcase"),
     words("expertise skill competence"),
@@ -95,7 +102,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("border bordering adjacent adjoining neighbour neighbor neighbouring neighboring touch"),
     words("traverse cross flow pass"),
     words("qty quantity"),
-    words("attendance visitor spectator audience attendee"),
+    words("attendance visitor spectator audience attendee crowd"),
 )
 """Words that a question may have in the place of each other."""
 
@@ -119,6 +126,7 @@ ALSO: Final = {
     "paid": ("amount", "payment", "fee", "total"),
     "unit": ("quantity",),
     "describe": ("tag", "keyword", "description"),
+    "country": ("nationality", "citizenship"),
     "run": ("operate", "head"),
     "operate": ("run",),
     "depart": ("origin", "source"),

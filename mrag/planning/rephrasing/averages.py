@@ -1,4 +1,4 @@
-"""Averages that are asked for without naming the number: "how heavy are goats on average"."""
+"""Averages and ranges asked for without naming the number: "how heavy are goats on average"."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.lexical.words import root
 from mrag.planning.schema import Schema
+from mrag.text.grammar import plural
 from mrag.text.tokens import content
 
 NUMBERS_OF_VERBS: Final[Mapping[str, str]] = {
@@ -38,6 +39,13 @@ _ABOVE: Final = re.compile(
 )
 
 
+_FURTHER: Final = re.compile(
+    rf"(?i)^\W*(?:by )?how (?:much|many \w+) (?P<first>\w+er )?{_BE} the (?P<adj>\w+est) (?P<x>.+?) "
+    rf"(?:\w+er )?than the "
+    r"(?:\w+est)(?: ones?)?(?P<z> .+?)?\W*$"
+)
+
+
 def with_average_named(text: str, schema: Schema) -> str:
     """Return a question for an average with the name of the number; the same text where none is asked for.
 
@@ -61,6 +69,9 @@ def with_average_named(text: str, schema: Schema) -> str:
         verb = much["v"].lower()
         where = much["z"] or ""
         return f"What is the average {NUMBERS_OF_VERBS.get(verb, verb)} of {much['x']}{where}?"
+    if (apart := _FURTHER.match(text)) is not None and (plain := positive(apart["adj"])) is not None:
+        number = _number(plain, schema)
+        return f"What is the difference between the highest and the lowest {number} of {plural(apart['x'])}?"
     return _ABOVE.sub(lambda m: f"{m[0]} {m['x']}", text)
 
 
