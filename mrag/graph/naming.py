@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import pyoxigraph as ox
@@ -46,6 +47,11 @@ _NAME: Final = frozenset(
     "bezeichnung benennung naam namn navn imie nazwa".split()
 )
 """Last words of properties that give names, in some languages."""
+_PARTS: Final = {
+    "given": ("first name", "given name", "firstname", "givenname", "forename", "fname", "vorname", "prenom"),
+    "family": ("last name", "family name", "lastname", "familyname", "surname", "lname", "nachname"),
+}
+"""What properties of the parts of a person's name are called at the end of their IRIs."""
 _WORDS: Final = re.compile(r"[^\W\d_]{2}")
 _ADDRESS: Final = re.compile(r"://|\A\S+@\S+\Z|\A(?:/|[A-Za-z]:\\)")
 _BATCH = 500
@@ -81,14 +87,50 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
         if 2 * lacking < min(size, _MEMBERS):
             continue
         sample = members.bind(**{"class": [c]}, most=_LOOKED_AT, sample=_SAMPLE, property=named)
-        if best := most_selective(_texts_of(kg, sample), min(lacking, _SAMPLE)):
+        texts = _texts_of(kg, sample)
+        if best := most_selective(texts, min(lacking, _SAMPLE)):
             found[best] += size
+            if part := name_part(best):
+                others = {str(p) for _, p, _ in texts if name_part(str(p)) not in ("", part)}
+                found.update(dict.fromkeys(others, size))
     if counts.get(RDF + "type", 0) * _TYPED < sum(counts.values()):
         sample = queries.get("label/untyped-members").bind(sample=_SAMPLE, property=named)
         untyped = _texts_of(kg, sample)
         if best := most_selective(untyped, len({member for member, *_ in untyped})):
             found[best] += 1
     return tuple(sorted(found, key=lambda p: (-found[p], p)))
+
+
+@lru_cache(maxsize=4096)
+def name_part(p: str) -> str:
+    """Return the part of a person's name that a property gives: "given", "family", or "" for others.
+
+    Args:
+        p: The property.
+
+    Example:
+        >>> name_part("http://shop.example/customer_first_name"), name_part("http://shop.example/title")
+        ('given', '')
+    """
+    words = " ".join(name_parts(iri_words(p) or "")).casefold()
+    return next((part for part, names in _PARTS.items() if words.endswith(names)), "")
+
+
+def whole_name(texts: Iterable[tuple[str, str]]) -> str | None:
+    """Return the given and the family name of a person together; None where either is not known.
+
+    Args:
+        texts: Properties with the names that they give.
+
+    Example:
+        >>> whole_name([("urn:x:lastName", "Weber"), ("urn:x:firstName", "Anna")])
+        'Anna Weber'
+    """
+    parts: dict[str, str] = {}
+    for p, text in sorted(texts):
+        parts.setdefault(name_part(p), " ".join(text.split()))
+    given, family = parts.get("given"), parts.get("family")
+    return f"{given} {family}" if given and family else None
 
 
 def _texts_of(kg: KnowledgeGraph, sample: str) -> list[Row]:
@@ -230,8 +272,15 @@ def best_labels(
         at, language, label = text
         return tiers[properties[at]], language_rank(language, languages), at, language, label
 
+    split = {at for at, p in enumerate(properties) if name_part(p)}
+
+    def label(texts: Sequence[LabelText]) -> str:
+        best = min(texts, key=order)
+        told = [(properties[at], text) for at, _, text in texts if at in split] if best[0] in split else []
+        return (whole_name(told) if told else None) or " ".join(best[2].split())
+
     labels: dict[str, str | None] = dict.fromkeys(entities)
-    labels.update((e, " ".join(min(texts, key=order)[2].split())) for e, texts in found.items() if texts)
+    labels.update((e, label(texts)) for e, texts in found.items() if texts)
     return labels
 
 

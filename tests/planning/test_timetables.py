@@ -175,7 +175,9 @@ def test_what_cannot_be_is_refused(ferries: KnowledgeGraph, question: str) -> No
 
 
 def test_short_names_are_spelt_out_by_their_comments() -> None:
-    assert spelt_out("dist_nm", "Nautical miles sailed on the charter.") == ("nautical miles sailed",)
-    assert spelt_out("lvl", "U = undergraduate") == ()
+    told = ("distance nm", "nautical miles sailed")
+    assert spelt_out("dist_nm", "Nautical miles sailed on the charter.") == told
+    assert spelt_out("lvl", "U = undergraduate") == ("level",)
+    assert spelt_out("genre", "Genre") == spelt_out("length", "in minutes") == ()
     assert spelt_out("cap", "Maximum number of participants") == ("maximum number of participants",)
     assert spelt_out("price", "What it costs") == ()

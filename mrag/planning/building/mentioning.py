@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from mrag.planning.building import checks
 from mrag.planning.building.drafting import Drafting
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.codes import CodeWords
 from mrag.planning.lexical.phrasal import phrasal_verbs
+from mrag.planning.lexical.words import is_past
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.schema import Schema
@@ -53,6 +55,7 @@ class Mentioning(Drafting):
         matched = self.lexicon.match([word.token for word in question.words])
         for mention in matched:
             kept = None if checks.is_part_of_time(mention, question) else checks.headed(mention, question)
+            kept = self._no_flags(kept, question) if kept is not None else None
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
         clear = {
@@ -67,6 +70,16 @@ class Mentioning(Drafting):
         return checks.without_each_other(checks.without_split_values(found)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
         )
+
+    def _no_flags(self, mention: NameMention, question: QuestionText) -> NameMention | None:
+        """Return a mention without what only says yes or no, where that is not called so: "directed"."""
+        if not is_past(question.low[mention.end - 1]):
+            return mention
+        flags = {iri for iri, info in self.schema.properties.items() if info.flag}
+        kept = tuple(
+            c for c in mention.candidates if c.way not in ("synonym", "meaning") or c.term not in flags
+        )
+        return replace(mention, candidates=kept) if kept else None
 
     def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:
         """Yield mentions of names that the question writes as one word: "firstname"."""

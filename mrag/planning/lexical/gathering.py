@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import is_asked
+from mrag.graph.naming import is_asked, name_part, whole_name
 from mrag.planning.lexical.candidates import Candidate, Way
 from mrag.planning.lexical.name_table import Blob, NameTable
 from mrag.planning.profiling import local_name
@@ -163,9 +163,13 @@ def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int)
 
 
 def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator[tuple[str, str]]:
-    for thing, _, text in texts_of(kg, schema.label_properties):
+    parts: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for thing, p, text in texts_of(kg, schema.label_properties):
         if thing not in skip and is_name(text):
             yield thing, " ".join(text.split())
+            if name_part(p):
+                parts[thing].append((p, text))
+    yield from ((thing, name) for thing, told in parts.items() if (name := whole_name(told)))
 
 
 def texts_of(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str, str, str]]:

@@ -15,13 +15,36 @@ _SHORT_WORDS: Final = frozenset(
 """Words of three letters or fewer that are no abbreviations."""
 _OF_WHAT: Final = frozenset("on in during for by at from when that which".split())
 """Words behind which a comment says what a number is of, which is no part of its name."""
+_USUAL: Final = dict(
+    pair.split(":")
+    for pair in (
+        "acct:account addr:address amt:amount avg:average bal:balance bldg:building cat:category "
+        "cnt:count cust:customer ctry:country curr:currency dep:departure dept:department "
+        "desc:description dest:destination dist:distance dob:birth-date dt:date dur:duration emp:employee "
+        "eval:evaluation exp:experience freq:frequency fname:first-name grp:group hgt:height hrs:hours "
+        "inv:invoice lang:language len:length lname:last-name loc:location lvl:level max:maximum "
+        "meth:method mfr:manufacturer mgr:manager min:minimum nat:nationality nbr:number num:number "
+        "org:organisation pct:percentage ph:phone pop:population pos:position prc:price prod:product "
+        "pub:publication pwr:power qty:quantity rcpt:receipt ref:reference reg:region ret:return "
+        "sal:salary sched:schedule sem:semester sess:session spd:speed src:source stat:status "
+        "std:standard tel:telephone temp:temperature tot:total trx:transaction txn:transaction vol:volume "
+        "wgt:weight wt:weight yr:year yrs:years"
+    ).split()
+)
+"""Abbreviations of names of columns, whatever the table."""
+_UNITS: Final = frozenset(
+    "euro euros dollar dollars pounds usd eur gbp minutes hours days years seconds metres meters feet "
+    "percent kilometres kilometers kilograms grams tonnes litres".split()
+)
+_WHOLE: Final = 3
+"""Words of the longest comment that is nothing but another name."""
 _LONGEST: Final = 7
 """Words of the longest phrase that is taken for a name."""
 _VOWELS: Final = frozenset("aeiouy")
 
 
 def spelt_out(name: str, comment: str) -> tuple[str, ...]:
-    """Return the name that a comment begins with, of something whose own name is an abbreviation.
+    """Return further names of something whose own name is an abbreviation, by its comment and as is usual.
 
     Args:
         name: How it is called.
@@ -31,10 +54,20 @@ def spelt_out(name: str, comment: str) -> tuple[str, ...]:
         >>> spelt_out("att", "Attendance: number of spectators.")
         ('attendance',)
         >>> spelt_out("dep_ts", "Scheduled departure (local time).")
-        ('scheduled departure',)
+        ('departure ts', 'scheduled departure')
+        >>> spelt_out("rental_amt", ""), spelt_out("cat", "genre")
+        (('rental amount',), ('category', 'genre'))
         >>> spelt_out("height", "Height in cm.")
         ()
     """
+    words = [part.lower() for word in re.split(r"[\W_]+", name) for part in name_parts(word)]
+    usual = " ".join(_USUAL.get(word, word).replace("-", " ") for word in words)
+    found = (usual,) * (usual != " ".join(words))
+    return tuple(dict.fromkeys((*found, *_told(words, comment))))
+
+
+def _told(words: list[str], comment: str) -> tuple[str, ...]:
+    """Return the name that a comment begins with, of something whose own name is an abbreviation."""
     head = re.split(r"[.,;:(=\n]", comment, maxsplit=1)[0].strip()
     said = [w for w in head.lower().split() if w not in ("the", "a", "an")]
     said = list(takewhile(lambda w: w not in _OF_WHAT, said))
@@ -44,8 +77,8 @@ def spelt_out(name: str, comment: str) -> tuple[str, ...]:
         or said[0] in ("whether", "true", "if", "is", "are")
     ):
         return ()
-    words = [part.lower() for word in re.split(r"[\W_]+", name) for part in name_parts(word)]
-    if not any(_abbreviates(word, said) for word in words):
+    whole = len(comment.split()) <= _WHOLE and not _UNITS & {*said} and said != words
+    if not whole and not any(_abbreviates(word, said) for word in words):
         return ()
     return (" ".join(said),)
 

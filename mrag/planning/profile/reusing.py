@@ -12,7 +12,7 @@ import pyoxigraph as ox
 
 from mrag.graph.changes import mark
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import is_asked
+from mrag.graph.naming import is_asked, name_part, whole_name
 from mrag.planning.lexical.gathering import (
     NamedThings,
     is_name,
@@ -150,9 +150,10 @@ def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str, unnamed: Col
     quads = (
         q for graph in graphs for p in schema.label_properties for q in kg.store.edges(graph, s=entity, p=p)
     )
-    texts = {quad.object.value for quad in quads if isinstance(quad.object, ox.Literal)}
-    if names := {" ".join(text.split()) for text in texts if is_name(text)}:
-        return names
+    told = [(q.predicate.value, q.object.value) for q in quads if isinstance(q.object, ox.Literal)]
+    if names := {" ".join(text.split()) for _, text in told if is_name(text)}:
+        whole = whole_name([(p, text) for p, text in told if name_part(p) and is_name(text)])
+        return names | {whole} if whole else names
     if not is_asked(entity) or is_place(entity):
         return set()
     own = {local_name(entity)}
