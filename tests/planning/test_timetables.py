@@ -180,4 +180,3 @@ def test_short_names_are_spelt_out_by_their_comments() -> None:
     assert spelt_out("lvl", "U = undergraduate") == ("level",)
     assert spelt_out("genre", "Genre") == spelt_out("length", "in minutes") == ()
     assert spelt_out("cap", "Maximum number of participants") == ("maximum number of participants",)
-    assert spelt_out("price", "What it costs") == ()

@@ -312,7 +312,7 @@ class PlanExpressions(PlanPeople):
                 told -= 0.4  # what is named is seldom dated, what is asked for is
             return told - 0.3 * self._distance(sorted(info.domains), at)
 
-        info = max(options, key=lambda i: (like(i), i.iri))
+        info = max(options, key=lambda i: (round(like(i), 6), i.subjects, i.iri))
         self.guesses += 1
         said = when_said(self.schema, info.iri)
         self.frame.read |= {i for i in begins[:1] if root(self.question.low[i]) in said}

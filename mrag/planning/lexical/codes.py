@@ -11,6 +11,7 @@ import numpy as np
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.gathering import NamedThings
+from mrag.planning.lexical.synonyms import positive
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.tokens import content, is_stopword, stem
@@ -49,7 +50,9 @@ class CodeWords:
         for iri, values in _values(schema, things).items():
             for phrase, value in _told(schema.properties[iri], values):
                 words = tuple(content(phrase))
-                if words:
+                # "5 (best)" is no word for five: what is best is asked for with it.
+                plain = all(positive(word) in (None, word) for word in phrase.lower().split())
+                if words and plain:
                     self._written.add(phrase.lower())
                     self._phrases.setdefault(words, {}).setdefault(value, []).append(iri)
 
@@ -95,6 +98,10 @@ def _values(schema: Schema, things: NamedThings) -> Mapping[str, list[str]]:
     for at in np.flatnonzero(np.isin(things.properties, np.array(few, things.properties.dtype))):
         owner = int(np.searchsorted(things.starts, at, side="right")) - 1
         found[things.predicates[int(things.properties[at])]].append(things.terms[things.entities + owner])
+    for iri, info in schema.properties.items():
+        if info.kind == "number" and 1 < info.objects <= _MOST and not info.flag:
+            # "1 = new, 2 = shipped": what numbers mean is only said there.
+            found[iri] = list(dict.fromkeys(re.findall(r"(?<![\w.])(\d{1,3})\s*[=:–]\s*[a-z]", info.comment)))
     return found
 
 
