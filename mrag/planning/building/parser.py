@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 from rdflib import URIRef
@@ -19,6 +20,7 @@ from mrag.planning.building.drafting import Drafting
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
+from mrag.planning.comparing.averages import above_level, level_of
 from mrag.planning.comparing.pairs import set_side_by_side
 from mrag.planning.comparing.sides import side_by_side
 from mrag.planning.composing.alongside import also_told
@@ -197,34 +199,35 @@ class Parser(Drafting):
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
     ) -> list[tuple[Draft, float]] | None:
         """Return drafts of a question whether one of two things holds, is another, or is alike; else None."""
+        best = partial(self._best, given=given)
         if split := alternatives(question, mentions):
-            best = [found[0] for text in split if (found := self._best(text, given))]
-            if len(best) == len(split) and (draft := either(best)) is not None:
+            firsts = [found[0] for text in split if (found := best(text))]
+            if len(firsts) == len(split) and (draft := either(firsts)) is not None:
                 return [(draft, 0.0)]
         if (parts := either_said(question, mentions)) is not None:
-            sides = ([d for d in self._best(t, given)[:3] if not d.ignored] for t in parts)
+            sides = ([d for d in best(t)[:3] if not d.ignored] for t in parts)
             both = [d for a, b in product(*sides) if (d := of_either(a, b)) is not None]
             if both:
                 return [(draft, 0.0) for draft in both[:2]]
         if (times := both_times(question.text)) is not None:
-            sides = ([d for d in self._best(t, given)[:1] if not d.ignored] for t in times)
+            sides = ([d for d in best(t)[:1] if not d.ignored] for t in times)
             return [(d, 0.0) for a, b in product(*sides) if (d := beside(a, b)) is not None]
         if (apart_from := but_not(question, mentions)) is not None:
             return self._denied(apart_from, given) or None
         if (same := identity(question, mentions)) is not None:
             things = self._read(same[1], given, depth - 1)
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
+        if (level := level_of(question.text)) is not None:
+            levels = above_level(level, best, self._named, self.schema)
+            return [(draft, 0.0) for draft in levels if self._checked(draft)]  # no average of all will do
         if (relative := relative_of(question.text)) is not None:
-            others = compared_with(relative, lambda t: self._best(t, given), self._named, self.schema)
+            others = compared_with(relative, best, self._named, self.schema)
             return [(draft, 0.0) for draft in others if self._checked(draft)] or None
-        if (event := after_event(question.text)) is not None:
-            later = [
-                d for d in compared_with_event(event, lambda t: self._best(t, given)) if self._checked(d)
-            ]
-            if later:
-                return [(draft, 0.0) for draft in later]
+        event = after_event(question.text)
+        if event and (later := [d for d in compared_with_event(event, best) if self._checked(d)]):
+            return [(draft, 0.0) for draft in later]
         if (shared := shared_value(question.text)) is not None:
-            alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
+            alike = sharing(shared, best, self._named, self.schema)
             return [(draft, 0.0) for draft in alike if self._checked(draft)] or None
         return None
 

@@ -9,9 +9,8 @@ from typing import cast
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Fold, Part
-from mrag.planning.reading.folds import of_one, reaches_bound
+from mrag.planning.reading.folds import FoldReader, of_one
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Superlative, TimeUnit
-from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 from mrag.text.english import PERSON_WORDS
@@ -25,7 +24,7 @@ _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
 
 @dataclass
-class NounReader(QuantityReader):
+class NounReader(FoldReader):
     """What classes and properties do in a question."""
 
     def _noun(self, noun: Noun) -> None:
@@ -81,12 +80,6 @@ class NounReader(QuantityReader):
             frame.groups.append(noun)
         else:
             self.listing = self.listing and self._owns_last(noun)
-
-    def _bounded(self, noun: Noun) -> bool:
-        """Return whether a fold of a number is said to reach a bound: "have an average rating above 4"."""
-        alone = self.waiting.fold is not None and not (self.waiting.count or self.waiting.folds)
-        folded = alone and bool(self.frame.outputs) and numeric(noun)
-        return folded and reaches_bound(noun.start, noun.end, self.items, self.question.low)
 
     def _grouped(self, noun: Noun) -> None:
         """Take a noun behind an "each" for what groups."""
@@ -186,20 +179,6 @@ class NounReader(QuantityReader):
         behind = next((i.mention for i in self.items if i.start == noun.end and i.mention is not None), None)
         things = behind is not None and behind.candidates[0].kind == "class"
         return things or self.question.low[noun.end : noun.end + 1] in (["one"], ["ones"])
-
-    def _level(self, measure: FrameMeasure) -> None:
-        """Compare with a fold over all things: "more than the average", "above average weight"."""
-        waiting = self.waiting
-        assert waiting.compare is not None
-        before = [n for n in self.frame.nouns if n is not measure.noun and numeric(n) and not n.role]
-        left = before[-1] if before else measure.noun
-        if left is not None and not waiting.adjective:
-            left.role, measure.noun = "compared", measure.noun or left
-        else:
-            left = None
-        found = Compared(waiting.compare, measure, left=left, adjective=waiting.adjective)
-        waiting.fold = None
-        self._compared(found)
 
     def _object_of_who(self, noun: Noun) -> bool:
         """Return whether a noun is the object of a "who": "who wrote tips" asks for no tips."""
@@ -321,6 +300,8 @@ class NounReader(QuantityReader):
 
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
+        if waiting.fold == "average" and not waiting.count and self._number_behind(noun):
+            return  # "the average engineer earns": the average is of what they earn
         if of_one(self.question.low) and waiting.fold == "sum" and not waiting.count:
             waiting.fold, waiting.show, noun.role = None, False, "output"
             frame.outputs.append(noun)
