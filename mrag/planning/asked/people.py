@@ -12,11 +12,13 @@ from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past, root
-from mrag.planning.plan import Column, Expression, Number, Unknown
+from mrag.planning.plan import Column, Comparison, Expression, Number, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.text.english import AGENTS
 from mrag.text.tokens import content, is_stopword
+
+_HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
 
 @dataclass
@@ -26,6 +28,20 @@ class PlanPeople(PlanChoices):
     def _property(self, found: Candidate, noun: Noun | None, owner: PlanNode | None = None) -> Expression:
         """Return what a property stands for; `PlanExpressions` knows."""
         raise NotImplementedError
+
+    def _holders(self, found: Candidate, noun: Noun) -> Unknown | None:
+        """Return the things of which a flag holds, where a question is for these: "scholarship holders"."""
+        info = self.info(found)
+        said = bool(_HOLDERS & {*self.question.low[noun.end : noun.end + 1]})
+        if not info.flag or info.iri in self.graph.used or not (said or noun.role == "measure"):
+            return None
+        owner = self.graph.owner(self._domains(found), constants=False)
+        if not isinstance(owner.place, Unknown):
+            return None
+        true = Comparison(self.graph.value(owner, info), "=", info.truth_value(True))
+        self.graph.conditions.append(true)
+        self.frame.read.update({noun.end} if said else ())
+        return owner.place
 
     def _other_end(self) -> PlanNode | None:
         """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""

@@ -52,7 +52,7 @@ class PlanExpressions(PlanPeople):
         found = self.noun(output)
         if found.kind == "class":
             return self.graph.node_of(found.term, typed=True).place
-        return self._property(found, output)
+        return self._holders(found, output) or self._property(found, output)
 
     def _property(self, found: Candidate, noun: Noun | None, owner: PlanNode | None = None) -> Expression:
         info = self.info(found)
@@ -203,6 +203,8 @@ class PlanExpressions(PlanPeople):
             node = self.graph.node_of(found.term, typed=True)
             return Aggregate("count", None, (self._unknown(node),))
         info = self.info(found)
+        if function == "count" and (holders := self._holders(found, measure.noun)) is not None:
+            return Aggregate("count", None, (holders,))
         value = self._property(found, measure.noun)
         if function is None:
             return value
