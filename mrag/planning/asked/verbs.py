@@ -33,6 +33,8 @@ _VERBS_OF_RELATION = frozenset(
 )
 """Verbs that say no more than that things are related, where the graph has one way only to relate them."""
 
+_LEADING = frozenset(map(root, ("run", "lead", "ran", "led")))
+
 _LIGHT = frozenset(
     "represent represented involve involved back backed see saw seen play played attend attended "
     "visit visited join joined use used".split()
@@ -147,5 +149,7 @@ class PlanVerbs(PlanExtremes):
         known = {word.low, word.stem, word.token.key, root(word.low)} & _VERBS_OF_RELATION
         if not (known or light) or is_role(word.low):
             return False  # a publisher is no author, though both have published
+        if self.frame.asks == "who" and root(word.low) in _LEADING:
+            return False  # who runs a bank is not anybody who works there
         said = word.low in _DEEDS or word.stem in _DEEDS
         return not (said and any(self.joins.rivals(iri) for iri in self.graph.used))

@@ -26,7 +26,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("make produce manufacture build develop create"),
     words("company firm business organization organisation corporation enterprise"),
     words("boss manager supervisor head leader"),
-    words("manage lead supervise run direct"),
+    words("manage lead supervise run direct head chair"),
     words("live reside residence home"),
     words("located location situated place site based"),
     words("city town municipality"),

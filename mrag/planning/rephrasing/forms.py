@@ -90,6 +90,19 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
         (r"\bmost recently(?=\W*$)", "last"),
         (
+            r"^\W*(?:does|do|did) (?P<x>.+?) have (?P<y>.+?) as (?:an?|their|its|the|his or her|his|her) "
+            r"(?P<z>[a-z-]+(?: [a-z-]+)?)(?=\W*$)",
+            r"Is \g<y> the \g<z> of \g<x>",
+        ),
+        (
+            r"\b(?:with|have|has|having|had) (?:(?:both|either) )?(?P<y>(?!to\b|been\b)[^,?]+?) as (?:an?|their"
+            r"|its|the|his or her|his|her) (?P<z>[a-z-]+(?: [a-z-]+)?)(?=\W*$| and\b|,)",
+            r"whose \g<z> is \g<y>",
+        ),
+        (r"\b(?P<v>is|are|was|were) in charge of\b", "manages"),
+        (r",? (?:so far|thus far|until now|till now|up to now|as of now|as yet)\b(?! as\b)", ""),
+        (r"(?<=which )(?:\w+(?:, | or |, or ))+(?:any )?other (?=\w)", ""),
+        (
             r"\b(?:a )?(?:higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
             r"a \g<x> above the average",
         ),
