@@ -37,7 +37,7 @@ class PlanDenials(PlanConditions):
                 other = graph.fresh("other")
                 graph.without.append(Block((Pattern(other, URIRef(info.iri), ends[0].place),)))
                 return
-            if info.kind == "entity" and not any(set(n.classes) & set(info.domains) for n in graph.nodes):
+            if not info.flag and not any(set(n.classes) & set(info.domains) for n in graph.nodes):
                 # "Authors who never published in a journal": it is their papers that are published there.
                 patterns = self._reach(self._domains(found))
                 last = self._last_of(patterns)
@@ -60,8 +60,17 @@ class PlanDenials(PlanConditions):
                 graph.without.append(Block((Pattern(node.place, RDF.type, URIRef(found.term)),)))
                 return
         patterns = self._reach([found.term])
+        self._with_deeds(patterns)
         typed = Pattern(self._last_of(patterns), RDF.type, URIRef(found.term))
         graph.without.append(Block((*patterns, typed)))
+
+    def _with_deeds(self, patterns: Sequence[Pattern]) -> None:
+        """Refuse a way to a kind past what was not done to it: who is "not enrolled in any course"."""
+        ways = [i for p in patterns if (i := self.schema.properties.get(str(p.predicate))) is not None]
+        for noun in [n for n in self.frame.nouns if n.role == "denied"]:
+            domains = {*self.info(self.noun(noun)).domains}
+            if not any(domains & {*way.domains} for way in ways):
+                raise Unbuildable("denied of something else")
 
     def _last_of(self, patterns: Sequence[Pattern]) -> Unknown:
         """Return the end of a walk that leads from what the plan looks for."""

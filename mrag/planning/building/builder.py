@@ -62,6 +62,7 @@ class Builder(PlanVerbs):
         self.context = self._context()
         self.picked: dict[int, Candidate] = {}
         self.having: list[Condition] = []
+        self.within = []
         self._classes()
         later: list[FrameRestriction] = []
         for restriction in frame.restrictions:
@@ -228,7 +229,9 @@ class Builder(PlanVerbs):
                 self.guesses += 2  # one of all is not one of each
         if self.having and columns and all(aggregates(c.value) for c in columns):
             return self._groups_counted(where, columns)
-        return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)
+        if self.within and any(aggregates(c.value) for c in columns):
+            raise Unbuildable("two numbers of other groups")
+        return Plan(where, tuple(columns), tuple(self.within), tuple(self.having), tuple(order), limit, offset, ties)
 
     def _not_its_own(self, columns: Sequence[Column], numbers: Sequence[Expression]) -> None:
         """Refuse to count or sum what is itself told by a superlative: "how much is the cheapest lamp"."""
@@ -260,7 +263,7 @@ class Builder(PlanVerbs):
         if len(number.of) != 1 or number.value is not None or not number.where.empty:
             raise Unbuildable("a number of what?")
         thing = number.of[0]
-        inner = Plan(where, (Column(thing, thing.name),), (), tuple(self.having))
+        inner = Plan(where, (Column(thing, thing.name),), tuple(self.within), tuple(self.having))
         return Plan(Block(plans=(inner,)), tuple(columns))
 
     def _ignored(self) -> tuple[str, ...]:

@@ -308,6 +308,7 @@ class PlanConditions(PlanHappenings):
         if named is not None and named.end == compared.at and self.noun(named, "number").kind == "class":
             self.guesses += 3  # "customer 5" is sooner called so than said to have five of something
         count = self._measure(FrameMeasure("count", noun))
+        self._counted_within(compared, noun)
         kind = self.schema.classes.get(self.noun(noun).term)
         if kind is not None and compared.value > kind.count:
             self.guesses += 2  # "more than 10000" of eighteen lots are none of these

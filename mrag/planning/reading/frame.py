@@ -77,7 +77,7 @@ class Compared:
         right: The property or thing behind it.
         adjective: The adjective that says what is compared: "longer".
         fold: A fold of what is compared: "an average rating above 4".
-        negated: Whether it must not hold.
+        negated: Whether the question denies it, so that the relation is turned.
         at: Index of the word where it stands.
         either: Whether it is an alternative to the one before it: "semester 1 or 2".
         unit: The unit that was said with the number.

@@ -241,12 +241,16 @@ class NounReader(FoldReader):
     def _name_follows(self, noun: Noun) -> bool:
         """Return whether a "not" is meant of what is named next: an entity, or the object of a verb."""
         at, info = noun.end, self.schema.properties.get(noun.candidates[0].term)
-        meant = {"entity", "value"} | ({"class"} if info is not None and info.kind == "entity" else set())
+        deed = info is not None and info.kind == "date" and is_past(self.question.low[noun.end - 1])
+        relates = deed or (info is not None and info.kind == "entity")
+        meant = {"entity", "value"} | ({"class"} if relates else set())
         for item in self.items:
             if item.start < at:
                 continue
             if item.mention is not None:
-                return item.start - at <= 2 and item.mention.candidates[0].kind in meant
+                kind = item.mention.candidates[0].kind
+                noun.role = "denied" if deed and kind == "class" else ""  # "not enrolled in any course"
+                return item.start - at <= 2 and kind in meant
             if not item.unread or meaningful(self.question.words[item.start]):
                 return False
         return False
