@@ -231,7 +231,9 @@ class Builder(PlanVerbs):
             return self._groups_counted(where, columns)
         if self.within and any(aggregates(c.value) for c in columns):
             raise Unbuildable("two numbers of other groups")
-        return Plan(where, tuple(columns), tuple(self.within), tuple(self.having), tuple(order), limit, offset, ties)
+        return Plan(
+            where, tuple(columns), tuple(self.within), tuple(self.having), tuple(order), limit, offset, ties
+        )
 
     def _not_its_own(self, columns: Sequence[Column], numbers: Sequence[Expression]) -> None:
         """Refuse to count or sum what is itself told by a superlative: "how much is the cheapest lamp"."""

@@ -59,6 +59,24 @@ def without_each_other(mentions: Sequence[NameMention]) -> list[NameMention]:
     return found
 
 
+def named_as_a_whole(mentions: Sequence[NameMention], size: int) -> Sequence[Candidate]:
+    """Return what all of some words may name together, as does a name with its kind: "the Main river".
+
+    Args:
+        mentions: What the words may name.
+        size: How many words there are, without articles.
+    """
+    if whole := [m for m in mentions if m.end - m.start >= size]:
+        return whole[0].candidates
+    for one in mentions:
+        for kind in mentions:
+            classes = {c.term for c in kind.candidates if c.kind == "class"}
+            found = [c for c in one.candidates if c.kind == "entity" and classes & {*c.classes}]
+            if found and one.end == kind.start and kind.end - one.start == size:
+                return found
+    return ()
+
+
 def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     """Return a mention without classes whose head noun is not said: "European" is no European product."""
     if mention.end - mention.start > 1 and question.low[mention.end - 1] in ("named", "called"):

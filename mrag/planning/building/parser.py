@@ -290,8 +290,7 @@ class Parser(Drafting):
         """Return what some words may name as a whole, best first."""
         question = cut(text)
         low = [w for w in question.low if w not in ("the", "a", "an", "that", "of")]
-        whole = [m for m in self._mentions(question, {}) if m.end - m.start >= len(low)]
-        return whole[0].candidates if whole else ()
+        return checks.named_as_a_whole(self._mentions(question, {}), len(low))
 
     def _unlikely(self, found: tuple[Draft, float]) -> float:
         return -scored(*found, self.schema, self.weights).probability

@@ -30,7 +30,9 @@ _WITH = r"(?:(?:that |which |who )?(?:share|shares|have|has|with|of|having|in|fr
 _SAME = re.compile(
     rf"(?i)^(?P<outer>.+?) (?:{_IN}(?:the|that) (?:very )?same (?P<unit>{'|'.join(_UNITS)})"
     rf" (?P<as>as|that|in which|on which|when)|{_IN}the (?P<one>{'|'.join(_UNITS)})"
-    rf" (?P<rel>that|in which|on which|when)|{_WITH}the (?:very )?same (?P<what>\w+(?: \w+){{0,3}}?) as)"
+    rf" (?P<rel>that|in which|on which|when)|{_WITH}the (?:very )?same (?P<what>\w+(?: \w+){{0,3}}?) as"
+    r"|(?:that |which |who )?(?:share|shares|shared|sharing) (?:an?|the(?: same)?|their|its|his|her)"
+    r" (?P<shared>\w+(?: \w+){0,3}?) with)"
     r" (?P<rest>.+?)\W*$"
 )
 _AFTER = re.compile(
@@ -76,7 +78,11 @@ def shared_value(text: str) -> SharedValue | None:
         return None
     unit = (match["unit"] or match["one"] or "").lower()
     return SharedValue(
-        match["outer"], _UNITS.get(unit), match["what"] or "", match["rest"], match["one"] is None
+        match["outer"],
+        _UNITS.get(unit),
+        match["what"] or match["shared"] or "",
+        match["rest"],
+        match["one"] is None,
     )
 
 
@@ -191,7 +197,7 @@ def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Ite
         for found in properties[:3]:
             info = schema.properties.get(found.term)
             thing = next((c for c in things if {*c.classes} & {cls} or kinds & {*c.classes}), None)
-            if info is None or thing is None or info.kind == "entity" or not kinds & {*info.domains}:
+            if info is None or thing is None or not kinds & {*info.domains}:
                 continue
             place = next(p.subject for p in outer.plan.where.patterns if str(p.object) == cls)
             value = _apart(identifier(info.names[0] if info.names else "value"), outer.plan)

@@ -248,7 +248,9 @@ def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:
     for p in schema.properties.values():
         said = [word for word in words_in(p.comment) if fold(word)]
         label = p.names[0] if p.names else p.iri
-        for pair in dict.fromkeys(pairwise(said)):
+        # The "year of admission" is the admission year.
+        turned = [(said[i + 1], said[i - 1]) for i, w in enumerate(said[:-1]) if i and w.lower() == "of"]
+        for pair in dict.fromkeys([*pairwise(said), *turned]):
             if not any(is_empty(fold(word)) for word in pair):
                 roots = tuple(root(word) for word in pair)
                 found[roots].append(SchemaName("property", p.iri, label, roots, roots))

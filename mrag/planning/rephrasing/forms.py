@@ -95,7 +95,8 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"Is \g<y> the \g<z> of \g<x>",
         ),
         (
-            r"\b(?:with|have|has|having|had) (?:(?:both|either) )?(?P<y>(?!to\b|been\b)[^,?]+?) as (?:an?|their"
+            r"\b(?:with|have|has|having|had) (?:(?:both|either) )?(?P<y>(?!to\b|been\b)"
+            r"(?:(?!\b(?:same|as|many|much|such)\b)[^,?])+?) as (?:an?|their"
             r"|its|the|his or her|his|her) (?P<z>[a-z-]+(?: [a-z-]+)?)(?=\W*$| and\b|,)",
             r"whose \g<z> is \g<y>",
         ),
