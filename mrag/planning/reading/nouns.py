@@ -114,8 +114,10 @@ class NounReader(FoldReader):
         return self.listing and not (owned and self.frame.outputs and noun.candidates[0].kind == "class")
 
     def _with_several(self, noun: Noun) -> bool:
-        """Return whether a "with" begins a list of what is shown: "the five largest with town and rent"."""
+        """Return whether what is also shown is named: "the five largest with town and rent", "and also …"."""
         low, behind = self.question.low, [i for i in self.items if i.start >= noun.start]
+        if low[max(0, noun.start - 3) : noun.start] == ["and", "also", "the"] and self.frame.outputs:
+            return not noun.role
         if low[noun.start - 1 : noun.start] != ["with"] or not self.frame.outputs:
             return False
         ends = next(

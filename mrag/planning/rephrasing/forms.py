@@ -122,12 +122,12 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bworst[- ]rated\b", "lowest-rated"),
         (
             rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
-            " and the ",
+            " and also the ",
         ),
         (
             rf",? (?:and )?(?:please )?(?:also )?(?:include|including|add) (?:{_THEIR}|the) "
             r"(?!word|text|string|letter|phrase|substring)",
-            " and the ",
+            " and also the ",
         ),
         (
             r"\bwhose (?P<x>[\w' -]+?) (?:is|are|was|were) (?:unknown|missing|not (?:known|recorded"
