@@ -6,6 +6,7 @@ A frame is between words and plan: it knows roles, not yet joins.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal as OneOf
 from typing import TypeAlias
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -161,11 +162,13 @@ class Ordering:
         measure: What orders them.
         descending: Whether the greatest is first.
         adjective: The adjective that says what orders them: "newest first".
+        by: Whether it is by a "time" or a "number" that is not named: "most recent first", "highest first".
     """
 
     measure: FrameMeasure | None = None
     descending: bool | None = None
     adjective: str = ""
+    by: OneOf["", "time", "number"] = ""
 
 
 Output: TypeAlias = Noun | FrameMeasure | TimeUnit

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from mrag.planning.plan import Fold, Position, Relation
+from mrag.planning.plan import Position, Relation
 from mrag.planning.reading.cues import Cue
 from mrag.planning.reading.folds import with_lists_of_folds
 from mrag.planning.reading.frame import (
@@ -21,9 +21,11 @@ from mrag.planning.reading.frame import (
     Superlative,
 )
 from mrag.planning.reading.names import NameReader
-from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
+from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
 
 _JUDGED = ("best", "worst")
+_OF_TIME = frozenset("recent latest newest oldest earliest chronologically chronological".split())
+_OF_NUMBER = frozenset("highest lowest high low largest smallest most least best worst top".split())
 _TIMES: tuple[list[str], ...] = (["year"], ["month"], ["quarter"], ["day"], ["weekday"], ["date"])
 _EACH: tuple[list[str], ...] = (
     ["one"],
@@ -319,6 +321,8 @@ class FrameReader(NameReader):
             self.frame.orders[-1].descending = descending
         else:
             self.frame.orders.append(Ordering(descending=descending))
+        said = {*self.question.low[cue.start : cue.end]}
+        self.frame.orders[-1].by = "time" if said & _OF_TIME else "number" if said & _OF_NUMBER else ""
         alphabetical = "alphabetical" in " ".join(self.question.low[cue.start : cue.end])
         if self.waiting.order is None and not alphabetical and self.question.low[cue.end - 1] == "of":
             self.waiting.order = self.frame.orders[-1]
