@@ -59,10 +59,22 @@ class PlanDenials(PlanConditions):
                 # "Ships that are not tankers": tankers are ships.
                 graph.without.append(Block((Pattern(node.place, RDF.type, URIRef(found.term)),)))
                 return
-        patterns = self._reach([found.term])
+        patterns = self._to_another(noun, found.term) or self._reach([found.term])
         self._with_deeds(patterns)
         typed = Pattern(self._last_of(patterns), RDF.type, URIRef(found.term))
         graph.without.append(Block((*patterns, typed)))
+
+    def _to_another(self, noun: Noun, cls: str) -> tuple[Pattern, ...]:
+        """Return the triple by which a verb leads to another thing of a class: "tasks that need no task"."""
+        nodes = [n for n in self.graph.nodes if cls in n.classes and isinstance(n.place, Unknown)]
+        for verb in [n for n in self.frame.nouns if n.end <= noun.start and not n.role and nodes]:
+            info = self.schema.properties.get(self.noun(verb).term)
+            if info is not None and cls in info.domains and cls in info.ranges:
+                one, other = nodes[0].place, self.graph.fresh("other")
+                first, last = (other, one) if self._is_done_to(verb) else (one, other)
+                self.graph.read.append(info.iri)
+                return (Pattern(first, URIRef(info.iri), last),)
+        return ()
 
     def _with_deeds(self, patterns: Sequence[Pattern]) -> None:
         """Refuse a way to a kind past what was not done to it: who is "not enrolled in any course"."""

@@ -15,6 +15,7 @@ from mrag.planning.lexical.words import is_past, root
 from mrag.planning.plan import Column, Comparison, Expression, Number, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
+from mrag.planning.reading.state import PARTICIPLES
 from mrag.text.english import AGENTS
 from mrag.text.tokens import content, is_stopword
 
@@ -42,6 +43,13 @@ class PlanPeople(PlanChoices):
         self.graph.conditions.append(true)
         self.frame.read.update({noun.end} if said else ())
         return owner.place
+
+    def _is_done_to(self, verb: Noun) -> bool:
+        """Return whether a verb says what is done to its subject: "cited by", "required for"."""
+        low, behind = self.question.low, "".join(self.question.low[verb.end : verb.end + 1])
+        noun = low[verb.start - 1] in ("a", "an", "the")  # "a prerequisite for" something
+        passive = noun or is_past(low[verb.end - 1]) or low[verb.end - 1] in PARTICIPLES
+        return "by" in (low[verb.end - 1], behind) or (passive and behind == "for")
 
     def _other_end(self) -> PlanNode | None:
         """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""

@@ -61,13 +61,16 @@ class PlanVerbs(PlanExtremes):
         places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
         open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
         named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
-        if len(open_) != 1 or len(named) != 1 or low[verb.end : verb.end + 1] == ["of"]:
+        if low[verb.end : verb.end + 1] == ["of"] or not named or len(open_) + len(named) != 2:
             return
-        passive = "by" in (low[verb.end - 1], *low[verb.end : verb.end + 1])
-        first, last = open_[0].place, named[0].place
-        if (places[str(last)] < verb.start) != passive:
+        named.sort(key=lambda n: places[str(n.place)])
+        if not open_ and not places[str(named[0].place)] < verb.start < places[str(named[1].place)]:
+            return
+        first, last = (*open_, *named)
+        turned = bool(open_) and places[str(last.place)] < verb.start
+        if turned != self._is_done_to(verb):
             first, last = last, first
-        self.graph.add(first, info.iri, last)
+        self.graph.add(first.place, info.iri, last.place)
 
     def _counts(self) -> set[int]:
         """Return where words name numbers, with a participle behind: "number of papers cited"."""

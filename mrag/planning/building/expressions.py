@@ -239,11 +239,11 @@ class PlanExpressions(PlanPeople):
                 and cls in info.domains
                 and cls in info.ranges
             ):
-                node, other = (
-                    self.graph.node_of(cls, typed=True),
-                    self.graph.node_of(cls, typed=True, new=True),
-                )
-                self.graph.add(node.place, info.iri, other.place)
+                node = self.graph.node_of(cls, typed=True)
+                other = self.graph.node_of(cls, typed=True, new=True)
+                ends = (node.place, other.place)
+                one, far = reversed(ends) if self._is_done_to(verb) else ends
+                self.graph.add(one, info.iri, far)
                 return other
         return None
 

@@ -89,6 +89,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("flight route"),
     words("expertise skill competence"),
     words("successor replacement"),
+    words("prerequisite requirement require need precondition dependency depend presuppose"),
     words("border bordering adjacent adjoining neighbour neighbor neighbouring neighboring touch"),
     words("traverse cross flow pass"),
     words("qty quantity"),

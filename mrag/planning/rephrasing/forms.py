@@ -48,6 +48,11 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"|least \w+) ones?(?P<r>(?: .+)?)",
             r"What \g<v> the \g<s> \g<n>\g<r>?",
         ),
+        (
+            rf"^(?:for|of) (?:which|what) (?P<z>[\w-]+(?: [\w-]+)?) (?:is|are|was|were) {_NAME} "
+            r"(?:an?|the|their) (?P<y>[a-z-]+(?: [a-z-]+)?)",
+            r"Which \g<z> whose \g<y> is \g<x>?",
+        ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
         (
             r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",
