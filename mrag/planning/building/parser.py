@@ -227,8 +227,8 @@ class Parser(Drafting):
         if event and (later := [d for d in compared_with_event(event, best) if self._checked(d)]):
             return [(draft, 0.0) for draft in later]
         if (shared := shared_value(question.text)) is not None:
-            alike = sharing(shared, best, self._named, self.schema)
-            return [(draft, 0.0) for draft in alike if self._checked(draft)] or None
+            alike = [(d, 0.0) for d in sharing(shared, best, self._named, self.schema) if self._checked(d)]
+            return alike if alike or shared.shares else None
         return None
 
     def _contrasts(

@@ -57,6 +57,7 @@ class SharedValue:
         what: The words for the property.
         other: The words for what it is shared with.
         same: Whether it is said that the value is the same, so that the other thing is left out.
+        shares: Whether it says so by a verb, which says nothing where the value is not found.
     """
 
     outer: str
@@ -64,6 +65,7 @@ class SharedValue:
     what: str
     other: str
     same: bool
+    shares: bool = False
 
 
 def shared_value(text: str) -> SharedValue | None:
@@ -71,7 +73,7 @@ def shared_value(text: str) -> SharedValue | None:
 
     Example:
         >>> shared_value("Which nurses were hired in the same year as Ada?")
-        SharedValue(outer='Which nurses were hired', part='year', what='', other='Ada', same=True)
+        SharedValue(outer='Which nurses were hired', part='year', what='', other='Ada', same=True, shares=False)
     """
     match = _SAME.match(text)
     if match is None:
@@ -83,6 +85,7 @@ def shared_value(text: str) -> SharedValue | None:
         match["what"] or match["shared"] or "",
         match["rest"],
         match["one"] is None,
+        match["shared"] is not None,
     )
 
 
@@ -194,7 +197,7 @@ def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Ite
         if cls is None or outer.ignored:
             continue
         kinds = {cls, *schema.above(cls)}
-        for found in properties[:3]:
+        for found in [*properties[:3], *_leading_to(shared.what, kinds, named, schema)]:
             info = schema.properties.get(found.term)
             thing = next((c for c in things if {*c.classes} & {cls} or kinds & {*c.classes}), None)
             if info is None or thing is None or not kinds & {*info.domains}:
@@ -211,6 +214,13 @@ def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Ite
                 URIRef(thing.term),
             )
             return
+
+
+def _leading_to(what: str, kinds: set[str], named: Named, schema: Schema) -> list[Candidate]:
+    """Return the one property by which things have something of a class that is named: "share a stadium"."""
+    classes = {c.term for c in named(what) if c.kind == "class" and c.score > 0.9}
+    infos = [i for i in schema.properties.values() if kinds & {*i.domains} and classes & {*i.ranges}]
+    return [Candidate("property", i.iri, 0.85, i.names[0], "meaning") for i in infos if len(infos) == 1]
 
 
 def _kind(draft: Draft, schema: Schema) -> str | None:

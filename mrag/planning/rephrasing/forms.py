@@ -49,6 +49,11 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"What \g<v> the \g<s> \g<n>\g<r>?",
         ),
         (
+            r"^how many (?P<n>[\w-]+(?: [\w-]+)?) (?:does|do|did|has|have) (?:the|an) average (?P<x>[\w-]+)"
+            r"(?: have| has)?(?P<r>(?: .+)?)",
+            r"What is the average number of \g<n> per \g<x>\g<r>?",
+        ),
+        (
             rf"^(?:for|of) (?:which|what) (?P<z>[\w-]+(?: [\w-]+)?) (?:is|are|was|were) {_NAME} "
             r"(?:an?|the|their) (?P<y>[a-z-]+(?: [a-z-]+)?)",
             r"Which \g<z> whose \g<y> is \g<x>?",
