@@ -11,7 +11,7 @@ from mrag.planning.asked.deeds import doers, kinds_of_people
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past, root
+from mrag.planning.lexical.words import is_past, is_role, root
 from mrag.planning.plan import Column, Comparison, Expression, Number, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
@@ -45,11 +45,14 @@ class PlanPeople(PlanChoices):
         return owner.place
 
     def _is_done_to(self, verb: Noun) -> bool:
-        """Return whether a verb says what is done to its subject: "cited by", "required for"."""
+        """Return whether a verb leads from what it is done to: "cited by", "required for", "advises"."""
         low, behind = self.question.low, "".join(self.question.low[verb.end : verb.end + 1])
-        noun = low[verb.start - 1] in ("a", "an", "the")  # "a prerequisite for" something
+        noun, found = low[verb.start - 1] in ("a", "an", "the"), self.noun(verb)
         passive = noun or is_past(low[verb.end - 1]) or low[verb.end - 1] in PARTICIPLES
-        return "by" in (low[verb.end - 1], behind) or (passive and behind == "for")
+        passive = "by" in (low[verb.end - 1], behind) or (passive and behind == "for")
+        head, said = found.name.lower().split()[-1], low[verb.start]
+        agent = is_role(head) and not is_role(said.removesuffix("s")) and root(head) == root(said)
+        return passive != (agent or found.inverse)
 
     def _other_end(self) -> PlanNode | None:
         """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""

@@ -235,7 +235,9 @@ class PlanConditions(PlanHappenings):
         """Return the property that an adjective compares: "longer than"."""
         if not compared.adjective:
             raise Unbuildable("compared with what?")
-        options = self._said_of(self.dimension(compared.adjective), compared.left)
+        asked = next((o.noun if isinstance(o, FrameMeasure) else o for o in self.frame.outputs), None)
+        said_of = compared.left or (asked if isinstance(asked, Noun) else None)
+        options = self._said_of(self.dimension(compared.adjective), said_of)
         if not options:
             raise Unbuildable(compared.adjective)
         self.matches.append(options[0][0].score)

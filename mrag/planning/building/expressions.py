@@ -196,8 +196,8 @@ class PlanExpressions(PlanPeople):
         if found.kind == "class":
             if measure.money:
                 return self._money(found.term, function or "sum")
-            if function == "average":
-                raise Unbuildable("an average of things")
+            if function == "average" or (function == "sum" and self.question.low[:2] == ["how", "much"]):
+                raise Unbuildable("things are no number")
             if (other := self._related(found.term, measure.noun)) is not None:
                 return Aggregate("count", None, (self._unknown(other),))
             node = self.graph.node_of(found.term, typed=True)

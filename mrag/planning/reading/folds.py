@@ -155,14 +155,10 @@ class FoldReader(QuantityReader):
         ):
             return
         verb = frame.nouns[-1]
-        info = self.schema.properties.get(verb.candidates[0].term)
-        if (
-            verb is subject
-            or verb.role
-            or info is None
-            or info.kind != "number"
-            or low[verb.start - 1] in _OF
-        ):
+        close = [c.term for c in verb.candidates if c.score > verb.candidates[0].score - 0.05]
+        infos = [i for t in close if (i := self.schema.properties.get(t)) is not None]
+        number = any(i.kind == "number" for i in infos)
+        if verb is subject or verb.role or not number or low[verb.start - 1] in _OF:
             return
         if may_be_class(subject.candidates) and frame.superlative is None and not frame.groups:
             fold = self.waiting.fold or ("sum" if much else None)

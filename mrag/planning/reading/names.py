@@ -193,11 +193,9 @@ class NameReader(WordReader):
             return None
         if following is not None and following.mention is not None:
             verb = low[following.start]
-            does = (
-                verb in VERBS
-                if plural
-                else third_person(verb) and following.mention.candidates[0].kind != "class"
-            )
+            asked = bool({"do", "did"} & {*low[: item.start]})  # "what do comedies earn"
+            thing = following.mention.candidates[0].kind == "class"
+            does = verb in VERBS or (asked and not thing) if plural else third_person(verb) and not thing
             if not (verb.endswith("ed") or verb in PARTICIPLES or does):
                 return None  # a "comedy actor" is no comedy, but "comedies directed by" somebody are
         found: list[tuple[int, str]] = []
