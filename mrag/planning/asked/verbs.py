@@ -90,7 +90,8 @@ class PlanVerbs(PlanExtremes):
             for n in (c.right, c.left)
             if n is not None and at < n.start < at + 7
         ]
-        return any(self._kind_of(n) == "number" for n in nouns)
+        by = any(c.adjective and at < c.at < at + 7 for c in self.frame.compared)  # "lasted longer than"
+        return by or any(self._kind_of(n) == "number" for n in nouns)
 
     def _verb_of_used(self, word: Word, at: int) -> bool:
         """Return whether a verb only says that things have what the plan shows: "what does a dose cost".

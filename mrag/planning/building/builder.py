@@ -292,6 +292,8 @@ class Builder(PlanVerbs):
         named = [self.picked.get(r.mention.end) for r in self.frame.restrictions if r.noun is noun]
         if info is None or info.kind not in ("entity", "text") or len(named) != 1 or named[0] is None:
             return False
+        if self.question.low[noun.end - 1] == "by" and not self._used(found):
+            return True  # who was "taught by" somebody may be advised by others
         compared = any(noun in (c.left, c.right) for c in self.frame.compared)
         if named[0].kind == "value" and found.kind == "property":
             return not compared and found.term not in named[0].properties

@@ -20,7 +20,8 @@ from mrag.planning.building.drafting import Drafting
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
-from mrag.planning.comparing.averages import above_level, level_of
+from mrag.planning.comparing.others import beside_others
+from mrag.planning.comparing.owned import OWN
 from mrag.planning.comparing.pairs import set_side_by_side
 from mrag.planning.comparing.sides import side_by_side
 from mrag.planning.composing.alongside import also_told
@@ -40,8 +41,6 @@ from mrag.planning.composing.nested import (
     without_fold,
 )
 from mrag.planning.composing.ratios import both_counts, halves
-from mrag.planning.composing.relatives import compared_with, relative_of
-from mrag.planning.composing.sames import after_event, compared_with_event, shared_value, sharing
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
 from mrag.planning.composing.unions import both_times, either_said, of_either
 from mrag.planning.composing.universal import claim_of, universal
@@ -217,19 +216,10 @@ class Parser(Drafting):
         if (same := identity(question, mentions)) is not None:
             things = self._read(same[1], given, depth - 1)
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
-        if (level := level_of(question.text)) is not None:
-            levels = above_level(level, best, self._named, self.schema)
-            return [(draft, 0.0) for draft in levels if self._checked(draft)]  # no average of all will do
-        if (relative := relative_of(question.text)) is not None:
-            others = compared_with(relative, best, self._named, self.schema)
-            return [(draft, 0.0) for draft in others if self._checked(draft)] or None
-        event = after_event(question.text)
-        if event and (later := [d for d in compared_with_event(event, best) if self._checked(d)]):
-            return [(draft, 0.0) for draft in later]
-        if (shared := shared_value(question.text)) is not None:
-            alike = [(d, 0.0) for d in sharing(shared, best, self._named, self.schema) if self._checked(d)]
-            return alike if alike or shared.shares else None
-        return None
+        others = beside_others(
+            question.text, best, lambda t, c: self._best(t, {**given, OWN: c}), self._named, self.schema
+        )
+        return None if others is None else [(draft, 0.0) for draft in others if self._checked(draft)]
 
     def _contrasts(
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
