@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeGuard
 
-from rdflib import URIRef
+from rdflib import RDF, URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import with_unknowns
 from mrag.planning.algebra.scopes import check, mentioned, merged
 from mrag.planning.building.choices import Draft
-from mrag.planning.composing.nested import described
+from mrag.planning.building.literals import identifier
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import Schema
@@ -81,13 +81,14 @@ def with_their_own(owned: Owned, read: ReadWith, named: Named, schema: Schema) -
 def _joined(draft: Draft, own: Candidate, owners: set[str], schema: Schema) -> Draft | None:
     """Return a draft in which what stands for their own is what the things that it shows have."""
     plan, stand_in = draft.plan, URIRef(DESCRIBED + OWN)
-    kind = described(draft, schema)
-    shown = next((c.value for c in plan.columns if c.name in draft.shown), None)
+    things = [c.value.of[0] if _counts(c.value) else c.value for c in plan.columns if c.name in draft.shown]
+    shown = things[0] if len(things) == 1 else None
     used = any(own.term == str(p.predicate) for p in plan.where.patterns)
-    if kind is None or not owners & {kind, *schema.above(kind)} or not isinstance(shown, pl.Unknown) or used:
+    if not isinstance(shown, pl.Unknown) or not owners & _kinds(shown, plan, schema) or used:
         return None
     taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-    other = next(pl.Unknown(n) for n in ("own", *(f"own_{i}" for i in range(1, 99))) if n not in taken)
+    name = identifier(own.name)
+    other = next(pl.Unknown(n) for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken)
     moved = with_unknowns(plan, {stand_in: other})
     said = pl.Block((pl.Pattern(shown, URIRef(own.term), other),))
     found = replace(moved, where=merged(moved.where, said))
@@ -96,3 +97,19 @@ def _joined(draft: Draft, own: Candidate, owners: set[str], schema: Schema) -> D
     except ConfigError:
         return None
     return replace(draft, plan=found, matches=(*draft.matches, own.score), choices={})
+
+
+def _counts(value: pl.Expression) -> TypeGuard[pl.Aggregate]:
+    return isinstance(value, pl.Aggregate) and value.value is None and len(value.of) == 1
+
+
+def _kinds(thing: pl.Unknown, plan: pl.Plan, schema: Schema) -> set[str]:
+    """Return what the things may be that an unknown stands for."""
+    found = set[str]()
+    for p in plan.where.patterns:
+        info = schema.properties.get(str(p.predicate))
+        if p.predicate == RDF.type and p.subject == thing:
+            found |= {str(p.object), *schema.above(str(p.object))}
+        elif info is not None and thing in (p.subject, p.object):
+            found |= {*(info.domains if p.subject == thing else info.ranges)}
+    return found
