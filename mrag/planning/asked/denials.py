@@ -101,7 +101,8 @@ class PlanDenials(PlanConditions):
         """
         found = list[Pattern]()
         for noun in [n for n in self.frame.nouns if n.role == "denied"]:
-            info = self.info(self.noun(noun))
+            deed = self.noun(noun)
+            domains = {deed.term} if deed.kind == "class" else {*self.info(deed).domains}
             ends = {
                 end: {*(way.domains if end == p.subject else way.ranges)}
                 for p in patterns
@@ -109,10 +110,11 @@ class PlanDenials(PlanConditions):
                 for end in (p.subject, p.object)
                 if isinstance(end, Unknown) and end not in self._places()
             }
-            owner = next((e for e, classes in ends.items() if classes & {*info.domains}), None)
+            owner = next((e for e, classes in ends.items() if classes & domains), None)
             if owner is None:
                 raise Unbuildable("denied of something else")
-            found.append(Pattern(owner, URIRef(info.iri), self.graph.fresh("missing")))
+            if deed.kind == "property":
+                found.append(Pattern(owner, URIRef(deed.term), self.graph.fresh("missing")))
         return found
 
     def _last_of(self, patterns: Sequence[Pattern]) -> Unknown:

@@ -30,7 +30,7 @@ class PlanNames(PlanExpressions):
     def _classes(self) -> None:
         beside = {id(r.noun) for r in self.frame.restrictions if r.noun is not None}
         for noun in self.frame.nouns:
-            if noun.role == "missing":
+            if noun.role in ("missing", "denied"):
                 continue
             want = "number" if noun.role in ("compared", "order") else self._asked_for(noun)
             measures = [m for m in self._measures() if m.noun is noun]

@@ -18,6 +18,7 @@ from mrag.text.tokens import is_stopword
 
 OWNING = frozenset("of the a an each every all its their this that".split())
 """Words between a property and what it is said of."""
+_THEIR = frozenset("their its his her".split())
 _TIMES = frozenset("date day month year time".split())
 _PARTS: dict[str, Part] = {"year": "year", "month": "month", "quarter": "quarter", "day": "date"}
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
@@ -116,7 +117,9 @@ class NounReader(FoldReader):
     def _with_several(self, noun: Noun) -> bool:
         """Return whether what is also shown is named: "the five largest with town and rent", "and also …"."""
         low, behind = self.question.low, [i for i in self.items if i.start >= noun.start]
-        if low[max(0, noun.start - 3) : noun.start] == ["and", "also", "the"] and self.frame.outputs:
+        before = low[max(0, noun.start - 3) : noun.start]
+        told = before[-2:-1] == ["and"] and before[-1] in _THEIR and noun.candidates[0].kind == "property"
+        if (told or before == ["and", "also", "the"]) and self.frame.outputs and not self.waiting.between:
             return not noun.role
         if low[noun.start - 1 : noun.start] != ["with"] or not self.frame.outputs:
             return False
@@ -243,7 +246,8 @@ class NounReader(FoldReader):
     def _name_follows(self, noun: Noun) -> bool:
         """Return whether a "not" is meant of what is named next: an entity, or the object of a verb."""
         at, info = noun.end, self.schema.properties.get(noun.candidates[0].term)
-        deed = info is not None and info.kind == "date" and is_past(self.question.low[noun.end - 1])
+        happened = info is None or info.kind == "date"  # what was booked is told by a date, or a booking
+        deed = happened and is_past(self.question.low[noun.end - 1])
         relates = deed or (info is not None and info.kind == "entity")
         meant = {"entity", "value"} | ({"class"} if relates else set())
         for item in self.items:
