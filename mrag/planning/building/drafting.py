@@ -141,7 +141,7 @@ class Drafting:
             if found is not None:
                 return found
             draft = build(reader(way.items).read())
-            plan = checks.made_possible(draft.plan, question.text, schema)
+            plan = checks.not_of_itself(checks.made_possible(draft.plan, question.text, schema))
             return self._checked(draft if plan is draft.plan else replace(draft, plan=plan))
         except Unbuildable as error:
             self.refusals.append(str(error))

@@ -72,8 +72,9 @@ def shared_value(text: str) -> SharedValue | None:
     """Return what a question says two things share; None if it says nothing of the kind.
 
     Example:
-        >>> shared_value("Which nurses were hired in the same year as Ada?")
-        SharedValue(outer='Which nurses were hired', part='year', what='', other='Ada', same=True, shares=False)
+        >>> shared = shared_value("Which nurses were hired in the same year as Ada?")
+        >>> shared.outer, shared.part, shared.other
+        ('Which nurses were hired', 'year', 'Ada')
     """
     match = _SAME.match(text)
     if match is None:

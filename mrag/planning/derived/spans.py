@@ -19,7 +19,7 @@ _STARTS = frozenset(
         root,
         "start begin opening open departure depart birth born hire hired join joined founded created "
         "creation admission admitted enrolment enrollment order ordered launch launched issue issued checkin "
-        "founding establishment established inception submitted received from since".split(),
+        "founding establishment established inception submitted received from since dep".split(),
     )
 )
 _ENDS = frozenset(
@@ -27,7 +27,7 @@ _ENDS = frozenset(
         root,
         "end ending finish finished closing closed close arrival arrive death died leave left leaving "
         "termination terminated dissolved dissolution completed completion graduation graduated delivery "
-        "delivered shipped return returned checkout until to expiry expiration resolved".split(),
+        "delivered shipped return returned checkout until to expiry expiration resolved arr".split(),
     )
 )
 _BEGINNING = frozenset(map(root, "begin began begun start started commence commenced".split()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from mrag.planning.plan import Relation
 from mrag.planning.reading.frame import (

@@ -23,6 +23,7 @@ _PEOPLE: Final = (
 _HOLDING: Final = (
     r"hold|seat|fit|accommodate|sleep|take|carry|contain|host|handle|welcome|admit|house|transport"
 )
+_ROOM: Final = r"(?:have|has|with|offers?|provides?|having) (?:room|space|seats|seating|places|beds) for"
 _COMING: Final = (
     r"attend|visit|come to|came to|go to|went to|watch|see|saw|turned up at|turn up at|show up at"
 )
@@ -59,7 +60,8 @@ _MORE: Final = re.compile(
     rf"(?P<z>\s+than\b.+)$"
 )
 _THAN: Final = re.compile(
-    rf"(?i)^(?P<a>.+?) (?P<that>that |which |who )?(?:can |could )?(?:{_HOLDING})s? (?P<b>(?:more than"
+    rf"(?i)^(?P<a>.+?) (?P<that>that |which |who )?(?:can |could )?(?:(?:{_HOLDING})s?|{_ROOM}) "
+    rf"(?P<b>(?:more than"
     rf"|less than"
     rf"|fewer than|at least|at most|over|under|up to|exactly) [\d,.]+(?: thousand| million)?)"
     rf" (?:{_PEOPLE})(?P<z>.*)$"
