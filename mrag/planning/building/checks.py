@@ -198,7 +198,8 @@ def measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) -
         return False
     best = first.mention.candidates[0]
     info = schema.properties.get(best.term) if best.kind == "property" else None
-    return info is not None and info.kind == "text"
+    # "How high is the highest point" asks for the number that goes with that text.
+    return info is not None and info.kind == "text" and not is_superlative(best.name.split()[0].lower())
 
 
 def not_of_itself(plan: Plan) -> Plan:
