@@ -9,6 +9,7 @@ from rdflib import Literal, URIRef
 from mrag.generation.computed import AnswerCell
 from mrag.generation.result import Citation, Sentence
 from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.algebra.vocabulary import unit_of_days
 from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unknown
@@ -147,7 +148,8 @@ def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
         noun = reading.shown[0].replace("_", " ").rstrip("0123456789 ")
         if reading.plan.order and reading.plan.limit is not None and not aggregates(value):
             return row[0].label  # what is first by something else needs no name
-        return f"The {noun} is {row[0].label}{'%' if noun == 'percentage' else ''}."
+        unit = "%" if noun == "percentage" else f" {unit_of_days(value)}".rstrip()
+        return f"The {noun} is {row[0].label}{unit}."
     return _row(row)
 
 

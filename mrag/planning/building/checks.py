@@ -183,7 +183,12 @@ def made_possible(plan: Plan, question: str, schema: Schema) -> Plan:
     return united(plan, question) or plan
 
 
-def measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) -> bool:
+def unreadable(way: Segmentation, question: QuestionText, schema: Schema) -> bool:
+    """Return whether a question names two names of a kind for one, or measures what is but a text."""
+    return both_of_a_kind(way, question) or _measures_a_text(way, question, schema)
+
+
+def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) -> bool:
     """Return whether a question measures what is but a text: "how old is the coach of Hull"."""
     low = question.low
     if (

@@ -20,6 +20,7 @@ from mrag.planning.building.mentioning import Mentioning
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
+from mrag.planning.comparing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.comparing.others import beside_others
 from mrag.planning.comparing.owned import OWN
 from mrag.planning.comparing.pairs import set_side_by_side
@@ -27,18 +28,16 @@ from mrag.planning.comparing.sides import side_by_side
 from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
-from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, beside, but_not, denied, without
+from mrag.planning.composing.folding import either_fold, folded, without_fold
 from mrag.planning.composing.nested import (
     described,
     descriptions,
-    folded,
     identical,
     identity,
     inner_text,
     joined,
     outer_text,
-    without_fold,
 )
 from mrag.planning.composing.ratios import both_counts, halves
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
@@ -50,7 +49,7 @@ from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.reading.question import QuestionText, cut
-from mrag.planning.reading.segmentation import segmentations
+from mrag.planning.reading.segmentation import Segmentation, segmentations
 from mrag.planning.rephrasing.forms import more_than_other
 from mrag.planning.rephrasing.measured import measured
 from mrag.planning.rephrasing.money import paid
@@ -113,11 +112,7 @@ class Parser(Mentioning):
             given: What words of it stand for things that are described elsewhere.
             depth: How deep questions may still be nested.
         """
-        if (value := observed(text, lambda q: self._mentions(q, given), self.schema)) is not None:
-            text, given = value[0], {**given, **value[1]}
-        if (money := paid(text, self.schema, lambda: self._kinds(text, given))) is not None:
-            text, given = money[0], {**given, **money[1]}
-        text = measured(text, self.schema) or text
+        text, given = self._named_numbers(text, given)
         if not (question := cut(text)).words:
             return []
         if depth and (both := halves(text)) is not None:
@@ -147,28 +142,16 @@ class Parser(Mentioning):
             return drafts
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         unread = "unsupported" in kinds and not kinds & {"ratio", "percentage"}
-        if (
-            unread
-            or checks.both_of_a_kind(ways[0], question)
-            or checks.measures_a_text(ways[0], question, schema)
-        ):
+        if unread or checks.unreadable(ways[0], question, schema):
             # No other way of cutting the question may lose what it asks to compute.
             return []
-        asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)
-        split = checks.groups(ways[0])
-        flat = [
-            (replace(draft, guesses=draft.guesses + passed_over), way.score - ways[0].score)
-            for number, way in enumerate(ways[:4])
-            if asked <= checks.asked_kinds(way)
-            for draft in self._drafts(question, way, schema, flips=number < 2)
-            if checks.finds_extreme(draft.plan) or not extreme
-            for passed_over in [(split > checks.groups(way)) + 2 * checks.passes_over_or(way, draft.plan)]
-        ]
-        fold = without_fold(question) if depth else None
-        if fold is not None and (fold[2] or all(d.ignored for d, _ in flat)):
+        extreme = checks.says_extreme(ways[0], question)
+        flat = self._flat(question, ways, schema, extreme=extreme)
+        if depth and (fold := without_fold(question)) is not None:
             numbers = self._read(fold[1], given, depth - 1)
             whole = [(found, cost) for draft, cost in numbers if (found := folded(draft, fold[0]))]
-            return whole if fold[2] else flat + whole
+            if (told := either_fold(flat, whole, only=fold[2])) is not None:
+                return told
         inside = self._nested(question, mentions, given, depth) if depth else ()
         nested = [found for found in inside if checks.finds_extreme(found[0].plan) or not extreme]
         if any(superlative for _, _, superlative in nested):
@@ -178,6 +161,30 @@ class Parser(Mentioning):
             # What is said in a clause of its own is said of the thing before it.
             flat = [(replace(d, guesses=d.guesses + 1), cost) for d, cost in flat]
         return flat + [(draft, cost) for draft, cost, _ in nested]
+
+    def _named_numbers(
+        self, text: str, given: Mapping[str, Candidate]
+    ) -> tuple[str, Mapping[str, Candidate]]:
+        """Return a question with names for the numbers it asks for, and what words of it stand for."""
+        if (value := observed(text, lambda q: self._mentions(q, given), self.schema)) is not None:
+            text, given = value[0], {**given, **value[1]}
+        if (money := paid(text, self.schema, lambda: self._kinds(text, given))) is not None:
+            text, given = money[0], {**given, **money[1]}
+        return measured(text, self.schema) or text, given
+
+    def _flat(
+        self, question: QuestionText, ways: Sequence[Segmentation], schema: Schema, *, extreme: bool
+    ) -> list[tuple[Draft, float]]:
+        """Return drafts of a question that is read as one, with what the way of cutting it costs."""
+        asked, split = checks.asked_kinds(ways[0]), checks.groups(ways[0])
+        return [
+            (replace(draft, guesses=draft.guesses + passed_over), way.score - ways[0].score)
+            for number, way in enumerate(ways[:4])
+            if asked <= checks.asked_kinds(way)
+            for draft in self._drafts(question, way, schema, flips=number < 2)
+            if checks.finds_extreme(draft.plan) or not extreme
+            for passed_over in [(split > checks.groups(way)) + 2 * checks.passes_over_or(way, draft.plan)]
+        ]
 
     def _of_two(
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int

@@ -54,9 +54,9 @@ def with_average_named(text: str, schema: Schema) -> str:
         schema: The schema.
 
     Example:
-        >>> with_average_named("How much do goats weigh on average?", Schema())
+        >>> with_average_named("How much do goats weigh on average?", Schema({}, {}, ()))
         'What is the average weight of goats?'
-        >>> with_average_named("Who has a salary above the average and lives in Ulm?", Schema())
+        >>> with_average_named("Who has a salary above the average and lives in Ulm?", Schema({}, {}, ()))
         'Who has a salary above the average salary and lives in Ulm?'
     """
     how, much = _HOW.match(text), _MUCH.match(text)

@@ -58,6 +58,14 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"(?:an?|the|their) (?P<y>[a-z-]+(?: [a-z-]+)?)",
             r"Which \g<z> whose \g<y> is \g<x>?",
         ),
+        (
+            r"^(?:give me|give|show me|show|list|name|find|who (?:are|were)|which (?:are|were)|what (?:are"
+            r"|were)|tell me"
+            r"|return|get|display) (?:the )?(?:top )?(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d+) "
+            r"(?P<x>[\w-]+(?: [\w-]+)?) (?:who|that|which) (?:have |has |had )?"
+            r"(?P<r>[\w-]+ the (?:most|least|fewest|highest|lowest|greatest|smallest|largest)\b.*)",
+            r"Which \g<n> \g<x> \g<r>?",
+        ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
         (
             r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",

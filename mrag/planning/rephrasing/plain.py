@@ -23,7 +23,7 @@ def in_plain_words(text: str, schema: Schema, own: Mapping[tuple[str, str], str]
         own: Verbs of two words that names of the graph have, by root and particle.
 
     Example:
-        >>> in_plain_words("hey, which clubs were set up between 10 and 20 May 1949?", Schema(), {})
+        >>> in_plain_words("hey, which clubs were set up between 10 and 20 May 1949?", Schema({}, {}, ()), {})
         'which clubs were founded between 10 May 1949 and 20 May 1949?'
     """
     text = with_both_ends(with_single_verbs(rephrased(plainly(text)), own))
