@@ -250,6 +250,10 @@ SHARED = {
     "Which pupils attended a lesson of their own coach?": ["Gil Adler", "Ida Croft"],
     "Which pupils were booked for a lesson given by their own coach?": ["Gil Adler", "Ida Croft"],
     "Which tutors had more than 2 pupils in a lesson?": ["Cy Lund"],
+    "What is the salary of Cy Lund or Di Moss?": ["40", "50"],
+    "Minutes of Arioso or Ballade": ["4", "9"],
+    "In which years was Arioso or Dirge given?": ["2021", "2022"],
+    "Which pupils were booked for lessons given by Cy Lund?": ["Gil Adler", "Hal Brook", "Ida Croft"],
 }
 
 

@@ -66,7 +66,7 @@ class Builder(PlanVerbs):
         self._classes()
         later: list[FrameRestriction] = []
         for restriction in frame.restrictions:
-            if restriction.negated and not any(isinstance(n.place, Unknown) for n in self.graph.nodes):
+            if self._waits(restriction):
                 later.append(restriction)  # what it is said of is known only with what is shown
             else:
                 self._restrict(restriction)
@@ -77,6 +77,7 @@ class Builder(PlanVerbs):
         self.guesses += 2 * self._asks_for_its_subject()
         for restriction in later:
             self._restrict(restriction)
+        self._merge_alternatives()
         self._verbs()
         self._joinalike()
         for compared in frame.compared:
