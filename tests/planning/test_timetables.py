@@ -11,6 +11,7 @@ import pytest
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
+from mrag.planning.profile.abbreviations import spelt_out
 
 HEAD = """
 @prefix : <http://ferries.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -171,3 +172,10 @@ def test_averages_and_ranges(ferries: KnowledgeGraph, question: str, rows: list[
 )
 def test_what_cannot_be_is_refused(ferries: KnowledgeGraph, question: str) -> None:
     assert not compute(ferries, question).sure
+
+
+def test_short_names_are_spelt_out_by_their_comments() -> None:
+    assert spelt_out("dist_nm", "Nautical miles sailed on the charter.") == ("nautical miles sailed",)
+    assert spelt_out("lvl", "U = undergraduate") == ()
+    assert spelt_out("cap", "Maximum number of participants") == ("maximum number of participants",)
+    assert spelt_out("price", "What it costs") == ()

@@ -196,6 +196,7 @@ def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) 
         or len(low) < 5
         or positive(low[1]) is None
         or low[2] not in ("is", "was", "are", "were")
+        or any(map(is_superlative, low[3:]))
     ):
         return False
     first = next((i for i in way.items if i.mention is not None and i.start >= 3), None)

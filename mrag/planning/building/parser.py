@@ -150,7 +150,7 @@ class Parser(Mentioning):
         if depth and (fold := without_fold(question)) is not None:
             numbers = self._read(fold[1], given, depth - 1)
             whole = [(found, cost) for draft, cost in numbers if (found := folded(draft, fold[0]))]
-            if (told := either_fold(flat, whole, only=fold[2])) is not None:
+            if (told := either_fold(question, flat, whole, only=fold[2])) is not None:
                 return told
         inside = self._nested(question, mentions, given, depth) if depth else ()
         nested = [found for found in inside if checks.finds_extreme(found[0].plan) or not extreme]

@@ -74,17 +74,19 @@ def _of_each(text: str) -> str | None:
 Costed = list[tuple[Draft, float]]
 
 
-def either_fold(flat: Costed, whole: Costed, *, only: bool) -> Costed | None:
+def either_fold(question: QuestionText, flat: Costed, whole: Costed, *, only: bool) -> Costed | None:
     """Return the drafts of a question that folds the numbers of groups; None if it may as well fold none.
 
     Args:
+        question: The question.
         flat: Its drafts as it stands, with what each costs.
         whole: The drafts that fold numbers of groups.
         only: Whether no other reading will do.
     """
     if only:
         return whole
-    if any(not draft.ignored and _counts_things(draft) for draft, _ in whole):
+    counted = [cue for cue in cues(question.low) if cue.kind == "count"]
+    if len(counted) == 1 and any(not draft.ignored and _counts_things(draft) for draft, _ in whole):
         # The average number of things is one of counts, though a number may be called like them.
         return [(replace(draft, guesses=draft.guesses + 2), cost) for draft, cost in flat] + whole
     return flat + whole if all(draft.ignored for draft, _ in flat) else None

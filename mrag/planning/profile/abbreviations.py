@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import Final
 
 from mrag.text.names import name_parts
@@ -12,6 +13,8 @@ _SHORT_WORDS: Final = frozenset(
     "no and or the set bid bed bar sea air gas oil ore cat dog car bus war way aid ad url".split()
 )
 """Words of three letters or fewer that are no abbreviations."""
+_OF_WHAT: Final = frozenset("on in during for by at from when that which".split())
+"""Words behind which a comment says what a number is of, which is no part of its name."""
 _LONGEST: Final = 7
 """Words of the longest phrase that is taken for a name."""
 _VOWELS: Final = frozenset("aeiouy")
@@ -34,7 +37,12 @@ def spelt_out(name: str, comment: str) -> tuple[str, ...]:
     """
     head = re.split(r"[.,;:(=\n]", comment, maxsplit=1)[0].strip()
     said = [w for w in head.lower().split() if w not in ("the", "a", "an")]
-    if not 0 < len(said) <= _LONGEST or said[0] in ("whether", "true", "if", "is", "are"):
+    said = list(takewhile(lambda w: w not in _OF_WHAT, said))
+    if (
+        not 0 < len(said) <= _LONGEST
+        or len("".join(said)) < 4
+        or said[0] in ("whether", "true", "if", "is", "are")
+    ):
         return ()
     words = [part.lower() for word in re.split(r"[\W_]+", name) for part in name_parts(word)]
     if not any(_abbreviates(word, said) for word in words):
