@@ -204,8 +204,7 @@ def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) 
         return False
     best = first.mention.candidates[0]
     info = schema.properties.get(best.term) if best.kind == "property" else None
-    # "How high is the highest point" asks for the number that goes with that text.
-    return info is not None and info.kind == "text" and not is_superlative(best.name.split()[0].lower())
+    return info is not None and info.kind == "text"
 
 
 def not_of_itself(plan: Plan) -> Plan:
