@@ -19,6 +19,8 @@ from mrag.planning.reading.state import PARTICIPLES
 from mrag.text.english import AGENTS
 from mrag.text.tokens import content, is_stopword
 
+_DIRECT = 1.4
+"""What a way costs at most that leads through nothing else."""
 _HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
 
@@ -125,14 +127,16 @@ class PlanPeople(PlanChoices):
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
                 return node
-        ways = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=2.5)) is not None]
+        far = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=4.5)) is not None]
+        ways = [(cost, c) for cost, c in far if cost <= 2.5]
         if not ways:
             raise Unbuildable("nobody is in this graph")
         least = min(ways)[0]
-        # Of kinds that are as near, the largest holds the others.
-        near = [c for cost, c in ways if cost < least + 0.3]
+        # Of kinds that are as near, the largest holds the others; by records, the nearest need not be meant.
+        near = [c for cost, c in far if cost < least + (1.5 if least > _DIRECT else 0.3)]
         told = [c for c in near if self._told_by_verb(c)]
-        best = max(told or near, key=lambda c: (self.schema.classes[c].count, c))
+        nearest = [c for cost, c in ways if cost < least + 0.3]
+        best = max(told or nearest, key=lambda c: (self.schema.classes[c].count, c))
         above = self.schema.above
         if not told and any(best not in above(c) and c not in above(best) for c in near if c != best):
             self.guesses += 2  # patients and physicians are both people
