@@ -134,12 +134,9 @@ class Parser(Mentioning):
         if depth and (compared := self._contrasts(question, mentions, given, depth)):
             return compared[0]
         ways = segmentations(question, mentions, schema)
-        if (
-            depth
-            and (denial := denied(question, ways[0], self.schema)) is not None
-            and (drafts := self._denied(denial, given))
-        ):
-            return drafts
+        denial = denied(question, ways[0], self.schema) if depth else None
+        if denial is not None and (drafts := self._denied(denial, given)) != []:
+            return drafts or []  # what cannot be said cannot be denied
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         unread = "unsupported" in kinds and not kinds & {"ratio", "percentage"}
         if unread or checks.unreadable(ways[0], question, schema):
@@ -257,11 +254,13 @@ class Parser(Mentioning):
             self.schema,
         )
 
-    def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
-        """Return drafts of a question that denies a description of several parts."""
+    def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]] | None:
+        """Return drafts of a question that denies a description of several parts; None if it is not read."""
         affirmed = [d for d in self._best(denial.affirmed, given)[:3] if not d.ignored]
+        if not affirmed:
+            return None
         text = denial.base or next((t for d in affirmed if (t := anybody(d, self.schema))), "")
-        bases = [d for d in self._best(text, given)[:2] if not d.ignored] if affirmed and text else []
+        bases = [d for d in self._best(text, given)[:2] if not d.ignored] if text else []
         return [(d, 0.0) for b in bases[:1] for a in affirmed if (d := without(b, a)) is not None]
 
     def _best(self, text: str, given: Mapping[str, Candidate]) -> list[Draft]:
