@@ -19,6 +19,9 @@ _DENIED = re.compile(
 )
 """Words before a kind that a thing is not of."""
 
+_LIKE_A_VERB = 0.6
+"""How like the name of a property a verb is that says it of things of its classes."""
+
 
 @dataclass
 class PlanDenials(PlanConditions):
@@ -28,6 +31,8 @@ class PlanDenials(PlanConditions):
         graph = self.graph
         found = self.noun(noun)
         graph.near = ()
+        if {"all", "every", "each"} & {*self.question.low[max(0, noun.start - 3) : noun.start]}:
+            raise Unbuildable("not all is not none")
         if found.kind == "property":
             info = self.info(found)
             ends = [n for n in graph.nodes if n.typed and isinstance(n.place, Unknown)]
@@ -37,7 +42,7 @@ class PlanDenials(PlanConditions):
                 other = graph.fresh("other")
                 graph.without.append(Block((Pattern(other, URIRef(info.iri), ends[0].place),)))
                 return
-            if info.kind == "entity" and not any(set(n.classes) & set(info.domains) for n in graph.nodes):
+            if not info.flag and not any(set(n.classes) & set(info.domains) for n in graph.nodes):
                 # "Authors who never published in a journal": it is their papers that are published there.
                 patterns = self._reach(self._domains(found))
                 last = self._last_of(patterns)
@@ -59,9 +64,58 @@ class PlanDenials(PlanConditions):
                 # "Ships that are not tankers": tankers are ships.
                 graph.without.append(Block((Pattern(node.place, RDF.type, URIRef(found.term)),)))
                 return
-        patterns = self._reach([found.term])
+        patterns = self._by_a_verb(noun, found.term) or self._reach([found.term])
+        deeds = self._deeds(patterns)
         typed = Pattern(self._last_of(patterns), RDF.type, URIRef(found.term))
-        graph.without.append(Block((*patterns, typed)))
+        graph.without.append(Block((*patterns, typed, *deeds)))
+
+    def _by_a_verb(self, noun: Noun, cls: str) -> tuple[Pattern, ...]:
+        """Return the triple by which a verb leads to things of a class: "tasks that need no task"."""
+        nodes = [n for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
+        verbs = [n for n in self.frame.nouns if n.end <= noun.start and not n.role and nodes]
+        for verb, found in ((v, c) for v in verbs for c in v.candidates if c.score > _LIKE_A_VERB):
+            info = self.schema.properties.get(found.term)
+            if info is None or info.kind != "entity":
+                continue
+            kinds = {*nodes[0].classes}
+            ways = [
+                kinds & {*info.domains} and cls in info.ranges,
+                kinds & {*info.ranges} and cls in info.domains,
+            ]
+            if not any(ways):
+                continue
+            self.picked[verb.end] = found
+            self.graph.read.append(info.iri)
+            one, other = nodes[0].place, self.graph.fresh("other")
+            turned = self._is_done_to(verb) if all(ways) else not ways[0]
+            return (
+                Pattern(other, URIRef(info.iri), one) if turned else Pattern(one, URIRef(info.iri), other),
+            )
+        return ()
+
+    def _deeds(self, patterns: Sequence[Pattern]) -> list[Pattern]:
+        """Return what was not done to what leads to a kind: who is "not enrolled in any course".
+
+        Raises:
+            Unbuildable: If it is done to nothing on the way there.
+        """
+        found = list[Pattern]()
+        for noun in [n for n in self.frame.nouns if n.role == "denied"]:
+            deed = self.noun(noun)
+            domains = {deed.term} if deed.kind == "class" else {*self.info(deed).domains}
+            ends = {
+                end: {*(way.domains if end == p.subject else way.ranges)}
+                for p in patterns
+                if (way := self.schema.properties.get(str(p.predicate))) is not None
+                for end in (p.subject, p.object)
+                if isinstance(end, Unknown) and end not in self._places()
+            }
+            owner = next((e for e, classes in ends.items() if classes & domains), None)
+            if owner is None:
+                raise Unbuildable("denied of something else")
+            if deed.kind == "property":
+                found.append(Pattern(owner, URIRef(deed.term), self.graph.fresh("missing")))
+        return found
 
     def _last_of(self, patterns: Sequence[Pattern]) -> Unknown:
         """Return the end of a walk that leads from what the plan looks for."""

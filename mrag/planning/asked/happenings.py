@@ -22,6 +22,9 @@ _SURE = 0.45
 
 _BEEN = frozenset("is are was were be been being got get".split())
 
+_INSIDE = frozenset("in at during within on".split())
+_ONE = frozenset("a an one any some single".split())
+
 
 @dataclass
 class PlanHappenings(PlanTimes):
@@ -53,6 +56,19 @@ class PlanHappenings(PlanTimes):
         ]
         self.frame.read.update(verbs)
         return Aggregate("count", None, (self._unknown(event),))
+
+    def _counted_within(self, compared: Compared, counted: Noun) -> None:
+        """Count anew for each of what a bound is said of: "more than three goals in a match"."""
+        low = self.question.low
+        for noun in self.frame.nouns:
+            between = low[counted.end : noun.start]
+            told = len(between) > 1 and between[0] in _INSIDE and {*between[1:]} <= _ONE
+            node = self._node_of(noun) if told and not noun.role else None
+            if node is None or not isinstance(node.place, Unknown):
+                continue
+            if compared.negated:
+                raise Unbuildable("so many in none")
+            self.within.append(node.place)
 
     def _event(self, node: PlanNode, info: PropertyInfo) -> PlanNode:
         return self.graph.node_of(max(info.domains, key=lambda c: (info.domains[c], c)))

@@ -11,12 +11,17 @@ from mrag.planning.asked.deeds import doers, kinds_of_people
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past, root
-from mrag.planning.plan import Column, Expression, Number, Unknown
+from mrag.planning.lexical.words import is_past, is_role, root
+from mrag.planning.plan import Column, Comparison, Expression, Number, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
+from mrag.planning.reading.state import PARTICIPLES
 from mrag.text.english import AGENTS
 from mrag.text.tokens import content, is_stopword
+
+_DIRECT = 1.4
+"""What a way costs at most that leads through nothing else."""
+_HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
 
 @dataclass
@@ -26,6 +31,30 @@ class PlanPeople(PlanChoices):
     def _property(self, found: Candidate, noun: Noun | None, owner: PlanNode | None = None) -> Expression:
         """Return what a property stands for; `PlanExpressions` knows."""
         raise NotImplementedError
+
+    def _holders(self, found: Candidate, noun: Noun) -> Unknown | None:
+        """Return the things of which a flag holds, where a question is for these: "scholarship holders"."""
+        info = self.info(found)
+        said = bool(_HOLDERS & {*self.question.low[noun.end : noun.end + 1]})
+        if not info.flag or info.iri in self.graph.used or not (said or noun.role == "measure"):
+            return None
+        owner = self.graph.owner(self._domains(found), constants=False)
+        if not isinstance(owner.place, Unknown):
+            return None
+        true = Comparison(self.graph.value(owner, info), "=", info.truth_value(True))
+        self.graph.conditions.append(true)
+        self.frame.read.update({noun.end} if said else ())
+        return owner.place
+
+    def _is_done_to(self, verb: Noun) -> bool:
+        """Return whether a verb leads from what it is done to: "cited by", "required for", "advises"."""
+        low, behind = self.question.low, "".join(self.question.low[verb.end : verb.end + 1])
+        noun, found = low[verb.start - 1] in ("a", "an", "the"), self.noun(verb)
+        passive = noun or is_past(low[verb.end - 1]) or low[verb.end - 1] in PARTICIPLES
+        passive = "by" in (low[verb.end - 1], behind) or (passive and behind == "for")
+        head, said = found.name.lower().split()[-1], low[verb.start]
+        agent = is_role(head) and not is_role(said.removesuffix("s")) and root(head) == root(said)
+        return passive != (agent or found.inverse)
 
     def _other_end(self) -> PlanNode | None:
         """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""
@@ -98,14 +127,16 @@ class PlanPeople(PlanChoices):
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
                 return node
-        ways = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=2.5)) is not None]
+        far = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=4.5)) is not None]
+        ways = [(cost, c) for cost, c in far if cost <= 2.5]
         if not ways:
             raise Unbuildable("nobody is in this graph")
         least = min(ways)[0]
-        # Of kinds that are as near, the largest holds the others.
-        near = [c for cost, c in ways if cost < least + 0.3]
+        # Of kinds that are as near, the largest holds the others; by records, the nearest need not be meant.
+        near = [c for cost, c in far if cost < least + (1.5 if least > _DIRECT else 0.3)]
         told = [c for c in near if self._told_by_verb(c)]
-        best = max(told or near, key=lambda c: (self.schema.classes[c].count, c))
+        nearest = [c for cost, c in ways if cost < least + 0.3]
+        best = max(told or nearest, key=lambda c: (self.schema.classes[c].count, c))
         above = self.schema.above
         if not told and any(best not in above(c) and c not in above(best) for c in near if c != best):
             self.guesses += 2  # patients and physicians are both people

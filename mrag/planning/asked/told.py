@@ -9,7 +9,7 @@ from mrag.planning.asked.frequency import PlanFrequency
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.plan import Column, Expression, Unknown
+from mrag.planning.plan import Column, DatePart, Expression, Number, Unknown
 from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output
 from mrag.planning.schema import PropertyInfo
 
@@ -107,3 +107,25 @@ class PlanTold(PlanFrequency):
         best, way = max(options, key=lambda o: (o[0].score, o[0].term))
         self.matches.append(best.score)
         return self._property(best, None, node), (way == "greatest") != bool(ordering.descending)
+
+    def _by_unnamed(self, ordering: Ordering, columns: Sequence[Column]) -> Expression | None:
+        """Return the time or number that orders what is shown: "most recent first"; None if none does."""
+        shown, patterns = [c.value for c in columns], self.graph.patterns
+        if not ordering.by or ordering.measure is not None:
+            return None
+        if ordering.by == "number":
+            return next((v for v in reversed(shown) if not isinstance(v, Unknown)), None)
+        if parts := [v for v in shown if isinstance(v, DatePart)]:
+            return parts[-1]
+        node = self._node_shown(columns)
+        said = {p.object: i for p in patterns if (i := self.schema.properties.get(str(p.predicate)))}
+        values = [u for v in shown for u in (v, getattr(v, "value", None)) if isinstance(u, Unknown)]
+        own = [p.object for p in patterns if node is not None and p.subject == node.place]
+        for value in (*reversed(values), *own):
+            if value in said and self._timely(said[value]) and isinstance(value, Unknown):
+                return value if said[value].kind == "date" else Number(value)
+        infos = self.schema.properties.values()
+        dates = [i for i in infos if node is not None and {*i.domains} & {*node.classes} and self._timely(i)]
+        if node is None or len(dates) != 1:
+            raise Unbuildable("by which time?")
+        return self.graph.number(node, dates[0])

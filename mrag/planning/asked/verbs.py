@@ -30,9 +30,11 @@ _SUPPORTING = frozenset(
 
 _VERBS_OF_RELATION = frozenset(
     "flow touch pass cross lie run go goe lead stand serve work live situat surround "
-    "write written wrote publish leave left post posted submit submitt".split()
+    "write written wrote publish leave left post posted submit submitt host stage".split()
 )
 """Verbs that say no more than that things are related, where the graph has one way only to relate them."""
+
+_LEADING = frozenset(map(root, ("run", "lead", "ran", "led")))
 
 _LIGHT = frozenset(
     "represent represented involve involved back backed see saw seen play played attend attended "
@@ -60,13 +62,16 @@ class PlanVerbs(PlanExtremes):
         places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
         open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
         named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
-        if len(open_) != 1 or len(named) != 1 or low[verb.end : verb.end + 1] == ["of"]:
+        if low[verb.end : verb.end + 1] == ["of"] or not named or len(open_) + len(named) != 2:
             return
-        passive = "by" in (low[verb.end - 1], *low[verb.end : verb.end + 1])
-        first, last = open_[0].place, named[0].place
-        if (places[str(last)] < verb.start) != passive:
+        named.sort(key=lambda n: places[str(n.place)])
+        if not open_ and not places[str(named[0].place)] < verb.start < places[str(named[1].place)]:
+            return
+        first, last = (*open_, *named)
+        turned = bool(open_) and places[str(last.place)] < verb.start
+        if turned != self._is_done_to(verb):
             first, last = last, first
-        self.graph.add(first, info.iri, last)
+        self.graph.add(first.place, info.iri, last.place)
 
     def _counts(self) -> set[int]:
         """Return where words name numbers, with a participle behind: "number of papers cited"."""
@@ -86,7 +91,8 @@ class PlanVerbs(PlanExtremes):
             for n in (c.right, c.left)
             if n is not None and at < n.start < at + 7
         ]
-        return any(self._kind_of(n) == "number" for n in nouns)
+        by = any(c.adjective and at < c.at < at + 7 for c in self.frame.compared)  # "lasted longer than"
+        return by or any(self._kind_of(n) == "number" for n in nouns)
 
     def _verb_of_used(self, word: Word, at: int) -> bool:
         """Return whether a verb only says that things have what the plan shows: "what does a dose cost".
@@ -148,5 +154,7 @@ class PlanVerbs(PlanExtremes):
         known = {word.low, word.stem, word.token.key, root(word.low)} & _VERBS_OF_RELATION
         if not (known or light) or is_role(word.low):
             return False  # a publisher is no author, though both have published
+        if self.frame.asks == "who" and root(word.low) in _LEADING:
+            return False  # who runs a bank is not anybody who works there
         said = word.low in _DEEDS or word.stem in _DEEDS
         return not (said and any(self.joins.rivals(iri) for iri in self.graph.used))

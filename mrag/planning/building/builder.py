@@ -62,10 +62,11 @@ class Builder(PlanVerbs):
         self.context = self._context()
         self.picked: dict[int, Candidate] = {}
         self.having: list[Condition] = []
+        self.within = []
         self._classes()
         later: list[FrameRestriction] = []
         for restriction in frame.restrictions:
-            if restriction.negated and not any(isinstance(n.place, Unknown) for n in self.graph.nodes):
+            if self._waits(restriction):
                 later.append(restriction)  # what it is said of is known only with what is shown
             else:
                 self._restrict(restriction)
@@ -76,6 +77,7 @@ class Builder(PlanVerbs):
         self.guesses += 2 * self._asks_for_its_subject()
         for restriction in later:
             self._restrict(restriction)
+        self._merge_alternatives()
         self._verbs()
         self._joinalike()
         for compared in frame.compared:
@@ -228,7 +230,11 @@ class Builder(PlanVerbs):
                 self.guesses += 2  # one of all is not one of each
         if self.having and columns and all(aggregates(c.value) for c in columns):
             return self._groups_counted(where, columns)
-        return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)
+        if self.within and any(aggregates(c.value) for c in columns):
+            raise Unbuildable("two numbers of other groups")
+        return Plan(
+            where, tuple(columns), tuple(self.within), tuple(self.having), tuple(order), limit, offset, ties
+        )
 
     def _not_its_own(self, columns: Sequence[Column], numbers: Sequence[Expression]) -> None:
         """Refuse to count or sum what is itself told by a superlative: "how much is the cheapest lamp"."""
@@ -260,7 +266,7 @@ class Builder(PlanVerbs):
         if len(number.of) != 1 or number.value is not None or not number.where.empty:
             raise Unbuildable("a number of what?")
         thing = number.of[0]
-        inner = Plan(where, (Column(thing, thing.name),), (), tuple(self.having))
+        inner = Plan(where, (Column(thing, thing.name),), tuple(self.within), tuple(self.having))
         return Plan(Block(plans=(inner,)), tuple(columns))
 
     def _ignored(self) -> tuple[str, ...]:
@@ -287,6 +293,8 @@ class Builder(PlanVerbs):
         named = [self.picked.get(r.mention.end) for r in self.frame.restrictions if r.noun is noun]
         if info is None or info.kind not in ("entity", "text") or len(named) != 1 or named[0] is None:
             return False
+        if self.question.low[noun.end - 1] == "by" and not self._used(found):
+            return True  # who was "taught by" somebody may be advised by others
         compared = any(noun in (c.left, c.right) for c in self.frame.compared)
         if named[0].kind == "value" and found.kind == "property":
             return not compared and found.term not in named[0].properties

@@ -62,6 +62,24 @@ def without_each_other(mentions: Sequence[NameMention]) -> list[NameMention]:
     return found
 
 
+def named_as_a_whole(mentions: Sequence[NameMention], size: int) -> Sequence[Candidate]:
+    """Return what all of some words may name together, as does a name with its kind: "the Main river".
+
+    Args:
+        mentions: What the words may name.
+        size: How many words there are, without articles.
+    """
+    if whole := [m for m in mentions if m.end - m.start >= size]:
+        return whole[0].candidates
+    for one in mentions:
+        for kind in mentions:
+            classes = {c.term for c in kind.candidates if c.kind == "class"}
+            found = [c for c in one.candidates if c.kind == "entity" and classes & {*c.classes}]
+            if found and one.end == kind.start and kind.end - one.start == size:
+                return found
+    return ()
+
+
 def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     """Return a mention without classes whose head noun is not said: "European" is no European product."""
     if mention.end - mention.start > 1 and question.low[mention.end - 1] in ("named", "called"):
@@ -287,7 +305,27 @@ def loose(kinds: Sequence[Unknown], where: Block, columns: Sequence[Column]) -> 
     for column in columns:
         shown = (*parts(column.value), *getattr(column.value, "of", ()))
         used |= {u for u in shown if isinstance(u, Unknown)}
-    return any(kind not in used for kind in kinds)
+    return any(kind not in used for kind in kinds) or _adrift(kinds, where, columns)
+
+
+def _adrift(kinds: Sequence[Unknown], where: Block, columns: Sequence[Column]) -> bool:
+    """Return whether one of some things has to do with what is shown only as both have to do with a name.
+
+    Who majors in a subject and any course of that subject are not related by that.
+    """
+    shown = {
+        u for c in columns for u in (*parts(c.value), *getattr(c.value, "of", ())) if isinstance(u, Unknown)
+    }
+    linked = [{p.subject, p.object} for p in where.patterns if p.predicate != RDF.type]
+    linked += [set(mentioned(Block(conditions=(c,)))) for c in where.conditions]
+    linked += [set().union(*(mentioned(b) for b in some)) for some in where.either]
+    reached, before = set(shown), -1
+    while before != len(reached):
+        before = len(reached)
+        for some in linked:
+            unknown = {u for u in some if isinstance(u, Unknown)}
+            reached |= unknown if unknown & reached else set()
+    return bool(shown) and not {*kinds} <= reached
 
 
 def passes_over_or(way: Segmentation, plan: Plan) -> bool:

@@ -14,6 +14,7 @@ from mrag.planning.plan import (
     Block,
     Condition,
     Plan,
+    Unknown,
 )
 from mrag.planning.reading.frame import (
     Frame,
@@ -112,6 +113,7 @@ class PlanChoices:
     context: list[tuple[str, int]] = field(init=False)
     picked: dict[int, Candidate] = field(init=False, default_factory=dict)
     having: list[Condition] = field(init=False, default_factory=list)
+    within: list[Unknown] = field(init=False, default_factory=list)
 
     def _hints(self) -> dict[str, float]:
         return {w.stem: 1.0 for w in self.question.words if not is_stopword(w.token.key)}

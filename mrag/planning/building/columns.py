@@ -99,7 +99,9 @@ class PlanColumns(PlanTold):
             order.append(Order(hidden.name, top.direction == "greatest"))
         for ordering in frame.orders:
             if ordering.adjective:
-                value, ordering.descending = self._by_adjective(ordering, columns)
+                by, ordering.descending = self._by_adjective(ordering, columns)
+                key = self._hidden(by, columns, names, TimeUnit("year", 0))
+            elif (value := self._by_unnamed(ordering, columns)) is not None:
                 key = self._hidden(value, columns, names, TimeUnit("year", 0))
             elif ordering.measure is None:
                 key = columns[-1] if frame.measures and ordering.descending is not None else columns[0]

@@ -233,7 +233,9 @@ class PlanConditions(PlanHappenings):
         """Return the property that an adjective compares: "longer than"."""
         adjective = compared.adjective
         measures = self.dimension(adjective) if adjective else counted_in(compared.unit, self.schema)
-        options = self._said_of(measures, compared.left)
+        asked = next((o.noun if isinstance(o, FrameMeasure) else o for o in self.frame.outputs), None)
+        of_asked = asked if adjective and isinstance(asked, Noun) else None
+        options = self._said_of(measures, compared.left or of_asked)
         if not adjective and len(options) != 1:
             raise Unbuildable("compared with what?")
         if not options:
@@ -308,6 +310,7 @@ class PlanConditions(PlanHappenings):
         if named is not None and named.end == compared.at and self.noun(named, "number").kind == "class":
             self.guesses += 3  # "customer 5" is sooner called so than said to have five of something
         count = self._measure(FrameMeasure("count", noun))
+        self._counted_within(compared, noun)
         kind = self.schema.classes.get(self.noun(noun).term)
         if kind is not None and compared.value > kind.count:
             self.guesses += 2  # "more than 10000" of eighteen lots are none of these

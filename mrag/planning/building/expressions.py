@@ -49,10 +49,9 @@ class PlanExpressions(PlanPeople):
             return value if info.kind == "number" else DatePart(part, value)
         if isinstance(output, FrameMeasure):
             return self._measure(output)
-        found = self.noun(output)
-        if found.kind == "class":
+        if (found := self.noun(output)).kind == "class":
             return self.graph.node_of(found.term, typed=True).place
-        return self._property(found, output)
+        return self._holders(found, output) or self._property(found, output)
 
     def _property(self, found: Candidate, noun: Noun | None, owner: PlanNode | None = None) -> Expression:
         info = self.info(found)
@@ -196,13 +195,15 @@ class PlanExpressions(PlanPeople):
         if found.kind == "class":
             if measure.money:
                 return self._money(found.term, function or "sum")
-            if function == "average":
-                raise Unbuildable("an average of things")
+            if function == "average" or (function == "sum" and self.question.low[:2] == ["how", "much"]):
+                raise Unbuildable("things are no number")
             if (other := self._related(found.term, measure.noun)) is not None:
                 return Aggregate("count", None, (self._unknown(other),))
             node = self.graph.node_of(found.term, typed=True)
             return Aggregate("count", None, (self._unknown(node),))
         info = self.info(found)
+        if function == "count" and (holders := self._holders(found, measure.noun)) is not None:
+            return Aggregate("count", None, (holders,))
         value = self._property(found, measure.noun)
         if function is None:
             return value
@@ -237,11 +238,11 @@ class PlanExpressions(PlanPeople):
                 and cls in info.domains
                 and cls in info.ranges
             ):
-                node, other = (
-                    self.graph.node_of(cls, typed=True),
-                    self.graph.node_of(cls, typed=True, new=True),
-                )
-                self.graph.add(node.place, info.iri, other.place)
+                node = self.graph.node_of(cls, typed=True)
+                other = self.graph.node_of(cls, typed=True, new=True)
+                ends = (node.place, other.place)
+                one, far = reversed(ends) if self._is_done_to(verb) else ends
+                self.graph.add(one, info.iri, far)
                 return other
         return None
 

@@ -72,8 +72,8 @@ class JoinGraph:
         if iri not in self._twice:
             own = {(s.source, s.target) for found in self._steps.values() for s, _ in found
                    if s.property == iri and s.forward}  # fmt: skip
-            ends = [{s.target for s, _ in found if s.forward} for found in self._steps.values()]
-            self._twice[iri] = any(a in e and b in e for a, b in own for e in ends if a != b)
+            ends = [(c, {s.target for s, _ in found if s.forward}) for c, found in self._steps.items()]
+            self._twice[iri] = any({a, b} <= e and c not in (a, b) for a, b in own for c, e in ends if a != b)
         return self._twice[iri]
 
     def path(

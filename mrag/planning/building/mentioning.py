@@ -46,8 +46,7 @@ class Mentioning(Drafting):
         """Return what some words may name as a whole, best first."""
         question = cut(text)
         low = [w for w in question.low if w not in ("the", "a", "an", "that", "of")]
-        whole = [m for m in self._mentions(question, {}) if m.end - m.start >= len(low)]
-        return whole[0].candidates if whole else ()
+        return checks.named_as_a_whole(self._mentions(question, {}), len(low))
 
     def _mentions(self, question: QuestionText, given: Mapping[str, Candidate]) -> list[NameMention]:
         found = [NameMention(n, n + 1, (c,)) for n, w in enumerate(question.low) if (c := given.get(w))]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
+from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.expressions import PlanExpressions
 from mrag.planning.building.literals import text_is
@@ -30,7 +31,7 @@ class PlanNames(PlanExpressions):
     def _classes(self) -> None:
         beside = {id(r.noun) for r in self.frame.restrictions if r.noun is not None}
         for noun in self.frame.nouns:
-            if noun.role == "missing":
+            if noun.role in ("missing", "denied"):
                 continue
             want = "number" if noun.role in ("compared", "order") else self._asked_for(noun)
             measures = [m for m in self._measures() if m.noun is noun]
@@ -134,6 +135,10 @@ class PlanNames(PlanExpressions):
             return
         if restriction.either >= 0:
             graph.near = hints
+            if (own := self._owner_like(found)) is not None:
+                alike = (Comparison(own.place, "=", URIRef(c.term)) for c in same)
+                self._alternatives(restriction, tuple(Block(conditions=(c,)) for c in alike))
+                return
             self._alternatives(
                 restriction, tuple(Block(self._reach(c.classes, URIRef(c.term))) for c in same)
             )
@@ -296,4 +301,18 @@ class PlanNames(PlanExpressions):
 
     def _merge_alternatives(self) -> None:
         for number in sorted(self._pending):
-            self.graph.either.append(tuple(self._pending[number]))
+            self.graph.either.append(tuple(self._pending.pop(number)))
+
+    def _waits(self, restriction: FrameRestriction) -> bool:
+        """Return whether it is known only with what is shown what a name is said of: "rooms of A or B"."""
+        one_of = restriction.either >= 0 and not restriction.listed
+        thing = restriction.mention.candidates[0].kind == "entity"
+        alone = not any(isinstance(n.place, Unknown) for n in self.graph.nodes)
+        return (restriction.negated or (one_of and thing)) and alone
+
+    def _owner_like(self, found: Candidate) -> PlanNode | None:
+        """Return the thing of the class of a name whose properties are shown: the "salary of Ada or Ben"."""
+        shown = {p.subject for p in self.graph.patterns}
+        kinds = {n.term for noun in self.frame.nouns for n in noun.candidates[:1] if n.kind == "class"}
+        nodes = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and n.place in shown]
+        return next((n for n in nodes if {*n.classes} & {*found.classes} and not {*n.classes} & kinds), None)

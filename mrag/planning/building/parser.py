@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 from rdflib import URIRef
@@ -20,6 +21,8 @@ from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
 from mrag.planning.comparing.contrasts import contrasted, contrasts, counts_unread
+from mrag.planning.comparing.others import beside_others
+from mrag.planning.comparing.owned import OWN
 from mrag.planning.comparing.pairs import set_side_by_side
 from mrag.planning.comparing.sides import side_by_side
 from mrag.planning.composing.alongside import also_told
@@ -37,8 +40,6 @@ from mrag.planning.composing.nested import (
     outer_text,
 )
 from mrag.planning.composing.ratios import both_counts, halves
-from mrag.planning.composing.relatives import compared_with, relative_of
-from mrag.planning.composing.sames import after_event, compared_with_event, shared_value, sharing
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
 from mrag.planning.composing.unions import both_times, either_said, of_either
 from mrag.planning.composing.universal import claim_of, universal
@@ -133,12 +134,9 @@ class Parser(Mentioning):
         if depth and (compared := self._contrasts(question, mentions, given, depth)):
             return compared[0]
         ways = segmentations(question, mentions, schema)
-        if (
-            depth
-            and (denial := denied(question, ways[0], self.schema)) is not None
-            and (drafts := self._denied(denial, given))
-        ):
-            return drafts
+        denial = denied(question, ways[0], self.schema) if depth else None
+        if denial is not None and (drafts := self._denied(denial, given)) != []:
+            return drafts or []  # what cannot be said cannot be denied
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         unread = "unsupported" in kinds and not kinds & {"ratio", "percentage"}
         if unread or checks.unreadable(ways[0], question, schema):
@@ -189,36 +187,28 @@ class Parser(Mentioning):
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
     ) -> list[tuple[Draft, float]] | None:
         """Return drafts of a question whether one of two things holds, is another, or is alike; else None."""
+        best = partial(self._best, given=given)
         if split := alternatives(question, mentions):
-            best = [found[0] for text in split if (found := self._best(text, given))]
-            if len(best) == len(split) and (draft := either(best)) is not None:
+            firsts = [found[0] for text in split if (found := best(text))]
+            if len(firsts) == len(split) and (draft := either(firsts)) is not None:
                 return [(draft, 0.0)]
         if (parts := either_said(question, mentions)) is not None:
-            sides = ([d for d in self._best(t, given)[:3] if not d.ignored] for t in parts)
+            sides = ([d for d in best(t)[:3] if not d.ignored] for t in parts)
             both = [d for a, b in product(*sides) if (d := of_either(a, b)) is not None]
             if both:
                 return [(draft, 0.0) for draft in both[:2]]
         if (times := both_times(question.text)) is not None:
-            sides = ([d for d in self._best(t, given)[:1] if not d.ignored] for t in times)
+            sides = ([d for d in best(t)[:1] if not d.ignored] for t in times)
             return [(d, 0.0) for a, b in product(*sides) if (d := beside(a, b)) is not None]
         if (apart_from := but_not(question, mentions)) is not None:
             return self._denied(apart_from, given) or None
         if (same := identity(question, mentions)) is not None:
             things = self._read(same[1], given, depth - 1)
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
-        if (relative := relative_of(question.text)) is not None:
-            others = compared_with(relative, lambda t: self._best(t, given), self._named, self.schema)
-            return [(draft, 0.0) for draft in others if self._checked(draft)] or None
-        if (event := after_event(question.text)) is not None:
-            later = [
-                d for d in compared_with_event(event, lambda t: self._best(t, given)) if self._checked(d)
-            ]
-            if later:
-                return [(draft, 0.0) for draft in later]
-        if (shared := shared_value(question.text)) is not None:
-            alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
-            return [(draft, 0.0) for draft in alike if self._checked(draft)] or None
-        return None
+        others = beside_others(
+            question.text, best, lambda t, c: self._best(t, {**given, OWN: c}), self._named, self.schema
+        )
+        return None if others is None else [(draft, 0.0) for draft in others if self._checked(draft)]
 
     def _contrasts(
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
@@ -264,11 +254,13 @@ class Parser(Mentioning):
             self.schema,
         )
 
-    def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]]:
-        """Return drafts of a question that denies a description of several parts."""
+    def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]] | None:
+        """Return drafts of a question that denies a description of several parts; None if it is not read."""
         affirmed = [d for d in self._best(denial.affirmed, given)[:3] if not d.ignored]
+        if not affirmed:
+            return None
         text = denial.base or next((t for d in affirmed if (t := anybody(d, self.schema))), "")
-        bases = [d for d in self._best(text, given)[:2] if not d.ignored] if affirmed and text else []
+        bases = [d for d in self._best(text, given)[:2] if not d.ignored] if text else []
         return [(d, 0.0) for b in bases[:1] for a in affirmed if (d := without(b, a)) is not None]
 
     def _best(self, text: str, given: Mapping[str, Candidate]) -> list[Draft]:

@@ -30,7 +30,9 @@ _WITH = r"(?:(?:that |which |who )?(?:share|shares|have|has|with|of|having|in|fr
 _SAME = re.compile(
     rf"(?i)^(?P<outer>.+?) (?:{_IN}(?:the|that) (?:very )?same (?P<unit>{'|'.join(_UNITS)})"
     rf" (?P<as>as|that|in which|on which|when)|{_IN}the (?P<one>{'|'.join(_UNITS)})"
-    rf" (?P<rel>that|in which|on which|when)|{_WITH}the (?:very )?same (?P<what>\w+(?: \w+){{0,3}}?) as)"
+    rf" (?P<rel>that|in which|on which|when)|{_WITH}the (?:very )?same (?P<what>\w+(?: \w+){{0,3}}?) as"
+    r"|(?:that |which |who )?(?:share|shares|shared|sharing) (?:an?|the(?: same)?|their|its|his|her)"
+    r" (?P<shared>\w+(?: \w+){0,3}?) with)"
     r" (?P<rest>.+?)\W*$"
 )
 _AFTER = re.compile(
@@ -55,6 +57,7 @@ class SharedValue:
         what: The words for the property.
         other: The words for what it is shared with.
         same: Whether it is said that the value is the same, so that the other thing is left out.
+        shares: Whether it says so by a verb, which says nothing where the value is not found.
     """
 
     outer: str
@@ -62,21 +65,28 @@ class SharedValue:
     what: str
     other: str
     same: bool
+    shares: bool = False
 
 
 def shared_value(text: str) -> SharedValue | None:
     """Return what a question says two things share; None if it says nothing of the kind.
 
     Example:
-        >>> shared_value("Which nurses were hired in the same year as Ada?")
-        SharedValue(outer='Which nurses were hired', part='year', what='', other='Ada', same=True)
+        >>> shared = shared_value("Which nurses were hired in the same year as Ada?")
+        >>> shared.outer, shared.part, shared.other
+        ('Which nurses were hired', 'year', 'Ada')
     """
     match = _SAME.match(text)
     if match is None:
         return None
     unit = (match["unit"] or match["one"] or "").lower()
     return SharedValue(
-        match["outer"], _UNITS.get(unit), match["what"] or "", match["rest"], match["one"] is None
+        match["outer"],
+        _UNITS.get(unit),
+        match["what"] or match["shared"] or "",
+        match["rest"],
+        match["one"] is None,
+        match["shared"] is not None,
     )
 
 
@@ -188,10 +198,10 @@ def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Ite
         if cls is None or outer.ignored:
             continue
         kinds = {cls, *schema.above(cls)}
-        for found in properties[:3]:
+        for found in [*properties[:3], *_leading_to(shared.what, kinds, named, schema)]:
             info = schema.properties.get(found.term)
             thing = next((c for c in things if {*c.classes} & {cls} or kinds & {*c.classes}), None)
-            if info is None or thing is None or info.kind == "entity" or not kinds & {*info.domains}:
+            if info is None or thing is None or not kinds & {*info.domains}:
                 continue
             place = next(p.subject for p in outer.plan.where.patterns if str(p.object) == cls)
             value = _apart(identifier(info.names[0] if info.names else "value"), outer.plan)
@@ -205,6 +215,13 @@ def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Ite
                 URIRef(thing.term),
             )
             return
+
+
+def _leading_to(what: str, kinds: set[str], named: Named, schema: Schema) -> list[Candidate]:
+    """Return the one property by which things have something of a class that is named: "share a stadium"."""
+    classes = {c.term for c in named(what) if c.kind == "class" and c.score > 0.9}
+    infos = [i for i in schema.properties.values() if kinds & {*i.domains} and classes & {*i.ranges}]
+    return [Candidate("property", i.iri, 0.85, i.names[0], "meaning") for i in infos if len(infos) == 1]
 
 
 def _kind(draft: Draft, schema: Schema) -> str | None:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from mrag.planning.derived.property import DerivedProperty, DerivedWords, properties_of, words_of
 from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.synonyms import DIMENSIONS
 from mrag.planning.lexical.words import root
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.units import unit_of
@@ -266,7 +267,8 @@ def said_to_last(
     spans = [
         i for i in schema.properties.values() if isinstance(i, DerivedProperty) and i.iri.startswith(_SPAN)
     ]
-    for at, word in enumerate(question.low):
+    stated = _is_stated(mentions, schema)
+    for at, word in enumerate(question.low) if not stated else ():
         duration = (word.removesuffix("s") in _LASTING or _length(question.low, at)) and at not in named
         if (duration or (word in _LAST and _timed(question, at))) and spans:
             yield (
@@ -278,6 +280,19 @@ def said_to_last(
                     if i.first is not None and i.second is not None
                 ],
             )
+
+
+def _is_stated(mentions: Sequence[NameMention], schema: Schema) -> bool:
+    """Return whether things that are named have a number that says how long they last."""
+    classes = {c.term for m in mentions for c in m.candidates[:1] if c.kind == "class" and c.score > 0.9}
+    called = {*DIMENSIONS["long"][1].split()}
+    numbers = (i for i in schema.properties.values() if i.kind == "number" and classes & {*i.domains})
+    return any(
+        called & {*name.lower().split()}
+        for i in numbers
+        if not isinstance(i, DerivedProperty)
+        for name in i.names
+    )
 
 
 def _length(low: Sequence[str], at: int) -> bool:

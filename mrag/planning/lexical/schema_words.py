@@ -120,6 +120,9 @@ class SchemaWords:
                 self._by_bag[frozenset(name.weighty)].append(at)
             for r in dict.fromkeys(name.weighty):
                 self._by_root[r].append(at)
+        for at, said in _times_of_deeds(schema, self.names):
+            for verb in (self.names[at].weighty[0], f"{self.names[at].weighty[0]}e"):
+                self._by_bag[frozenset((verb, root(said)))].append(at)
         self._by_unit: defaultdict[str, list[int]] = defaultdict(list)
         for at, name in enumerate(self.names):
             for word in _UNITS.get(name.keys[-1], ()) if name.kind == "property" else ():
@@ -216,6 +219,19 @@ def _with_synonyms(roots: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield (*roots[:at], other, *roots[at + 1 :])
 
 
+def _times_of_deeds(schema: Schema, names: Sequence[SchemaName]) -> Iterator[tuple[int, str]]:
+    """Yield properties called by what was done, with words for the time: the "date of hiring" of `hired`."""
+    for at, name in enumerate(names):
+        info = schema.properties.get(name.term)
+        if info is None or name.inverse or len(name.keys) > 1 or not is_past(name.keys[0]):
+            continue
+        years = [int(v) for v in (info.minimum, info.maximum) if v.isdigit()]
+        if info.kind == "date":
+            yield from ((at, "date"), (at, "day"))
+        elif info.kind == "number" and len(years) == 2 and years[0] > 1000 and years[1] < 2200:
+            yield at, "year"
+
+
 def _names(schema: Schema) -> Iterator[SchemaName]:
     for c in schema.classes.values():
         yield from _of("class", c.iri, c.names, False)
@@ -248,7 +264,9 @@ def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:
     for p in schema.properties.values():
         said = [word for word in words_in(p.comment) if fold(word)]
         label = p.names[0] if p.names else p.iri
-        for pair in dict.fromkeys(pairwise(said)):
+        # The "year of admission" is the admission year.
+        turned = [(said[i + 1], said[i - 1]) for i, w in enumerate(said[:-1]) if i and w.lower() == "of"]
+        for pair in dict.fromkeys([*pairwise(said), *turned]):
             if not any(is_empty(fold(word)) for word in pair):
                 roots = tuple(root(word) for word in pair)
                 found[roots].append(SchemaName("property", p.iri, label, roots, roots))

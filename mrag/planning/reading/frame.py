@@ -6,6 +6,7 @@ A frame is between words and plan: it knows roles, not yet joins.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal as OneOf
 from typing import TypeAlias
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -77,7 +78,7 @@ class Compared:
         right: The property or thing behind it.
         adjective: The adjective that says what is compared: "longer".
         fold: A fold of what is compared: "an average rating above 4".
-        negated: Whether it must not hold.
+        negated: Whether the question denies it, so that the relation is turned.
         at: Index of the word where it stands.
         either: Whether it is an alternative to the one before it: "semester 1 or 2".
         unit: The unit that was said with the number.
@@ -161,11 +162,13 @@ class Ordering:
         measure: What orders them.
         descending: Whether the greatest is first.
         adjective: The adjective that says what orders them: "newest first".
+        by: Whether it is by a "time" or a "number" that is not named: "most recent first", "highest first".
     """
 
     measure: FrameMeasure | None = None
     descending: bool | None = None
     adjective: str = ""
+    by: OneOf["", "time", "number"] = ""
 
 
 Output: TypeAlias = Noun | FrameMeasure | TimeUnit

@@ -28,6 +28,11 @@ _COSTING = frozenset("at over under above below exactly between".split())
 _WHERE = frozenset("in on at from to during since before after by".split())
 
 
+def third_person(word: str) -> bool:
+    """Return whether a word is what a verb is behind one who does it: "teaches", "wins"."""
+    return word.endswith("s") and bool({word[:-1], word.removesuffix("es")} & VERBS)
+
+
 @dataclass
 class NameReader(WordReader):
     """What entities and values do in a question, and where names are compounds."""
@@ -188,7 +193,10 @@ class NameReader(WordReader):
             return None
         if following is not None and following.mention is not None:
             verb = low[following.start]
-            if not (verb.endswith("ed") or verb in PARTICIPLES):
+            asked = bool({"do", "did"} & {*low[: item.start]})  # "what do comedies earn"
+            thing = following.mention.candidates[0].kind == "class"
+            does = verb in VERBS or (asked and not thing) if plural else third_person(verb) and not thing
+            if not (verb.endswith("ed") or verb in PARTICIPLES or does):
                 return None  # a "comedy actor" is no comedy, but "comedies directed by" somebody are
         found: list[tuple[int, str]] = []
         for name in names[:3]:

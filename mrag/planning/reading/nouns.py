@@ -9,9 +9,8 @@ from typing import cast
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Fold, Part
-from mrag.planning.reading.folds import of_one, reaches_bound
+from mrag.planning.reading.folds import FoldReader, of_one
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Superlative, TimeUnit
-from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 from mrag.text.english import PERSON_WORDS
@@ -19,13 +18,14 @@ from mrag.text.tokens import is_stopword
 
 OWNING = frozenset("of the a an each every all its their this that".split())
 """Words between a property and what it is said of."""
+_THEIR = frozenset("their its his her".split())
 _TIMES = frozenset("date day month year time".split())
 _PARTS: dict[str, Part] = {"year": "year", "month": "month", "quarter": "quarter", "day": "date"}
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
 
 @dataclass
-class NounReader(QuantityReader):
+class NounReader(FoldReader):
     """What classes and properties do in a question."""
 
     def _noun(self, noun: Noun) -> None:
@@ -82,12 +82,6 @@ class NounReader(QuantityReader):
         else:
             self.listing = self.listing and self._owns_last(noun)
 
-    def _bounded(self, noun: Noun) -> bool:
-        """Return whether a fold of a number is said to reach a bound: "have an average rating above 4"."""
-        alone = self.waiting.fold is not None and not (self.waiting.count or self.waiting.folds)
-        folded = alone and bool(self.frame.outputs) and numeric(noun)
-        return folded and reaches_bound(noun.start, noun.end, self.items, self.question.low)
-
     def _grouped(self, noun: Noun) -> None:
         """Take a noun behind an "each" for what groups."""
         unit = self._unit_of_time(noun)
@@ -121,8 +115,12 @@ class NounReader(QuantityReader):
         return self.listing and not (owned and self.frame.outputs and noun.candidates[0].kind == "class")
 
     def _with_several(self, noun: Noun) -> bool:
-        """Return whether a "with" begins a list of what is shown: "the five largest with town and rent"."""
+        """Return whether what is also shown is named: "the five largest with town and rent", "and also …"."""
         low, behind = self.question.low, [i for i in self.items if i.start >= noun.start]
+        before = low[max(0, noun.start - 3) : noun.start]
+        told = before[-2:-1] == ["and"] and before[-1] in _THEIR and noun.candidates[0].kind == "property"
+        if (told or before == ["and", "also", "the"]) and self.frame.outputs and not self.waiting.between:
+            return not noun.role
         if low[noun.start - 1 : noun.start] != ["with"] or not self.frame.outputs:
             return False
         ends = next(
@@ -187,20 +185,6 @@ class NounReader(QuantityReader):
         things = behind is not None and behind.candidates[0].kind == "class"
         return things or self.question.low[noun.end : noun.end + 1] in (["one"], ["ones"])
 
-    def _level(self, measure: FrameMeasure) -> None:
-        """Compare with a fold over all things: "more than the average", "above average weight"."""
-        waiting = self.waiting
-        assert waiting.compare is not None
-        before = [n for n in self.frame.nouns if n is not measure.noun and numeric(n) and not n.role]
-        left = before[-1] if before else measure.noun
-        if left is not None and not waiting.adjective:
-            left.role, measure.noun = "compared", measure.noun or left
-        else:
-            left = None
-        found = Compared(waiting.compare, measure, left=left, adjective=waiting.adjective)
-        waiting.fold = None
-        self._compared(found)
-
     def _object_of_who(self, noun: Noun) -> bool:
         """Return whether a noun is the object of a "who": "who wrote tips" asks for no tips."""
         best = noun.candidates[0]
@@ -262,12 +246,17 @@ class NounReader(QuantityReader):
     def _name_follows(self, noun: Noun) -> bool:
         """Return whether a "not" is meant of what is named next: an entity, or the object of a verb."""
         at, info = noun.end, self.schema.properties.get(noun.candidates[0].term)
-        meant = {"entity", "value"} | ({"class"} if info is not None and info.kind == "entity" else set())
+        happened = info is None or info.kind == "date"  # what was booked is told by a date, or a booking
+        deed = happened and is_past(self.question.low[noun.end - 1])
+        relates = deed or (info is not None and info.kind == "entity")
+        meant = {"entity", "value"} | ({"class"} if relates else set())
         for item in self.items:
             if item.start < at:
                 continue
             if item.mention is not None:
-                return item.start - at <= 2 and item.mention.candidates[0].kind in meant
+                kind = item.mention.candidates[0].kind
+                noun.role = "denied" if deed and kind == "class" else ""  # "not enrolled in any course"
+                return item.start - at <= 2 and kind in meant
             if not item.unread or meaningful(self.question.words[item.start]):
                 return False
         return False
@@ -321,6 +310,8 @@ class NounReader(QuantityReader):
 
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
+        if waiting.fold == "average" and not waiting.count and self._number_behind(noun):
+            return  # "the average engineer earns": the average is of what they earn
         if of_one(self.question.low) and waiting.fold == "sum" and not waiting.count:
             waiting.fold, waiting.show, noun.role = None, False, "output"
             frame.outputs.append(noun)

@@ -114,7 +114,7 @@ class QuantityReader(ReaderState):
             found.left = previous.left
             found.either = previous.left is not None or isinstance(found.value, Period)
         if waiting.negated:
-            found.relation, waiting.negated = _FLIPPED[found.relation], False
+            found.relation, found.negated, waiting.negated = _FLIPPED[found.relation], True, False
         waiting.compare, waiting.adjective = None, ""
         if found.left is not None and waiting.fold is not None:
             found.fold, waiting.fold = waiting.fold, None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from mrag.planning.plan import Fold, Position, Relation
+from mrag.planning.plan import Position, Relation
 from mrag.planning.reading.cues import Cue
 from mrag.planning.reading.folds import with_lists_of_folds
 from mrag.planning.reading.frame import (
@@ -21,10 +21,11 @@ from mrag.planning.reading.frame import (
     Superlative,
 )
 from mrag.planning.reading.names import NameReader
-from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
+from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
 
 _JUDGED = ("best", "worst")
-_OF = frozenset("of the a an their its".split())
+_OF_TIME = frozenset("recent latest newest oldest earliest chronologically chronological".split())
+_OF_NUMBER = frozenset("highest lowest high low largest smallest most least best worst top".split())
 _TIMES: tuple[list[str], ...] = (["year"], ["month"], ["quarter"], ["day"], ["weekday"], ["date"])
 _EACH: tuple[list[str], ...] = (
     ["one"],
@@ -76,12 +77,10 @@ class FrameReader(NameReader):
             self.frame.outputs[-1], waiting.fold = FrameMeasure("sum", last), None
             last.role = "measure"
         self._done_by_things()
-        self._on_average()
+        self._last_fold()
         self._first_or_last()
         if self.bare is not None and self.bare.ordinal and frame_is_plain(self.frame):
             self.frame.unsupported = True  # the first of what?
-        if waiting.compare is not None and waiting.fold == "average":
-            self._level(FrameMeasure("average"))
         self.frame.dangling = waiting.count and bool(self.frame.measures)
         if waiting.negated or waiting.compare or waiting.between or waiting.each:
             self.frame.unsupported = True
@@ -91,39 +90,6 @@ class FrameReader(NameReader):
             # "Who are the best? Return their name and age.": the second sentence says what is shown.
             self.frame.outputs = [*self._answered(self.boundary), *self.frame.outputs[self.boundary :]]
         return self.frame
-
-    def _on_average(self) -> None:
-        """Order by an average where that is said of a superlative: "the most expensive on average"."""
-        top = self.frame.superlative
-        if self.waiting.fold == "average" and top is not None and top.adjective:
-            top.fold = "average"
-
-    def _done_by_things(self) -> None:
-        """Ask for the number of a verb behind its subject: "what did repairs cost", not for the repairs."""
-        frame, low = self.frame, self.question.low
-        first = frame.outputs[0] if len(frame.outputs) == 1 else None
-        subject = first.noun if isinstance(first, FrameMeasure) else first
-        much = low[:2] == ["how", "much"]
-        if (
-            not isinstance(subject, Noun)
-            or not (much or low[0] == "what")
-            or not {"did", "do", "does"} & {*low[1:3]}
-        ):
-            return
-        verb = frame.nouns[-1]
-        info = self.schema.properties.get(verb.candidates[0].term)
-        if (
-            verb is subject
-            or verb.role
-            or info is None
-            or info.kind != "number"
-            or low[verb.start - 1] in _OF
-        ):
-            return
-        if may_be_class(subject.candidates) and frame.superlative is None and not frame.groups:
-            fold = self.waiting.fold or ("sum" if much else None)
-            frame.outputs = [FrameMeasure(fold, verb) if fold else verb]
-            verb.role, subject.role, self.waiting.fold = "measure" if fold else "output", "", None
 
     def _answered(self, boundary: int) -> list[Noun]:
         """Return the things asked for before a second sentence, unless that says how to name them."""
@@ -159,7 +125,8 @@ class FrameReader(NameReader):
     def _cue(self, cue: Cue, number: int) -> None:
         waiting, frame = self.waiting, self.frame
         kind, value = cue.kind, cue.value
-        if kind in ("show", "who", "where", "when", "count") and self.implicit:
+        asks = kind in ("show", "who", "where", "when", "count") and not self._begins_a_clause(cue)
+        if asks and self.implicit:
             # "For customers in Spain, what is …": what came before was no list of what to show.
             self.implicit = False
             for noun in frame.nouns:
@@ -167,15 +134,14 @@ class FrameReader(NameReader):
                     noun.role = ""
             frame.outputs.clear()
             self.listing = False
-        if kind == "show":
+        if self._begins_a_clause(cue):
+            pass
+        elif kind == "show":
             self._show(cue)
         elif kind == "count":
             self._count(cue)
-        elif kind == "fold" and frame.measures and self.question.low[cue.start] in ("in", "altogether"):
-            pass  # "how much did we charge in total" is summed already
         elif kind == "fold":
-            *waiting.folds, last = cast(list[Fold], value.split())
-            waiting.fold = last
+            self._fold(cue)
         elif kind == "most":
             self._most(cue, number)
         elif kind == "top":
@@ -195,6 +161,18 @@ class FrameReader(NameReader):
             self._order(cue)
         else:
             self._other(cue)
+
+    def _begins_a_clause(self, cue: Cue) -> bool:
+        """Return whether a "where" or "in which" says more of the things before it: "towns where …"."""
+        low, start = self.question.low, cue.start
+        if cue.end - start > 1 or low[start] not in ("where", "which") or self.last is None:
+            return False
+        before = start - (low[start] == "which")
+        if self.last_at != before or self.last.candidates[0].kind != "class":
+            return False
+        placed = before == start or low[before] in ("in", "for", "at", "on")
+        apart = any(w.before for w in self.question.words[before : start + 1])
+        return placed and not apart and not VERBS_OF_ASKING & {*low[cue.end : cue.end + 1]}
 
     def _show(self, cue: Cue) -> None:
         waiting, frame = self.waiting, self.frame
@@ -343,6 +321,8 @@ class FrameReader(NameReader):
             self.frame.orders[-1].descending = descending
         else:
             self.frame.orders.append(Ordering(descending=descending))
+        said = {*self.question.low[cue.start : cue.end]}
+        self.frame.orders[-1].by = "time" if said & _OF_TIME else "number" if said & _OF_NUMBER else ""
         alphabetical = "alphabetical" in " ".join(self.question.low[cue.start : cue.end])
         if self.waiting.order is None and not alphabetical and self.question.low[cue.end - 1] == "of":
             self.waiting.order = self.frame.orders[-1]

@@ -49,6 +49,16 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"What \g<v> the \g<s> \g<n>\g<r>?",
         ),
         (
+            r"^how many (?P<n>[\w-]+(?: [\w-]+)?) (?:does|do|did|has|have) (?:the|an) average (?P<x>[\w-]+)"
+            r"(?: have| has)?(?P<r>(?: .+)?)",
+            r"What is the average number of \g<n> per \g<x>\g<r>?",
+        ),
+        (
+            rf"^(?:for|of) (?:which|what) (?P<z>[\w-]+(?: [\w-]+)?) (?:is|are|was|were) {_NAME} "
+            r"(?:an?|the|their) (?P<y>[a-z-]+(?: [a-z-]+)?)",
+            r"Which \g<z> whose \g<y> is \g<x>?",
+        ),
+        (
             r"^(?:give me|give|show me|show|list|name|find|who (?:are|were)|which (?:are|were)|what (?:are"
             r"|were)|tell me"
             r"|return|get|display) (?:the )?(?:top )?(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d+) "
@@ -98,6 +108,20 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
         (r"\bmost recently(?=\W*$)", "last"),
         (
+            r"^\W*(?:does|do|did) (?P<x>.+?) have (?P<y>.+?) as (?:an?|their|its|the|his or her|his|her) "
+            r"(?P<z>[a-z-]+(?: [a-z-]+)?)(?=\W*$)",
+            r"Is \g<y> the \g<z> of \g<x>",
+        ),
+        (
+            r"\b(?:with|have|has|having|had) (?:(?:both|either) )?(?P<y>(?!to\b|been\b)"
+            r"(?:(?!\b(?:same|as|many|much|such)\b)[^,?])+?) as (?:an?|their"
+            r"|its|the|his or her|his|her) (?P<z>[a-z-]+(?: [a-z-]+)?)(?=\W*$| and\b|,)",
+            r"whose \g<z> is \g<y>",
+        ),
+        (r"\b(?P<v>is|are|was|were) in charge of\b", "manages"),
+        (r",? (?:so far|thus far|until now|till now|up to now|as of now|as yet)\b(?! as\b)", ""),
+        (r"(?<=which )(?:\w+(?:, | or |, or ))+(?:any )?other (?=\w)", ""),
+        (
             r"\b(?:a )?(?:higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
             r"a \g<x> above the average",
         ),
@@ -116,12 +140,12 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bworst[- ]rated\b", "lowest-rated"),
         (
             rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
-            " and the ",
+            " and also the ",
         ),
         (
             rf",? (?:and )?(?:please )?(?:also )?(?:include|including|add) (?:{_THEIR}|the) "
             r"(?!word|text|string|letter|phrase|substring)",
-            " and the ",
+            " and also the ",
         ),
         (
             r"\bwhose (?P<x>[\w' -]+?) (?:is|are|was|were) (?:unknown|missing|not (?:known|recorded"

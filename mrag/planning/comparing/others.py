@@ -1,0 +1,44 @@
+"""Questions that set things beside others of their kind, their group, or what is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mrag.planning.building.choices import Draft
+from mrag.planning.comparing.averages import above_level, level_of
+from mrag.planning.comparing.owned import owned_of, with_their_own
+from mrag.planning.composing.relatives import compared_with, relative_of
+from mrag.planning.composing.sames import after_event, compared_with_event, shared_value, sharing
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.schema import Schema
+
+Read = Callable[[str], Sequence[Draft]]
+ReadWith = Callable[[str, Candidate], Sequence[Draft]]
+Named = Callable[[str], Sequence[Candidate]]
+
+
+def beside_others(
+    text: str, read: Read, read_with: ReadWith, named: Named, schema: Schema
+) -> list[Draft] | None:
+    """Return drafts of a question that sets things beside others; None for one that is read otherwise.
+
+    Args:
+        text: The question.
+        read: Reads a question; best drafts first.
+        read_with: Reads one with what a word in it stands for.
+        named: Returns what words may name as a whole, best first.
+        schema: The schema.
+    """
+    if (level := level_of(text)) is not None:
+        return list(above_level(level, read, named, schema))  # the average of all will not do
+    if (relative := relative_of(text)) is not None:
+        return list(compared_with(relative, read, named, schema)) or None
+    if (owned := owned_of(text)) is not None:
+        return list(with_their_own(owned, read_with, named, schema))
+    event = after_event(text)
+    if event is not None and (later := list(compared_with_event(event, read))):
+        return later
+    if (shared := shared_value(text)) is not None:
+        alike = list(sharing(shared, read, named, schema))
+        return alike if alike or shared.shares else None
+    return None

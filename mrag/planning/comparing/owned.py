@@ -1,0 +1,115 @@
+"""Things of which something is said beside what is their own: "students taught by their own advisor".
+
+The question is read with a name in the place of what is their own; that name is then what each thing has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeGuard
+
+from rdflib import RDF, URIRef
+
+from mrag.errors import ConfigError
+from mrag.planning import plan as pl
+from mrag.planning.algebra.rewriting import with_unknowns
+from mrag.planning.algebra.scopes import check, mentioned, merged
+from mrag.planning.building.choices import Draft
+from mrag.planning.building.literals import identifier
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.reading.frame import DESCRIBED
+from mrag.planning.schema import Schema
+
+ReadWith = Callable[[str, Candidate], Sequence[Draft]]
+Named = Callable[[str], Sequence[Candidate]]
+
+_FORM: Final = re.compile(
+    r"(?i)^(?P<head>.+?) (?:their|its|his or her|his|her) own (?P<what>[\w-]+(?: [\w-]+)?)(?P<rest>\W*)$"
+)
+OWN: Final = "xqown"
+"""A word that no graph has, for what is their own."""
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A question that says something of what things have.
+
+    Attributes:
+        text: The question with a word in the place of what they have.
+        what: The words for that.
+    """
+
+    text: str
+    what: str
+
+
+def owned_of(text: str) -> Owned | None:
+    """Return what a question says of things and what is their own; None for other questions.
+
+    Example:
+        >>> owned_of("Which students are taught by their own advisor?")
+        Owned(text='Which students are taught by xqown?', what='advisor')
+        >>> owned_of("Which students have an advisor of their own?")
+    """
+    match = _FORM.match(text)
+    return None if match is None else Owned(f"{match['head']} {OWN}{match['rest']}", match["what"].lower())
+
+
+def with_their_own(owned: Owned, read: ReadWith, named: Named, schema: Schema) -> Iterator[Draft]:
+    """Yield drafts of a question that says something of things and what is their own.
+
+    Args:
+        owned: What it says.
+        read: Reads a question in which `OWN` is what is given; best drafts first.
+        named: Returns what words may name as a whole, best first.
+        schema: The schema.
+    """
+    for found in [c for c in named(owned.what)[:3] if c.kind == "property" and not c.inverse]:
+        info = schema.properties[found.term]
+        for end in (
+            sorted(info.ranges, key=lambda c: (-info.ranges[c], c))[:2] if info.kind == "entity" else ()
+        ):
+            thing = Candidate("entity", DESCRIBED + OWN, 1.0, OWN, classes=(end,))
+            for draft in [d for d in read(owned.text, thing)[:3] if not d.ignored]:
+                if (whole := _joined(draft, found, {*info.domains}, schema)) is not None:
+                    yield whole
+                    return
+
+
+def _joined(draft: Draft, own: Candidate, owners: set[str], schema: Schema) -> Draft | None:
+    """Return a draft in which what stands for their own is what the things that it shows have."""
+    plan, stand_in = draft.plan, URIRef(DESCRIBED + OWN)
+    things = [c.value.of[0] if _counts(c.value) else c.value for c in plan.columns if c.name in draft.shown]
+    shown = things[0] if len(things) == 1 else None
+    used = any(own.term == str(p.predicate) for p in plan.where.patterns)
+    if not isinstance(shown, pl.Unknown) or not owners & _kinds(shown, plan, schema) or used:
+        return None
+    taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
+    name = identifier(own.name)
+    other = next(pl.Unknown(n) for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken)
+    moved = with_unknowns(plan, {stand_in: other})
+    said = pl.Block((pl.Pattern(shown, URIRef(own.term), other),))
+    found = replace(moved, where=merged(moved.where, said))
+    try:
+        check(found)
+    except ConfigError:
+        return None
+    return replace(draft, plan=found, matches=(*draft.matches, own.score), choices={})
+
+
+def _counts(value: pl.Expression) -> TypeGuard[pl.Aggregate]:
+    return isinstance(value, pl.Aggregate) and value.value is None and len(value.of) == 1
+
+
+def _kinds(thing: pl.Unknown, plan: pl.Plan, schema: Schema) -> set[str]:
+    """Return what the things may be that an unknown stands for."""
+    found = set[str]()
+    for p in plan.where.patterns:
+        info = schema.properties.get(str(p.predicate))
+        if p.predicate == RDF.type and p.subject == thing:
+            found |= {str(p.object), *schema.above(str(p.object))}
+        elif info is not None and thing in (p.subject, p.object):
+            found |= {*(info.domains if p.subject == thing else info.ranges)}
+    return found
