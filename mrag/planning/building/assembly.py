@@ -9,6 +9,7 @@ from rdflib import RDF, URIRef
 
 from mrag.planning.building.joins import JoinGraph, JoinStep, split_ends
 from mrag.planning.building.literals import identifier
+from mrag.planning.derived.held import held
 from mrag.planning.derived.property import DerivedProperty, spelt
 from mrag.planning.plan import (
     Block,
@@ -118,11 +119,11 @@ class QueryGraph:
         return node
 
     def constant(self, iri: str, classes: Sequence[str]) -> PlanNode:
-        """Return the node of an entity."""
+        """Return the node of an entity, of its narrowest classes: what their things lack it has not either."""
         for node in self.nodes:
             if node.place == URIRef(iri):
                 return node
-        node = PlanNode(URIRef(iri), tuple(classes) or ("",))
+        node = PlanNode(URIRef(iri), self.schema.narrowest(classes) or ("",))
         self.nodes.append(node)
         return node
 
@@ -158,7 +159,9 @@ class QueryGraph:
         key = (str(node.place), info.iri)
         if key not in self.values:
             self.values[key] = self.fresh(info.names[0] if info.names else "value")
-            self.add(node.place, info.iri, self.values[key])
+            patterns = held(Pattern(node.place, URIRef(info.iri), self.values[key]), info, self.fresh)
+            self.patterns += [p for p in patterns if p not in self.patterns]
+            self.used += [str(p.predicate) for p in patterns]
         return self.values[key]
 
     def number(self, node: PlanNode, info: PropertyInfo) -> Expression:
@@ -201,7 +204,7 @@ class QueryGraph:
                 at = self.fresh(prefix + "owner")
                 patterns.append(Pattern(place, URIRef(info.link), at))
             value = self.fresh(prefix + part.names[0])
-            patterns.append(Pattern(at, URIRef(part.iri), value))
+            patterns += held(Pattern(at, URIRef(part.iri), value), part, self.fresh)
             values.append(Number(value) if part.kind == "number" else value)
         return patterns, info.of(*values) if isinstance(info, DerivedProperty) else values[0]
 

@@ -13,6 +13,7 @@ from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.composing.ratios import combined
 from mrag.planning.derived.amounts import amounts_of
+from mrag.planning.derived.held import held_numbers
 from mrag.planning.derived.spans import spans_of
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
@@ -43,7 +44,8 @@ class Drafting:
 
     def __init__(self, schema: Schema, lexicon: Lexicon) -> None:
         self._spans = spans_of(schema)
-        self.schema = replace(schema, properties={**schema.properties, **self._spans, **amounts_of(schema)})
+        held = {**schema.properties, **held_numbers(schema)}
+        self.schema = replace(schema, properties={**held, **self._spans, **amounts_of(schema)})
         self.lexicon = lexicon
         self._joins = JoinGraph(schema)
         self.refusals: list[str] = []

@@ -37,6 +37,8 @@ _UNITS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Units and currencies that names of properties end with, and what a question calls them."""
 
+_BEHIND_HEADS: Final = frozenset("of on in for".split())
+"""Words behind the head of the name of a kind: "work of art"."""
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
 _DATES: Final = ({"date"}, {"day"}, {"time"}, {"timestamp"})
@@ -124,6 +126,7 @@ class SchemaWords:
         for at, name in enumerate(self.names):
             for word in _UNITS.get(name.keys[-1], ()) if name.kind == "property" else ():
                 self._by_unit[root(word)].append(at)
+        self._by_head = _heads(self.names, schema)
         self._said = _comment_words(schema, self._by_root)
         self._told = _comment_pairs(schema)
 
@@ -152,6 +155,8 @@ class SchemaWords:
             yield self._candidate(at, 0.9, "inflected")
         if is_empty(keys[-1]):
             return
+        if len(roots) == 1 and roots[0] in self._by_head:
+            yield self._candidate(self._by_head[roots[0]], 0.9, "inflected")
         for at in self._by_bag.get(frozenset(weighty), ()) if len(weighty) > 1 else ():
             # "The number of students enrolled" is the number of enrolled students.
             yield self._candidate(at, 0.85, "inflected")
@@ -240,6 +245,22 @@ def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator
         if keys and keys not in seen:
             seen.add(keys)
             yield SchemaName(kind, term, name, keys, tuple(root(word) for word in words), inverse)
+
+
+def _heads(names: Sequence[SchemaName], schema: Schema) -> dict[str, int]:
+    """Return the class that the head of its name stands for: "works" are works of art, on paper or not."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for at, name in enumerate(names):
+        if name.kind == "class" and len(name.keys) > 1 and not _BEHIND_HEADS.isdisjoint(name.keys[1:]):
+            found[name.roots[0]].append(at)
+    plain = {name.roots[0] for name in names if len(name.roots) == 1}
+    widest = {}
+    for head, some in found.items():
+        kinds = {names[at].term for at in some}
+        for at in some:
+            if head not in plain and all(names[at].term in (k, *schema.above(k)) for k in kinds):
+                widest.setdefault(head, at)
+    return widest
 
 
 def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:
