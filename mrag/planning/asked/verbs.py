@@ -63,6 +63,8 @@ class PlanVerbs(PlanExtremes):
             return
         passive = "by" in (low[verb.end - 1], *low[verb.end : verb.end + 1])
         first, last = open_[0].place, named[0].place
+        if any({p.subject, p.object} == {first, last} for p in self.graph.patterns):
+            return
         if (places[str(last)] < verb.start) != passive:
             first, last = last, first
         self.graph.add(first, info.iri, last)

@@ -134,7 +134,7 @@ class QueryGraph:
             classes: The property's domain.
             constants: Whether it may be an entity that the question names.
         """
-        domain = sorted(set(classes))
+        domain = list(classes)
         unknowns: list[PlanNode] = [n for n in self.nodes if isinstance(n.place, Unknown)]
         for node in [*unknowns, *(self.nodes if constants else [])]:
             if any(self.compatible(cls, node.classes) for cls in domain):
@@ -214,7 +214,8 @@ class QueryGraph:
         if not self.tree and left:
             self.tree.append(left.pop(0))
         while left:
-            found = [(*way, i) for i, node in enumerate(left) if (way := self._way(node)) is not None]
+            apart = [(i, node) for i, node in enumerate(left) if not (node.fixed and self._held(node, left))]
+            found = [(*way, i) for i, node in apart if (way := self._way(node)) is not None]
             if not found:
                 self.broken = True
                 return
@@ -224,6 +225,12 @@ class QueryGraph:
             self.cost += cost
             self.tree.append(node)
             left = [n for n in left if n not in self.tree]
+
+    def _held(self, node: PlanNode, left: Sequence[PlanNode]) -> bool:
+        """Return whether a triple relates a place to one that is not joined yet, by which it will be joined."""
+        others = {n.place for n in left} - {node.place}
+        ends = ({p.subject, p.object} for p in self.patterns)
+        return any(node.place in two and others & two for two in ends)
 
     def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
         self.near, self.pairing = node.hints, node.place in self.paired

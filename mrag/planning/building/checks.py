@@ -9,6 +9,7 @@ from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.scopes import aggregates, mentioned
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import is_past, is_role
 from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
 from mrag.planning.reading.question import QuestionText
@@ -75,13 +76,16 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
         return None  # a success rate is no fee
     deed = mention.end - mention.start == 1 and _deed(question.low, mention.start)
     role = mention.end - mention.start == 1 and is_role(question.low[mention.start])
+    # What is "deeper" is no Deep Lake.
+    graded = mention.end - mention.start == 1 and positive(question.low[mention.start]) is not None
+    graded = graded and positive(question.low[mention.start]) != question.low[mention.start]
     # Who "manages" a team is not called a manager.
     verb = mention.end - mention.start == 1 and not is_role(question.low[mention.start].removesuffix("s"))
     said = {w.stem for w in question.words[mention.start : mention.end]}
     kept = tuple(
         c for c in mention.candidates
         if (c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said)
-        and not (deed and c.way == "tokens" and c.kind in ("value", "entity"))
+        and not ((deed or graded) and c.way == "tokens" and c.kind in ("value", "entity"))
         and not (role and c.way == "meaning" and not any(map(is_role, c.name.lower().split())))
         and not (verb and c.kind == "value" and c.way != "exact" and is_role(c.name.split()[-1].lower()))
     )  # fmt: skip

@@ -53,6 +53,8 @@ class PlanConditions(PlanHappenings):
             info = self.info(found)
             if info.kind == "entity":
                 self.graph.wanted.add(info.iri)
+                if {*info.domains} & {*info.ranges} and self._named_behind(noun):
+                    self._property(found, noun)  # "works by pupils of Ada": which end she is must be said
             elif info.flag:
                 self._flagged(noun, found, info)
             elif (

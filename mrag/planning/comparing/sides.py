@@ -102,6 +102,8 @@ def _relation(part: _Cut, told: Told) -> Relation | None:
         return None
     if "same" in part:
         return "="
+    if (plain := positive(part.get("adj", ""))) is not None and part["adj"].lower() not in ("more", "fewer"):
+        return ">" if DIMENSIONS[plain][0] == "greatest" else "<"  # who is older was born before
     return "<" if part.get("rel", "more").lower() in _LESS else ">"
 
 
@@ -208,7 +210,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Told], ...]] = tuple(
         ),
         (
             r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?:is|are|was|were) "
-            rf"(?P<rel>(?P<adj>\w+er))(?P<mean> on average)[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
+            rf"(?P<rel>(?P<adj>\w+er))(?P<mean> on average)?[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
             "which",
         ),
         (

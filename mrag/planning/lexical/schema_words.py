@@ -12,7 +12,7 @@ from typing import Final
 from typing import Literal as OneOf
 
 from mrag.planning.lexical.candidates import Candidate, Named, Way
-from mrag.planning.lexical.synonyms import SPENT, is_everyday, synonym_roots
+from mrag.planning.lexical.synonyms import CONVERSES, SPENT, is_everyday, synonym_roots
 from mrag.planning.lexical.words import is_empty, is_past, is_role, root
 from mrag.planning.schema import Schema
 from mrag.text.english import PERSON_WORDS, VERBS
@@ -227,6 +227,14 @@ def _names(schema: Schema) -> Iterator[SchemaName]:
     for p in schema.properties.values():
         yield from _of("property", p.iri, [*p.names, *_without_verb(p.names)], False)
         yield from _of("property", p.iri, p.inverse_names, True)
+    everything = (*schema.classes.values(), *schema.properties.values())
+    taken = {n.lower().removesuffix(" of") for i in everything for n in i.names}
+    for p in schema.properties.values():
+        own = [n.lower() for n in (*p.names, *_without_verb(p.names))] if p.kind == "entity" else []
+        for name in own:
+            others = [o for o in CONVERSES.get(name.removesuffix(" of"), ()) if o not in taken]
+            # Whose student somebody is, is the teacher; who has a student is the teacher, too.
+            yield from _of("property", p.iri, others, not name.endswith(" of"))
 
 
 def _without_verb(names: Iterable[str]) -> Iterator[str]:

@@ -93,7 +93,8 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "desc|"
         "in decreasing order|from most to least|highest first|from largest to smallest|"
         "starting from the best|in reverse order|largest first|latest first|most recent first|"
-        "from best to worst|starting from the top|from the highest to the lowest|"
+        "from best to worst|starting from the top|from the top|from the top down|"
+        "from the highest to the lowest|"
         "from the best to the worst|from newest to oldest|in descending order of|"
         "sort in descending order|sorted in descending order|starting from the highest|from high to low",
         "ascending": "in ascending order|ascending|ascending order|from lowest to highest|lowest to highest|"
@@ -195,6 +196,8 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
             for kind, value in _FORMS.get(tuple(words[start:end]), ()):
                 if words[start] == "report" and (start and list(words[end : end + 1]) == ["to"]):
                     continue  # who reports to somebody is not shown
+                if kind == "show" and start and words[start - 1] == "on":
+                    continue  # what is "on display" is not asked for by that
                 if kind == "percentage" and start and words[start - 1][-1:].isdigit():
                     continue  # "above 5 percent" asks for no share
                 yield Cue(start, end, kind, value)

@@ -90,14 +90,6 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
         (r"\bmost recently(?=\W*$)", "last"),
         (
-            r"\b(?:a )?(?:higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
-            r"a \g<x> above the average",
-        ),
-        (
-            r"\b(?:a )?(?:lower|smaller|less) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
-            r"a \g<x> below the average",
-        ),
-        (
             r"(?<!name )(?<!names )(?<!title )(?<!titles )(?<!text )(?<!description )(?<!address )\b"
             r"(?P<v>contain(?:s|ing)?) "
             r"(?=(?:an? (?!\w\b|word\b|letter\b|string\b|digit\b|number\b)|(?:the|both|any) "
@@ -106,6 +98,50 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "have ",
         ),
         (r"\bworst[- ]rated\b", "lowest-rated"),
+        (r"\b(?:i\. ?e|e\. ?g)\.,? ", ""),
+        (r"\b(?:exactly|just|precisely) (?=as (?:many|much|\w+) )", ""),
+        (r"\bon (?:show|view)\b", "on display"),
+        (
+            r"\b(?P<x>\w+?)(?P<s>e?s|)\b(?P<m>.*?\bthan )(?:that of )?(?:the|an|a) "
+            r"(?P<a>average|mean|typical) (?P=x)(?:e?s)?(?=\W*$)",
+            r"\g<x>\g<s>\g<m>the average",
+        ),
+        (
+            r"\b(?:a )?(?:more|higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
+            r"a \g<x> above the average",
+        ),
+        (
+            r"\b(?:a )?(?:fewer|less|lower|smaller) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
+            r"a \g<x> below the average",
+        ),
+        (
+            r"\b(?:the )?(?:most (?:densely|thickly|heavily)|least (?:thinly|sparsely)) (?:populated|settled"
+            r"|inhabited) (?P<n>[a-z]+)\b",
+            r"the \g<n> with the highest population density",
+        ),
+        (
+            r"\b(?:the )?(?:most (?:thinly|sparsely)|least (?:densely|thickly|heavily)) (?:populated|settled"
+            r"|inhabited) (?P<n>[a-z]+)\b",
+            r"the \g<n> with the lowest population density",
+        ),
+        (
+            r"(?<!twice )(?<!times )(?<!half )(?<!\bhave )\bas (?:many|much) (?P<x>[a-z-]+(?: [a-z-]+)?) as"
+            r" (?=(?:the )?[\w'\" -]+\W*$)(?!possible)",
+            r"the same \g<x> as ",
+        ),
+        (
+            r"\b(?P<v>is|are|was|were) neither (?P<x>.+?) nor (?P<y>.+?)(?=\W*$)",
+            r"\g<v> not \g<x> and \g<v> not \g<y>",
+        ),
+        (
+            r"\b(?P<v>has|have|had|with) neither (?P<x>.+?) nor (?P<y>.+?)(?=\W*$)",
+            r"\g<v> no \g<x> and \g<v> no \g<y>",
+        ),
+        (
+            r"\b(?P<v>[a-z]{3,}(?: (?:in|on|at|through|to|from|with|by|for|into))?) neither (?P<x>.+?)"
+            r" nor (?P<y>.+?)(?=\W*$)",
+            r"do not \g<v> \g<x> and do not \g<v> \g<y>",
+        ),
         (
             rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
             " and the ",
@@ -142,7 +178,7 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"\g<n> ending with '@\g<d>'",
         ),
         (
-            rf"\b(?:with|having|containing|that (?:have|has|contain|contains)) "
+            rf"\b(?:with|having|containing|have|has|contains?|that (?:have|has|contain|contains)) "
             rf"(?P<q>{_QUOTED}(?: or {_QUOTED})*)"
             r" (?:somewhere |anywhere )?in (?:the|its|their|his|her) (?P<n>[a-z]+)\b"
             r"(?! (?:name|or|and)\b)",
