@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
 from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import is_role, root
+from mrag.planning.lexical.words import is_past, is_role, root
 from mrag.planning.plan import Aggregate, Comparison, Unknown
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
@@ -98,8 +98,11 @@ class PlanVerbs(PlanExtremes):
         ends = {r.mention.end for r in self.frame.restrictions} | {n.end for n in self.frame.nouns}
         if not used or not is_deed(low, at, ends):
             return False
-        names = (name for iri in used if (info := self.schema.properties.get(iri)) for name in info.names)
-        heads = {root(w) for name in names for w in content(name)}
+        infos = [i for iri in used if (i := self.schema.properties.get(iri)) is not None]
+        if not is_past(word.low):
+            # Which end of a relation between things of one kind a noun names is no small matter.
+            infos = [i for i in infos if i.kind != "entity" or not {*i.domains} & {*i.ranges}]
+        heads = {root(w) for i in infos for name in i.names for w in content(name)}
         said = root(word.low)
         if said in heads or {*synonym_roots().get(said, ())} & heads:
             return True

@@ -244,6 +244,35 @@ def loose(kinds: Sequence[Unknown], where: Block, columns: Sequence[Column]) -> 
     return any(kind not in used for kind in kinds)
 
 
+def falls_apart(where: Block) -> bool:
+    """Return whether some unknowns of a block have nothing to do with what else it says, nor with a name.
+
+    Each of its things would be set beside each of the others.
+    """
+    parts_ = [{t for t in (p.subject, p.object) if not _is_kind(p, t)} for p in where.patterns]
+    parts_ += [{*mentioned(Block(conditions=(c,)))} for c in where.conditions]
+    parts_ += [set().union(*(mentioned(b) for b in blocks)) for blocks in where.either]
+    parts_ += [{Unknown(c.name) for c in plan.columns} for plan in where.plans]
+    groups_ = list[set[object]]()
+    for part in parts_:
+        near = [g for g in groups_ if g & part]
+        groups_ = [g for g in groups_ if g not in near] + [set(part).union(*near)]
+    loose_ = [g for g in groups_ if all(isinstance(t, Unknown) for t in g)]
+    return len(groups_) > 1 and any(_plain(g, where) for g in loose_)
+
+
+def _is_kind(pattern: Pattern, term: object) -> bool:
+    return pattern.predicate == RDF.type and term == pattern.object
+
+
+def _plain(group: Collection[object], where: Block) -> bool:
+    """Return whether only triples speak of unknowns."""
+    others = Block((), where.conditions, (), where.either, (), where.plans)
+    return not {*mentioned(others)} & {*group} and not any(
+        c.name in {getattr(t, "name", "") for t in group} for plan in where.plans for c in plan.columns
+    )
+
+
 def passes_over_or(way: Segmentation, plan: Plan) -> bool:
     """Return whether a plan has no alternatives, although the question says "or"."""
     said = any(i.cue is not None and i.cue.kind == "or" for i in way.items)

@@ -152,6 +152,8 @@ class Drafting:
     @staticmethod
     def _checked(draft: Draft | None) -> Draft | None:
         if draft is not None:
+            if checks.falls_apart(draft.plan.where):
+                raise Unbuildable("not connected")
             try:
                 check(draft.plan)
             except ConfigError as error:

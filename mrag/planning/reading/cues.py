@@ -196,7 +196,7 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
             for kind, value in _FORMS.get(tuple(words[start:end]), ()):
                 if words[start] == "report" and (start and list(words[end : end + 1]) == ["to"]):
                     continue  # who reports to somebody is not shown
-                if kind == "show" and start and words[start - 1] == "on":
+                if words[start] in ("display", "show") and start and words[start - 1] == "on":
                     continue  # what is "on display" is not asked for by that
                 if kind == "percentage" and start and words[start - 1][-1:].isdigit():
                     continue  # "above 5 percent" asks for no share
