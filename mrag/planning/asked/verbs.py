@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rdflib import URIRef
+
 from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
 from mrag.planning.lexical.synonyms import synonym_roots
@@ -39,6 +41,8 @@ _LIGHT = frozenset(
 )
 """Verbs that say no more than that where things are related to things, and no name beside them is a value."""
 
+_BEING = frozenset("is are was were be been a an the who that also".split())
+"""Words between a kind and a noun that says what its things are."""
 _DEEDS = frozenset("write written wrote publish post posted submit submitt".split())
 """Those that say in which way somebody is related to a work."""
 
@@ -46,6 +50,32 @@ _DEEDS = frozenset("write written wrote publish post posted submit submitt".spli
 @dataclass
 class PlanVerbs(PlanExtremes):
     """Verbs of a question that no property is called by."""
+
+    def _named_ends(self) -> None:
+        """Relate the ends of relations that nouns name to the named things behind them: "pupils of Ada"."""
+        for noun in self.frame.nouns:
+            info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
+            if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
+                self._end_of(noun, info)
+
+    def _end_of(self, noun: Noun, info: PropertyInfo) -> None:
+        low, graph = self.question.low, self.graph
+        end = noun.end - (low[noun.end - 1] == "of")
+        behind = [r for r in self.frame.restrictions if low[end : r.mention.start] in (["of"], ["of", "the"])]
+        term = self.picked[behind[0].mention.end].term if len(behind) == 1 else ""
+        if not any(n.fixed and n.place == URIRef(term) for n in graph.nodes) or info.iri in graph.used:
+            return
+        first = self.noun(noun).inverse or self._names_domain(noun, info)
+        before = [n for n in self.frame.nouns if n.end <= noun.start and {*low[n.end : noun.start]} <= _BEING]
+        same = next((self._node_of(n) for n in before if self.noun(n).kind == "class"), None)
+        if self.frame.yes_or_no:
+            others = [n for n in graph.nodes if n.fixed and n.place != URIRef(term)]
+            same = others[0] if len(others) == 1 and noun.start > 1 else None
+        if same is None and self.frame.yes_or_no:
+            return
+        ends = self.schema.likeliest(info.domains if first else info.ranges)
+        node = same or graph.node_of(ends[0], new=True)
+        graph.add(*((node.place, info.iri, URIRef(term)) if first else (URIRef(term), info.iri, node.place)))
 
     def _joinalike(self) -> None:
         """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""

@@ -7,18 +7,11 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.building.joins import JoinGraph, JoinStep, split_ends
+from mrag.planning.building.joins import JoinGraph, JoinStep, joined_later, split_ends
 from mrag.planning.building.literals import identifier
 from mrag.planning.derived.held import held
 from mrag.planning.derived.property import DerivedProperty, spelt
-from mrag.planning.plan import (
-    Block,
-    Condition,
-    Expression,
-    Number,
-    Pattern,
-    Unknown,
-)
+from mrag.planning.plan import Block, Condition, Expression, Number, Pattern, Unknown
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.names import name_parts
@@ -119,7 +112,7 @@ class QueryGraph:
         return node
 
     def constant(self, iri: str, classes: Sequence[str]) -> PlanNode:
-        """Return the node of an entity, of its narrowest classes: what their things lack it has not either."""
+        """Return the node of an entity, of its narrowest classes: it lacks what their things lack."""
         for node in self.nodes:
             if node.place == URIRef(iri):
                 return node
@@ -214,8 +207,9 @@ class QueryGraph:
         if not self.tree and left:
             self.tree.append(left.pop(0))
         while left:
-            apart = [(i, node) for i, node in enumerate(left) if not (node.fixed and self._held(node, left))]
-            found = [(*way, i) for i, node in apart if (way := self._way(node)) is not None]
+            places = {n.place for n in left}
+            apart = [n for n in left if not (n.fixed and joined_later(n.place, places, self.patterns))]
+            found = [(*way, left.index(n)) for n in apart if (way := self._way(n)) is not None]
             if not found:
                 self.broken = True
                 return
@@ -225,12 +219,6 @@ class QueryGraph:
             self.cost += cost
             self.tree.append(node)
             left = [n for n in left if n not in self.tree]
-
-    def _held(self, node: PlanNode, left: Sequence[PlanNode]) -> bool:
-        """Return whether a triple relates a place to one that is not joined yet, by which it will be joined."""
-        others = {n.place for n in left} - {node.place}
-        ends = ({p.subject, p.object} for p in self.patterns)
-        return any(node.place in two and others & two for two in ends)
 
     def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
         self.near, self.pairing = node.hints, node.place in self.paired

@@ -77,6 +77,7 @@ class Builder(PlanVerbs):
         for restriction in later:
             self._restrict(restriction)
         self._verbs()
+        self._named_ends()
         self._joinalike()
         for compared in frame.compared:
             self._compare(compared)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from mrag.planning.asked.told import PlanTold
+from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive

@@ -37,8 +37,6 @@ from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.names import name_parts
 
-_BEING = frozenset("is are was were be been a an the who that also".split())
-
 
 @dataclass
 class PlanConditions(PlanHappenings):
@@ -55,8 +53,6 @@ class PlanConditions(PlanHappenings):
             info = self.info(found)
             if info.kind == "entity":
                 self.graph.wanted.add(info.iri)
-                if {*info.domains} & {*info.ranges}:
-                    self._end_of(noun, found, info)
             elif info.flag:
                 self._flagged(noun, found, info)
             elif (
@@ -73,26 +69,6 @@ class PlanConditions(PlanHappenings):
                 and not is_superlative(self.question.low[noun.start])
             ):
                 self.graph.value(self.graph.owner(self._domains(found)), info)
-
-    def _end_of(self, noun: Noun, found: Candidate, info: PropertyInfo) -> None:
-        """Relate the end of a relation that a noun names to the named thing behind it: "pupils of Ada"."""
-        low, graph = self.question.low, self.graph
-        end = noun.end - (low[noun.end - 1] == "of")
-        behind = [r for r in self.frame.restrictions if low[end : r.mention.start] in (["of"], ["of", "the"])]
-        term = self.picked[behind[0].mention.end].term if len(behind) == 1 else ""
-        if not any(n.fixed and n.place == URIRef(term) for n in graph.nodes) or info.iri in graph.used:
-            return
-        first = found.inverse or self._names_domain(noun, info)
-        before = [n for n in self.frame.nouns if n.end <= noun.start and {*low[n.end : noun.start]} <= _BEING]
-        same = next((self._node_of(n) for n in before if self.noun(n).kind == "class"), None)
-        if self.frame.yes_or_no:
-            others = [n for n in graph.nodes if n.fixed and n.place != URIRef(term)]
-            same = others[0] if len(others) == 1 and noun.start > 1 else None
-        if same is None and self.frame.yes_or_no:
-            return
-        ends = self.schema.likeliest(info.domains if first else info.ranges)
-        node = same or graph.node_of(ends[0], new=True)
-        graph.add(*((node.place, info.iri, URIRef(term)) if first else (URIRef(term), info.iri, node.place)))
 
     def _flagged(self, noun: Noun, found: Candidate, info: PropertyInfo) -> None:
         """Ask for the things of which a flag holds, unless its value is named beside it."""

@@ -13,7 +13,7 @@ from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.composing.ratios import combined
 from mrag.planning.derived.amounts import amounts_of
-from mrag.planning.derived.held import held_numbers
+from mrag.planning.derived.held import HeldNumber, held_numbers
 from mrag.planning.derived.spans import spans_of
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
@@ -51,8 +51,12 @@ class Drafting:
         self.refusals: list[str] = []
 
     def _dimension(self, adjective: str) -> list[tuple[Candidate, str]]:
+        held = {i.number: i.iri for i in self.schema.properties.values() if isinstance(i, HeldNumber)}
         found = [
-            (Candidate("property", d.property, d.score, d.name, "synonym"), str(d.direction))
+            (
+                Candidate("property", held.get(d.property, d.property), d.score, d.name, "synonym"),
+                str(d.direction),
+            )
             for d in self.lexicon.dimension(adjective)
         ]
         way = {"long": "greatest", "short": "least"}.get(positive(adjective) or "")

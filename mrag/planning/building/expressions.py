@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
+from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import OF, Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import (
     Aggregate,
@@ -111,17 +111,9 @@ class PlanExpressions(PlanPeople):
         """Return whether a noun is that of the things a property is said of: the "members" of "member of"."""
         if noun is None:
             return False
-        words = self.question.words[noun.start : noun.end]
-        said = {w.stem for w in words} - {"of"}
-        meant = {s for w in words for s in synonym_roots().get(root(w.low), ())} if len(said) == 1 else {}
+        said = [w.low for w in self.question.words[noun.start : noun.end]]
         ends = {w for c in info.ranges for name in self._names_of(c) for w in content(name)}
-        return self.question.low[-1] != "of" and any(
-            " of" in name.lower()
-            and ({*content(near)} == said or (near and {*map(root, near.split())} <= {*meant}))
-            and {*content(name.lower().split(" of", 1)[1])} <= ends
-            for name in info.names
-            for near in [name.lower().split(" of")[0]]
-        )
+        return self.question.low[-1] != "of" and names_near_end(said, info.names, ends)
 
     def _whole(self, info: PropertyInfo) -> URIRef | None:
         """Return the named thing at the far end of a property: "members of NATO" asks for the near end."""

@@ -23,7 +23,9 @@ from mrag.planning.reading.frame import (
     Noun,
 )
 
-_LEFT_OUT = re.compile(r"\b(?:other than|besides|apart from|except(?: for)?|excluding|not counting)(?: the)?\Z")
+_LEFT_OUT = re.compile(
+    r"\b(?:other than|besides|apart from|except(?: for)?|excluding|not counting)(?: the)?\Z"
+)
 """Words before a name that is left out of what is asked for."""
 
 
@@ -168,7 +170,9 @@ class PlanNames(PlanExpressions):
         before = " ".join(self.question.low[: restriction.mention.start])
         if not _LEFT_OUT.search(before):
             return None
-        typed = [n for n in self.graph.nodes if n.typed and self.graph.compatible(n.classes[0], found.classes)]
+        typed = [
+            n for n in self.graph.nodes if n.typed and self.graph.compatible(n.classes[0], found.classes)
+        ]
         return next((n.place for n in typed if isinstance(n.place, Unknown)), None)
 
     def _of_another(self, way: tuple[Pattern, ...], found: Candidate) -> tuple[Pattern, ...]:

@@ -55,6 +55,7 @@ from mrag.planning.reading.segmentation import segmentations
 from mrag.planning.rephrasing.anybody import with_people, without_house
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import more_than_other, rephrased
+from mrag.planning.rephrasing.known import as_known
 from mrag.planning.rephrasing.measured import measured
 from mrag.planning.rephrasing.money import paid
 from mrag.planning.rephrasing.observed import observed
@@ -105,7 +106,7 @@ class Parser(Drafting):
             return []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
         text = as_one_word(rephrased(plainly(text)), self._phrasal)
-        text = without_house(with_people(text, self.schema), self.schema)
+        text = as_known(without_house(with_people(text, self.schema), self.schema), self.schema)
         several = also_told(text) is None and spoken_of(text) is not None
         for draft, cost in self._read(text, meant or {}, _DEEPEST):
             if several and len(draft.shown) < 2:

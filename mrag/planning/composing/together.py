@@ -37,7 +37,9 @@ _OWNING: Final = frozenset("its their his her".split()) | {"his or her", "his/he
 _BEGINS: Final = re.compile(
     rf"(?i)^\W*(?:{_ASKING}|show|list|give|find|tell|name|return|the|display|get|provide)"
 )
-_SEVERAL: Final = re.compile(r"(?i)^\W*(?:(?:what|who) (?:are|were) (?:the )?\w+s\b|(?:which|list|show|name)\b)")
+_SEVERAL: Final = re.compile(
+    r"(?i)^\W*(?:(?:what|who) (?:are|were) (?:the )?\w+s\b|(?:which|list|show|name)\b)"
+)
 STAND_IN: Final = "xqsame"
 """A word that no graph has, for what is spoken of again."""
 

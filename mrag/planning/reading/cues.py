@@ -92,7 +92,7 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "highest to lowest|"
         "desc|"
         "in decreasing order|from most to least|highest first|from largest to smallest|"
-        "starting from the best|in reverse order|largest first|latest first|most recent first|"
+        "starting from the best|in reverse order|largest first|"
         "from best to worst|starting from the top|from the top|from the top down|"
         "from the highest to the lowest|"
         "from the best to the worst|from newest to oldest|in descending order of|"
@@ -101,9 +101,9 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "asc|"
         "in increasing order|alphabetically|in alphabetical order|lowest first|from least to most|"
         "smallest first|from smallest to largest|starting from the lowest|chronologically|"
-        "in chronological order|oldest first|from the lowest to the highest|from oldest to newest|"
+        "in chronological order|from the lowest to the highest|from oldest to newest|"
         "in ascending order of|by alphabetical order|sort in ascending order|sorted in ascending order|"
-        "sorted alphabetically|ordered alphabetically|from low to high|earliest first",
+        "sorted alphabetically|ordered alphabetically|from low to high",
     },
     "not": {
         "": "not|no|without|never|do not|does not|did not|don't|doesn't|didn't|haven't|hasn't|have not|"

@@ -67,7 +67,11 @@ class NounReader(QuantityReader):
             self._compared(Compared(waiting.compare, measure, left=left, at=noun.start))
         elif waiting.show and (self._object_of_who(noun) or self._deed(noun)):
             waiting.show = False
-        elif waiting.show or (self._listed(noun) and self._continues(before, noun.start)):
+        elif (
+            waiting.show
+            or self._told_too(noun)
+            or (self._listed(noun) and self._continues(before, noun.start))
+        ):
             noun.role = "output"
             frame.outputs.append(noun)
             self.listing, waiting.show = True, False

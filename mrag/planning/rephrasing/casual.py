@@ -62,7 +62,8 @@ _OPENINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "Show ",
         ),
         (
-            r"^\W*(?:i(?:['’]d| would) (?:like|love)|i (?:want|need)) to (?:know|find out|learn) (?=the\b|its\b)",
+            r"^\W*(?:i(?:['’]d| would) (?:like|love)|i (?:want|need)) to (?:know|find out|learn)"
+            r" (?=the\b|its\b)",
             "What is ",
         ),
         (

@@ -107,7 +107,8 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"\g<x>\g<s>\g<m>the average",
         ),
         (
-            r"\b(?:a )?(?:more|higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
+            r"\b(?:a )?(?:more|higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than"
+            r" (?:the )?average\b",
             r"a \g<x> above the average",
         ),
         (
@@ -123,11 +124,6 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"\b(?:the )?(?:most (?:thinly|sparsely)|least (?:densely|thickly|heavily)) (?:populated|settled"
             r"|inhabited) (?P<n>[a-z]+)\b",
             r"the \g<n> with the lowest population density",
-        ),
-        (
-            r"(?<!twice )(?<!times )(?<!half )(?<!\bhave )\bas (?:many|much) (?P<x>[a-z-]+(?: [a-z-]+)?) as"
-            r" (?=(?:the )?[\w'\" -]+\W*$)(?!possible)",
-            r"the same \g<x> as ",
         ),
         (
             r"\b(?P<v>is|are|was|were) neither (?P<x>.+?) nor (?P<y>.+?)(?=\W*$)",
