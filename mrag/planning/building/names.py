@@ -211,6 +211,7 @@ class PlanNames(PlanExpressions):
             end: The end itself; None for any.
         """
         graph = self.graph
+        classes = self.schema.narrowest(classes) if end is not None else classes
         open_ = [n for n in graph.nodes if isinstance(n.place, Unknown)]
         sources = sorted({c for n in open_ for c in n.classes})
         # What is reviewed by one but not by another is no matter of one review.

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.rephrasing.neither import neither
 
 _NAME = r"(?P<x>.+?)"
 _SHARE = r"(?:percentage|percent|share|proportion|fraction) of"
@@ -124,19 +125,6 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"\b(?:the )?(?:most (?:thinly|sparsely)|least (?:densely|thickly|heavily)) (?:populated|settled"
             r"|inhabited) (?P<n>[a-z]+)\b",
             r"the \g<n> with the lowest population density",
-        ),
-        (
-            r"\b(?P<v>is|are|was|were) neither (?P<x>.+?) nor (?P<y>.+?)(?=\W*$)",
-            r"\g<v> not \g<x> and \g<v> not \g<y>",
-        ),
-        (
-            r"\b(?P<v>has|have|had|with) neither (?P<x>.+?) nor (?P<y>.+?)(?=\W*$)",
-            r"\g<v> no \g<x> and \g<v> no \g<y>",
-        ),
-        (
-            r"\b(?P<v>[a-z]{3,}(?: (?:in|on|at|through|to|from|with|by|for|into))?) neither (?P<x>.+?)"
-            r" nor (?P<y>.+?)(?=\W*$)",
-            r"do not \g<v> \g<x> and do not \g<v> \g<y>",
         ),
         (
             rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
@@ -284,6 +272,7 @@ def rephrased(text: str) -> str:
     text = _TECHNICAL.sub("", text)
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
+    text = neither(text)
     if not _YES_OR_NO.match(text):
         text = _MEASURED.sub(_with_measure, text)
     text = _YEAR_BEHIND.sub(r"\g<a> in \g<y>", text)
