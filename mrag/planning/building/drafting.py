@@ -19,6 +19,7 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import root
 from mrag.planning.lexicon import Lexicon
+from mrag.planning.plan import Arithmetic
 from mrag.planning.reading.frame import Frame
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
@@ -158,6 +159,9 @@ class Drafting:
         if draft is not None:
             if checks.falls_apart(draft.plan.where):
                 raise Unbuildable("not connected")
+            numbers = (c.value for c in draft.plan.columns)
+            if any(isinstance(n, Arithmetic) and n.left == n.right for n in numbers):
+                raise Unbuildable("a number beside itself")
             try:
                 check(draft.plan)
             except ConfigError as error:

@@ -172,14 +172,13 @@ class NounReader(QuantityReader):
     def _closes(self, noun: Noun) -> bool:
         """Return whether a noun is what the comparison before it is of: "more than 5 pages"."""
         opened, self.open = self.open, None
-        if opened is None:
-            return False
+        if opened is None or self.waiting.negated:
+            return False  # "over 3000 m have not been climbed" denies what is behind the number
         if opened.left is not None and numeric(opened.left):
             info = self.schema.properties.get(opened.left.candidates[0].term)
             if info is None or info.kind not in ("entity", "text"):
                 return False
         opened.right, noun.role = noun, "compared"
-        self.waiting.negated = False
         return True
 
     def _tells_which(self, noun: Noun) -> bool:

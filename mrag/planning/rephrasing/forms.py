@@ -49,6 +49,12 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"|least \w+) ones?(?P<r>(?: .+)?)",
             r"What \g<v> the \g<s> \g<n>\g<r>?",
         ),
+        (
+            r"^what (?:share|proportion|fraction|part) of (?:the )?(?:(?P<n>[a-z]+(?: [a-z]+)?) of"
+            r" (?P<x>(?:the )?(?-i:[A-Z]).+?)|(?P<x2>(?:the )?(?-i:[A-Z]).+?)['’]s (?P<n2>[a-z]+)) (?:lives?|is|are"
+            r"|lies?|falls?|resides?)(?: located| found)? in (?P<y>(?:the )?(?-i:[A-Z]).+?)",
+            r"What is the ratio of the \g<n>\g<n2> of \g<y> to the \g<n>\g<n2> of \g<x>\g<x2>?",
+        ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
         (
             r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",
@@ -103,8 +109,8 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b(?:exactly|just|precisely) (?=as (?:many|much|\w+) )", ""),
         (r"\bon (?:show|view)\b", "on display"),
         (
-            r"\b(?P<x>\w+?)(?P<s>e?s|)\b(?P<m>.*?\bthan )(?:that of )?(?:the|an|a) "
-            r"(?P<a>average|mean|typical) (?P=x)(?:e?s)?(?=\W*$)",
+            r"\b(?P<x>\w+?)(?P<s>ies|e?s|)\b(?P<m>.*?\bthan )(?:that of )?(?:the|an|a) "
+            r"(?P<a>average|mean|typical) (?P=x)(?:y|ies|e?s)?(?=\W*$)",
             r"\g<x>\g<s>\g<m>the average",
         ),
         (

@@ -15,6 +15,7 @@ _NEITHER: Final = re.compile(
 _BEING: Final = frozenset("is are was were".split())
 _HAVING: Final = frozenset("has have had with".split())
 _VERBS: Final = frozenset(map(root, VERBS)) | frozenset("made won got grown drawn written taken".split())
+_BEFORE_NOUNS: Final = re.compile(r"(?i)(?:^|\b(?:which|what|all|the|any|list|show|many|every|each))\W*$")
 _PLURALS: Final = re.compile(r"[a-z]+s(?: [a-z]+s)?")
 
 
@@ -23,7 +24,7 @@ def neither(text: str) -> str:
 
     Example:
         >>> neither("Which states border neither Kent nor Fife?")
-        'Which states do not border Kent and do not border Fife?'
+        'Which states do not border Kent or Fife?'
         >>> neither("Which halls have neither a bar nor a stage?")
         'Which halls have no a bar and have no a stage?'
         >>> neither("Which states neither border Kent nor Fife?")
@@ -41,10 +42,13 @@ def _denied(match: re.Match[str]) -> str:
         return f"{v} no {x} and {v} no {y}"
     if _is_verb(word) and not match["p"] and _PLURALS.fullmatch(x) and _PLURALS.fullmatch(y):
         return f"{v} no {x} and {v} no {y}"  # kinds of things
-    if _is_verb(word):
-        return f"do not {v} {x} and do not {v} {y}"
+    is_first = _BEFORE_NOUNS.search(match.string[: match.start()])
+    if match["p"] and not _is_verb(word) and is_first:
+        return f"{match['v']} that are not{match['p']} {x} or{match['p']} {y}"
+    if _is_verb(word) or match["p"]:
+        return f"do not {v} {x} or {y}"
     first, _, rest = x.partition(" ")
-    if match["p"] or not rest or not _is_verb(first.lower()):
+    if not rest or not _is_verb(first.lower()):
         return match.group()
     again = y if _is_verb(y.split()[0].lower()) else f"{first} {y}"
     return f"{v} do not {x} and do not {again}"
