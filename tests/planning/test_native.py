@@ -1,4 +1,4 @@
-"""Graphs modelled natively: numbers with their unit, deep hierarchies, relations between things of one kind."""
+"""Graphs modelled natively: numbers with units, hierarchies, relations between things of one kind."""
 
 from __future__ import annotations
 
@@ -145,7 +145,8 @@ def turtle() -> str:
 
     lines = [f"{iri(n)} a :Shelf ; schema:name '{n}'@en ." for n in ("Shelf A", "Shelf B", "Shelf C")]
     for n, (born, died, master) in POTTERS.items():
-        more = f" ; :diedOn '{died}'^^xsd:date" * bool(died) + f" ; :apprenticeOf {iri(master)}" * bool(master)
+        more = f" ; :diedOn '{died}'^^xsd:date" * bool(died)
+        more += f" ; :apprenticeOf {iri(master)}" * bool(master)
         lines.append(f"{iri(n)} a :Potter ; foaf:name '{n}' ; :bornOn '{born}'^^xsd:date{more} .")
     for n, (kind, who, value, shelf) in PIECES.items():
         held = f"[ a schema:MonetaryAmount ; schema:value {value} ; schema:currency 'EUR' ]"

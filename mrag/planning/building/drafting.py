@@ -29,6 +29,9 @@ from mrag.planning.schema import Schema
 _TIED = 1.0
 """What it counts, in guesses, that two ways of joining things are as likely as each other."""
 
+_ROUND = 3.5
+"""What another way of joining things may cost more before it is too far round to be meant."""
+
 
 def _undecided(draft: Draft) -> Draft:
     """Return a draft less likely where a join of it could as well go another way."""
@@ -86,7 +89,7 @@ class Drafting:
                 else frozenset((twice,))
             )
             draft = self._draft(question, way, schema, {}, avoided)
-            if draft is not None:
+            if draft is not None and draft.joins < first.joins + _ROUND:
                 # Where both ways find the same it is told twice, else it is another answer.
                 cost = 0.0 if twice in other_deed else 1.0
                 yield replace(draft, joins=first.joins, guesses=draft.guesses + cost)

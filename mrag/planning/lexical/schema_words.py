@@ -227,8 +227,9 @@ def _names(schema: Schema) -> Iterator[SchemaName]:
     for p in schema.properties.values():
         yield from _of("property", p.iri, [*p.names, *_without_verb(p.names)], False)
         yield from _of("property", p.iri, p.inverse_names, True)
-    everything = (*schema.classes.values(), *schema.properties.values())
-    taken = {n.lower().removesuffix(" of") for i in everything for n in i.names}
+    names = [n for c in schema.classes.values() for n in c.names]
+    names += [n for p in schema.properties.values() for n in p.names]
+    taken = {n.lower().removesuffix(" of") for n in names}
     for p in schema.properties.values():
         own = [n.lower() for n in (*p.names, *_without_verb(p.names))] if p.kind == "entity" else []
         for name in own:
@@ -262,7 +263,7 @@ def _heads(names: Sequence[SchemaName], schema: Schema) -> dict[str, int]:
         if name.kind == "class" and len(name.keys) > 1 and not _BEHIND_HEADS.isdisjoint(name.keys[1:]):
             found[name.roots[0]].append(at)
     plain = {name.roots[0] for name in names if len(name.roots) == 1}
-    widest = {}
+    widest = dict[str, int]()
     for head, some in found.items():
         kinds = {names[at].term for at in some}
         for at in some:

@@ -123,7 +123,8 @@ _CONVERSE: Final = (
     "student teacher|pupil teacher|disciple master|apprentice master|protege mentor|mentee mentor|"
     "child parent|son parent|daughter parent|descendant ancestor|employee employer|subordinate superior|"
     "follower leader|tenant landlord|predecessor successor|narrower broader|subclass superclass|guest host|"
-    "patient doctor|advisee advisor|supervisee supervisor|sender recipient|seller buyer|lender borrower|debtor creditor"
+    "patient doctor|advisee advisor|supervisee supervisor|sender recipient|seller buyer|"
+    "lender borrower|debtor creditor"
 )
 CONVERSES: Final = {
     one: tuple(o for pair in _CONVERSE.split("|") if one in pair.split() for o in pair.split() if o != one)

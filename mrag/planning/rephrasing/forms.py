@@ -51,8 +51,8 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         ),
         (
             r"^what (?:share|proportion|fraction|part) of (?:the )?(?:(?P<n>[a-z]+(?: [a-z]+)?) of"
-            r" (?P<x>(?:the )?(?-i:[A-Z]).+?)|(?P<x2>(?:the )?(?-i:[A-Z]).+?)['’]s (?P<n2>[a-z]+)) (?:lives?|is|are"
-            r"|lies?|falls?|resides?)(?: located| found)? in (?P<y>(?:the )?(?-i:[A-Z]).+?)",
+            r" (?P<x>(?:the )?(?-i:[A-Z]).+?)|(?P<x2>(?:the )?(?-i:[A-Z]).+?)['’]s (?P<n2>[a-z]+)) (?:lives?"
+            r"|is|are|lies?|falls?|resides?)(?: located| found)? in (?P<y>(?:the )?(?-i:[A-Z]).+?)",
             r"What is the ratio of the \g<n>\g<n2> of \g<y> to the \g<n>\g<n2> of \g<x>\g<x2>?",
         ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
@@ -114,12 +114,12 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"\g<x>\g<s>\g<m>the average",
         ),
         (
-            r"\b(?:a )?(?:more|higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than"
+            r"\b(?:a )?(?:higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than"
             r" (?:the )?average\b",
             r"a \g<x> above the average",
         ),
         (
-            r"\b(?:a )?(?:fewer|less|lower|smaller) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
+            r"\b(?:a )?(?:lower|smaller) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
             r"a \g<x> below the average",
         ),
         (

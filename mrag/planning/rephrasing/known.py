@@ -15,6 +15,9 @@ from mrag.text.tokens import content
 _AS_MANY: Final = re.compile(
     r"(?i)(?<!twice )(?<!times )(?<!half )\bas (?:many|much) (?P<x>[a-z-]+(?: [a-z-]+)?) as (?=[^,;]+$)"
 )
+_MORE: Final = re.compile(
+    r"(?i)\b(?P<more>more|fewer|less) (?P<x>[a-z-]+(?: [a-z-]+)?) than (?:the )?average\b(?! \w)"
+)
 _ALIVE: Final = re.compile(
     r"(?i)(?:,? (?:who|that|which))?(?: is| are| was| were)? ?\b(?P<not>no longer |not |n['’]t )?"
     r"(?:still (?:alive|living)|alive(?= today|\W*$)|(?:still )?living(?=\W*$))(?: today)?"
@@ -46,6 +49,7 @@ def as_known(text: str, schema: Schema) -> str:
         schema: The schema.
     """
     names = _roots(schema)
+    text = _MORE.sub(lambda m: _beside_average(m, schema), text)
     text = _AS_MANY.sub(lambda m: _as_many(m, schema), text)
     if not {root("alive"), root("living")} & names and (dead := _dated(schema, "death", "died", "deceased")):
         text = _ALIVE.sub(lambda m: f" with a {dead}" if m["not"] else f" without a {dead}", text)
@@ -70,8 +74,9 @@ def as_known(text: str, schema: Schema) -> str:
 
 def _roots(schema: Schema) -> set[str]:
     """Return the roots of the words that classes and properties are called by."""
-    known = (*schema.classes.values(), *schema.properties.values())
-    return {root(w) for info in known for name in info.names for w in words_of(name)}
+    names = [n for c in schema.classes.values() for n in c.names]
+    names += [n for p in schema.properties.values() for n in p.names]
+    return {root(w) for name in names for w in words_of(name)}
 
 
 def _as_many(match: re.Match[str], schema: Schema) -> str:
@@ -81,6 +86,15 @@ def _as_many(match: re.Match[str], schema: Schema) -> str:
         {root(w) for w in content(name)} - {root("number")} for i in _numbers(schema) for name in i.names
     )
     return f"the same {match['x']} as " if any(said == words for words in named) else match.group()
+
+
+def _beside_average(match: re.Match[str], schema: Schema) -> str:
+    """Return a number that is above or below the average, unless things of a kind are counted."""
+    said = {root(w) for w in content(match["x"])}
+    kinds = ({root(w) for w in content(name)} for c in schema.classes.values() for name in c.names)
+    if any(said == kind for kind in kinds):
+        return match.group()
+    return f"a {match['x']} {'above' if match['more'].lower() == 'more' else 'below'} the average"
 
 
 def _numbers(schema: Schema) -> Iterable[PropertyInfo]:
@@ -102,6 +116,6 @@ def _value(schema: Schema) -> str:
     held = {i.number for i in schema.properties.values() if isinstance(i, HeldNumber)}
     found = [
         i.names[0] for i in _numbers(schema)
-        if i.iri not in held and words_of(i.names[0])[-1] in ("value", "price", "worth")
+        if i.iri not in held and words_of(i.names[0])[-1] in ("value", "worth")
     ]  # fmt: skip
     return found[0] if len(found) == 1 else ""
