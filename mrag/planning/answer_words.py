@@ -9,6 +9,7 @@ from rdflib import Literal, URIRef
 from mrag.generation.computed import AnswerCell
 from mrag.generation.result import Citation, Sentence
 from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.algebra.vocabulary import unit_of_days
 from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unknown
@@ -26,6 +27,7 @@ def sentences(
     result: PlanResult,
     rows: Sequence[tuple[AnswerCell, ...]],
     support: Sequence[tuple[Citation, ...]],
+    compared: str = "",
 ) -> list[Sentence]:
     """Return the sentences of an answer that has rows, or is yes.
 
@@ -34,9 +36,10 @@ def sentences(
         result: What was found.
         rows: The rows as they are shown.
         support: For each of the first rows what it rests on.
+        compared: What the two values are that a yes compares; "" if it compares none.
     """
     if reading.plan.yes_or_no:
-        return [Sentence("Yes.", support[0] if support else (), True)]
+        return [Sentence(f"Yes: {compared}." if compared else "Yes.", support[0] if support else (), True)]
     if len(rows) == 1:
         return [Sentence(_single(reading, rows[0]), support[0] if support else (), True)]
     found = []
@@ -81,7 +84,7 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
     """
     first = f"{'No' if plan.yes_or_no else 'None'}: {looked_for(plan, name)}."
     if nothing.compared is not None:
-        return f"No: {_compared(*nothing.compared, name)}.", ""
+        return f"No: {values_in_words(*nothing.compared, name)}.", ""
     if nothing.nearest is not None:
         near = _nearest(nothing.nearest, name)
         only = plan.yes_or_no and bool(plan.having) and len(nothing.nearest.plan.columns) == 1
@@ -103,8 +106,14 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
     return first, f"Without “{part_to_words(plan, nothing.part, name)}” something is found."
 
 
-def _compared(plan: Plan, found: PlanResult, name: Name) -> str:
-    """Return what two values are: "the height of Rhone is 5, and that of Rhine is 7"."""
+def values_in_words(plan: Plan, found: PlanResult, name: Name) -> str:
+    """Return what two values are: "the height of Rhone is 5, and that of Rhine is 7".
+
+    Args:
+        plan: The plan that finds them.
+        found: What it found.
+        name: Returns the name of a term.
+    """
     called, subjects = list[str](), list[str]()
     for column in plan.columns:
         own = tuple(p for p in plan.where.patterns if p.object == column.value)
@@ -139,7 +148,8 @@ def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
         noun = reading.shown[0].replace("_", " ").rstrip("0123456789 ")
         if reading.plan.order and reading.plan.limit is not None and not aggregates(value):
             return row[0].label  # what is first by something else needs no name
-        return f"The {noun} is {row[0].label}{'%' if noun == 'percentage' else ''}."
+        unit = "%" if noun == "percentage" else f" {unit_of_days(value)}".rstrip()
+        return f"The {noun} is {row[0].label}{unit}."
     return _row(row)
 
 

@@ -18,7 +18,7 @@ from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
+from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences, values_in_words
 from mrag.planning.building.parser import LONGEST, Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty.weighing import weighed
@@ -27,7 +27,7 @@ from mrag.planning.following.followup import asked_after
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.loosening import Nothing, denies, has_bounds, why_nothing
+from mrag.planning.loosening import Nothing, denies, has_bounds, values_compared, why_nothing
 from mrag.planning.neural.choosing import ModelAdvice, Planner, helper_of
 from mrag.planning.neural.judge import MOST
 from mrag.planning.plan import Block, Pattern, Plan
@@ -281,7 +281,9 @@ def _answer(
         context, said = _denied(kg, reading, why, namer(kg, display), ends)
     else:
         context, support = _proved(kg, reading.plan, result.rows, ends)
-        said = sentences(reading, result, rows, support)
+        both = values_compared(kg, reading.plan, schema_of(kg), ends)
+        told = untrusted.one_line(values_in_words(*both, namer(kg, display))) if both is not None else ""
+        said = sentences(reading, result, rows, support, told)
     runners_up, last = next_rows(display, reading, result)
     computed = Computed(
         untrusted.one_line(to_words(reading.plan, namer(kg, display))),

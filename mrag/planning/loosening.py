@@ -242,6 +242,25 @@ def _nearest(kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, en
     return Nearest(plan, value, greatest, result) if result is not None and result.rows else None
 
 
+def values_compared(
+    kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float
+) -> tuple[Plan, PlanResult] | None:
+    """Return the two values that a yes compares, with the plan that finds them; None where it compares none.
+
+    Args:
+        kg: The graph.
+        plan: A plan for yes or no that holds.
+        schema: The schema of the graph.
+        ends: When to give up, by the clock of `time.monotonic`.
+    """
+    parts = [c for c in (*plan.where.conditions, *plan.having) if isinstance(c, Comparison)]
+    if not plan.yes_or_no or len(parts) != 1:
+        return None
+    rest = tuple(c for c in plan.where.conditions if c is not parts[0])
+    loose = replace(plan, where=replace(plan.where, conditions=rest), having=())
+    return _compared(kg, loose, parts[0], schema, ends)
+
+
 def _compared(
     kg: KnowledgeGraph, loose: Plan, part: Comparison, schema: Schema, ends: float
 ) -> tuple[Plan, PlanResult] | None:

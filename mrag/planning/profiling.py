@@ -17,6 +17,7 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.graph.record import LABELS
+from mrag.planning.profile.abbreviations import spelt_out
 from mrag.planning.profile.following import (
     KnownSchema,
     changed_since,
@@ -200,6 +201,7 @@ class _Reader:
                 else:
                     said[str(term_)].append((rank, words))
         names: dict[str, tuple[str, ...]] = {}
+        comments = {term: min(texts)[1] for term, texts in said.items()}
         for term in terms:
             # The best language of each property of names; others are names in another tongue, kept behind.
             found = [
@@ -207,8 +209,9 @@ class _Reader:
                 for _, _, text in sorted(named[term], key=lambda n: (n[0], n[1], n[2]))
                 if text
             ]
-            names[term] = tuple(dict.fromkeys((*found, local_name(term))))
-        return names, {term: min(texts)[1] for term, texts in said.items()}
+            more = spelt_out(found[0] if found else local_name(term), comments.get(term, ""))
+            names[term] = tuple(dict.fromkeys((*found, *more, local_name(term))))
+        return names, comments
 
     def _inverses(self, uses: Mapping[str, PropertyUsage]) -> dict[str, list[str]]:
         found: defaultdict[str, list[str]] = defaultdict(list)

@@ -9,7 +9,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.planning import plan as pl
 from mrag.planning.algebra.roles import PlanRoles
-from mrag.planning.algebra.vocabulary import FOLDS, OPERATIONS, PARTS, POSITIONS, RELATIONS
+from mrag.planning.algebra.vocabulary import FOLDS, OPERATIONS, PARTS, POSITIONS, RELATIONS, unit_of_days
 from mrag.rdf.terms import Term
 from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, is_participle, join, plural, relation
@@ -201,6 +201,8 @@ class ValueWords:
                 return said if named in said.split() else f"the {named} of {said}"
             case pl.Days(start, end):
                 return f"the days from {self.value(start)} to {self.value(end)}"
+            case pl.Arithmetic(pl.Days(start, end)) if unit := unit_of_days(value):
+                return f"the {unit} from {self.value(start)} to {self.value(end)}"
             case pl.Arithmetic(left, operation, right):
                 a, b = (self._operand(e) for e in (left, right))
                 return f"{a} {OPERATIONS[operation]} {b}"

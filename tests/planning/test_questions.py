@@ -219,6 +219,7 @@ DEMO = [
     ("Who develops GraphDB?", ["Ontotext"]),
     ("How many triple stores are there?", ["11"]),
     ("How many databases?", ["33"]),
+    ("How many more graph databases than vector databases are there?", ["12"]),
     ("Which vendor has the most products?", ["Apache Software Foundation"]),
     ("Is Virtuoso a database?", ["yes"]),
     ("Is Ontotext a database?", ["no"]),
@@ -231,7 +232,6 @@ DEMO = [
 REFUSED = {
     "demo": [
         "Which European vendors develop a triple store?",
-        "How many more graph databases than vector databases are there?",
         "What is the capital of France?",
         "Which vendors are headquartered in Paris?",
     ],

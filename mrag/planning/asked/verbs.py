@@ -24,7 +24,8 @@ MEASURING = frozenset(
 _SUPPORTING = frozenset(
     root(verb)
     for verb in "hold carry bear fly celebrate possess enjoy boast feature sport wear keep observe charge "
-    "pay earn draw receive list quote display spend log devote".split()
+    "pay earn draw receive list quote display spend log devote collect gather accumulate amass achieve "
+    "claim".split()
 )
 """Verbs that say little beside the noun behind them: "fly the flag of", "hold a licence"."""
 
@@ -150,7 +151,7 @@ class PlanVerbs(PlanExtremes):
         """Return whether a verb says little beside a property that is named, whose value the plan has."""
         if root(self.question.low[at]) not in _SUPPORTING:
             return False
-        near = {w.stem for w in self.question.words[max(0, at - 6) : at + 5]}
+        near = {w.stem for w in self.question.words[max(0, at - 6) : at + 7]}
         infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
         said = (name for i in infos if i is not None and i.kind != "entity" for name in i.names)
         if not any(near & {*content(name)} for name in said):

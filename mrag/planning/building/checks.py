@@ -11,7 +11,7 @@ from mrag.planning.algebra.scopes import aggregates, mentioned
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import is_past, is_role
-from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
+from mrag.planning.plan import Aggregate, Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
 from mrag.planning.reading.state import is_superlative
@@ -20,6 +20,8 @@ from mrag.planning.schema import Schema
 from mrag.text.english import PREPOSITIONS
 from mrag.text.tokens import alike, stem
 
+_JOINING = frozenset("as than that which who whose is are was were has have had do does did".split())
+"""Words that are in no name but one that has them."""
 _BEFORE_NOUNS = PREPOSITIONS | frozenset(
     "a an the do does did each every any no all this that and or".split()
 )
@@ -82,13 +84,19 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     # Who "manages" a team is not called a manager.
     verb = mention.end - mention.start == 1 and not is_role(question.low[mention.start].removesuffix("s"))
     said = {w.stem for w in question.words[mention.start : mention.end]}
-    kept = tuple(
-        c for c in mention.candidates
-        if (c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said)
-        and not ((deed or graded) and c.way == "tokens" and c.kind in ("value", "entity"))
-        and not (role and c.way == "meaning" and not any(map(is_role, c.name.lower().split())))
-        and not (verb and c.kind == "value" and c.way != "exact" and is_role(c.name.split()[-1].lower()))
-    )  # fmt: skip
+    joined = _JOINING & {*question.low[mention.start : mention.end]}
+
+    def fits(c: Candidate) -> bool:
+        name = c.name.lower().split()
+        if c.way == "tokens" and (joined - {*name} or ((deed or graded) and c.kind in ("value", "entity"))):
+            return False
+        if c.kind == "class" and c.way == "tokens":
+            return stem(name[-1]) in said or name[-1] in _LIGHT_HEADS
+        if role and c.way == "meaning" and not any(map(is_role, name)):
+            return False
+        return not (verb and c.kind == "value" and c.way != "exact" and is_role(name[-1]))
+
+    kept = tuple(filter(fits, mention.candidates))
     return replace(mention, candidates=kept) if kept else None
 
 
@@ -160,6 +168,47 @@ def made_possible(plan: Plan, question: str, schema: Schema) -> Plan:
     return united(plan, question) or plan
 
 
+def unreadable(way: Segmentation, question: QuestionText, schema: Schema) -> bool:
+    """Return whether a question names two names of a kind for one, or measures what is but a text."""
+    return both_of_a_kind(way, question) or _measures_a_text(way, question, schema)
+
+
+def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) -> bool:
+    """Return whether a question measures what is but a text: "how old is the coach of Hull"."""
+    low = question.low
+    if (
+        low[:1] != ["how"]
+        or len(low) < 5
+        or positive(low[1]) is None
+        or low[2] not in ("is", "was", "are", "were")
+        or any(map(is_superlative, low[3:]))
+    ):
+        return False
+    first = next((i for i in way.items if i.mention is not None and i.start >= 3), None)
+    if first is None or first.mention is None or low[first.end : first.end + 1] != ["of"]:
+        return False
+    best = first.mention.candidates[0]
+    info = schema.properties.get(best.term) if best.kind == "property" else None
+    return info is not None and info.kind == "text"
+
+
+def not_of_itself(plan: Plan) -> Plan:
+    """Return a plan that counts what leads to each thing, where it counts each thing once: "arrivals"."""
+    keys = {c.value for c in plan.columns if isinstance(c.value, Unknown)}
+    columns = list[Column]()
+    for column in plan.columns:
+        fold = column.value
+        if isinstance(fold, Aggregate) and fold.function == "count" and fold.value is None:
+            (of, *more) = fold.of or (None,)
+            sources = [p.subject for p in plan.where.patterns if p.object == of and p.predicate != RDF.type]
+            if of in keys and not more and len(sources) == 1 and isinstance(sources[0], Unknown):
+                column = replace(column, value=replace(fold, of=(sources[0],)))
+        columns.append(column)
+    return replace(plan, columns=tuple(columns)) if tuple(columns) != plan.columns else plan
+
+
+_LIGHT_HEADS = frozenset("type kind category model record entry item profile info information".split())
+"""Heads of names of classes that are left out in speech: an "aircraft" is an aircraft type."""
 _HEADS = frozenset("type types kind kinds sort sorts amount amounts value values share shares".split())
 _MAKES = frozenset("make makes".split())
 _BEFORE_HEADS = frozenset("the a an each every per by their its and or of which what".split())

@@ -132,7 +132,7 @@ class PlanColumns(PlanTold):
         ):
             return
         others = [n for n in self.frame.nouns if n not in (groups[0], measures[0].noun)]
-        if any(self.noun(n).kind == "class" for n in others) or self.frame.restrictions:
+        if any(self.noun(n).kind == "class" for n in others):
             return  # "the average population of cities per state"
         kind, number = self.noun(groups[0]), self.noun(measures[0].noun, "number")
         info = self.schema.properties.get(number.term)

@@ -9,7 +9,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.asked.happenings import PlanHappenings
 from mrag.planning.building.choices import Unbuildable
-from mrag.planning.building.literals import number_literal
+from mrag.planning.building.literals import counted_in, number_literal, unit_stated
 from mrag.planning.derived.property import spelt
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (
@@ -33,9 +33,8 @@ from mrag.planning.reading.frame import (
 )
 from mrag.planning.reading.periods import Period
 from mrag.planning.reading.state import is_superlative
-from mrag.planning.reading.units import converted, unit_of
+from mrag.planning.reading.units import converted
 from mrag.planning.schema import PropertyInfo
-from mrag.text.names import name_parts
 
 
 @dataclass
@@ -178,8 +177,7 @@ class PlanConditions(PlanHappenings):
         said, compared.unit = compared.unit, ""
         if not said:
             return
-        named = [part for name in info.names for word in name.split() for part in name_parts(word)]
-        own = unit_of(named) or unit_of(info.comment.split())
+        own = unit_stated(info)
         if not own:
             # Ages and experience are counted in years where nothing else is said.
             self.guesses += 0.0 if said in ("year", "yr") else 0.5
@@ -233,9 +231,11 @@ class PlanConditions(PlanHappenings):
 
     def _measured(self, compared: Compared) -> Candidate:
         """Return the property that an adjective compares: "longer than"."""
-        if not compared.adjective:
+        adjective = compared.adjective
+        measures = self.dimension(adjective) if adjective else counted_in(compared.unit, self.schema)
+        options = self._said_of(measures, compared.left)
+        if not adjective and len(options) != 1:
             raise Unbuildable("compared with what?")
-        options = self._said_of(self.dimension(compared.adjective), compared.left)
         if not options:
             raise Unbuildable(compared.adjective)
         self.matches.append(options[0][0].score)

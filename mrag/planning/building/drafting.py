@@ -14,7 +14,7 @@ from mrag.planning.building.joins import JoinGraph
 from mrag.planning.composing.ratios import combined
 from mrag.planning.derived.amounts import amounts_of
 from mrag.planning.derived.held import HeldNumber, held_numbers
-from mrag.planning.derived.spans import spans_of
+from mrag.planning.derived.spans import in_unit, spans_of, unit_said
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import root
@@ -24,7 +24,7 @@ from mrag.planning.reading.frame import Frame
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation
-from mrag.planning.schema import Schema
+from mrag.planning.schema import PropertyInfo, Schema
 
 _TIED = 1.0
 """What it counts, in guesses, that two ways of joining things are as likely as each other."""
@@ -54,7 +54,10 @@ class Drafting:
         self._joins = JoinGraph(schema)
         self.refusals: list[str] = []
 
-    def _dimension(self, adjective: str) -> list[tuple[Candidate, str]]:
+    def _dimension(
+        self, adjective: str, spans: Mapping[str, PropertyInfo] | None = None
+    ) -> list[tuple[Candidate, str]]:
+        """Return the properties that an adjective measures, with the direction; spans as they are counted."""
         held = {i.number: i.iri for i in self.schema.properties.values() if isinstance(i, HeldNumber)}
         found = [
             (
@@ -65,8 +68,8 @@ class Drafting:
         ]
         way = {"long": "greatest", "short": "least"}.get(positive(adjective) or "")
         if way is not None:
-            spans = self._spans.values()
-            found += [(Candidate("property", i.iri, 0.88, i.names[0], "synonym"), way) for i in spans]
+            lasting = (self._spans if spans is None else spans).values()
+            found += [(Candidate("property", i.iri, 0.88, i.names[0], "synonym"), way) for i in lasting]
         return sorted(found, key=lambda f: -f[0].score)
 
     def _drafts(
@@ -137,12 +140,20 @@ class Drafting:
         chosen: Mapping[int, Candidate],
         avoided: frozenset[str] = frozenset(),
     ) -> Draft | None:
+        spans = self._spans
+        if spans and (unit := unit_said(question)):
+            spans = in_unit(spans.values(), unit)
+            schema = replace(schema, properties={**schema.properties, **spans})
+
+        def dimension(adjective: str) -> list[tuple[Candidate, str]]:
+            return self._dimension(adjective, spans)
+
         def reader(items: Sequence[QuestionItem]) -> FrameReader:
-            return FrameReader(question, items, schema, self._dimension)
+            return FrameReader(question, items, schema, dimension)
 
         def build(frame: Frame) -> Draft:
             return Builder(
-                schema, self._joins, question, way, frame, self._dimension, chosen, avoided,
+                schema, self._joins, question, way, frame, dimension, chosen, avoided,
                 self.lexicon.likeness,
             ).build()  # fmt: skip
 
@@ -151,7 +162,7 @@ class Drafting:
             if found is not None:
                 return found
             draft = build(reader(way.items).read())
-            plan = checks.made_possible(draft.plan, question.text, schema)
+            plan = checks.not_of_itself(checks.made_possible(draft.plan, question.text, schema))
             return self._checked(draft if plan is draft.plan else replace(draft, plan=plan))
         except Unbuildable as error:
             self.refusals.append(str(error))

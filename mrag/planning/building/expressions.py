@@ -277,7 +277,8 @@ class PlanExpressions(PlanPeople):
             found = self.noun(noun, "date")
             if found.kind == "property" and self._timely(self.info(found)):
                 return self._property(found, noun), self.info(found)
-            if found.kind == "property" and not noun.role and found.score < 0.75:
+            unsure = found.kind == "property" and not noun.role and found.score < 0.75
+            if unsure and found.score in self.matches:
                 self.matches.remove(found.score)  # "published in 2005" is said of the year
         options = [i for i in self.schema.properties.values() if self._timely(i)]
         if not options:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from rdflib import XSD, Literal
 
+from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Comparison, Condition, Contains, Expression, Relation
-from mrag.planning.reading.units import unit_of
+from mrag.planning.reading.units import converted, unit_of
+from mrag.planning.schema import PropertyInfo, Schema
+from mrag.text.names import name_parts
 
 
 def compare_period(
@@ -71,3 +74,19 @@ def identifier(words: str) -> str:
     plain = "".join(c if c.isascii() and c.isalnum() else " " for c in words.lower())
     base = "_".join(plain.split())[:40].strip("_")
     return base if base and base[0].isalpha() else f"x_{base}".rstrip("_")
+
+
+def unit_stated(info: PropertyInfo) -> str:
+    """Return the unit that the name of a number, or what is said of it, states; "" if there is none."""
+    named = [part for name in info.names for word in name.split() for part in name_parts(word)]
+    return unit_of(named) or unit_of(info.comment.split())
+
+
+def counted_in(unit: str, schema: Schema) -> list[tuple[Candidate, str]]:
+    """Return the numbers that are stated in such a unit: "above 1000 feet" of an elevation in feet."""
+    found = list[tuple[Candidate, str]]()
+    for info in schema.properties.values() if unit else ():
+        own = unit_stated(info) if info.kind == "number" else ""
+        if own and converted(1.0, unit, own) is not None:
+            found.append((Candidate("property", info.iri, 0.8, info.names[0], "synonym"), "greatest"))
+    return found

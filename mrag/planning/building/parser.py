@@ -15,27 +15,26 @@ from rdflib import URIRef
 
 from mrag.planning.building import checks
 from mrag.planning.building.choices import Draft
-from mrag.planning.building.drafting import Drafting
+from mrag.planning.building.mentioning import Mentioning
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
+from mrag.planning.comparing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.comparing.pairs import set_side_by_side
 from mrag.planning.comparing.sides import side_by_side
 from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
-from mrag.planning.composing.contrasts import contrasted, contrasts, counts_unread
 from mrag.planning.composing.denied import Denial, anybody, beside, but_not, denied, without
+from mrag.planning.composing.folding import either_fold, folded, without_fold
 from mrag.planning.composing.nested import (
     described,
     descriptions,
-    folded,
     identical,
     identity,
     inner_text,
     joined,
     outer_text,
-    without_fold,
 )
 from mrag.planning.composing.ratios import both_counts, halves
 from mrag.planning.composing.relatives import compared_with, relative_of
@@ -45,20 +44,16 @@ from mrag.planning.composing.unions import both_times, either_said, of_either
 from mrag.planning.composing.universal import claim_of, universal
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.codes import CodeWords
-from mrag.planning.lexical.phrasal import as_one_word, phrasal_verbs
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.reading.question import QuestionText, cut
-from mrag.planning.reading.segmentation import segmentations
-from mrag.planning.rephrasing.anybody import with_people, without_house
-from mrag.planning.rephrasing.casual import plainly
-from mrag.planning.rephrasing.forms import more_than_other, rephrased
-from mrag.planning.rephrasing.known import as_known
+from mrag.planning.reading.segmentation import Segmentation, segmentations
+from mrag.planning.rephrasing.forms import more_than_other
 from mrag.planning.rephrasing.measured import measured
 from mrag.planning.rephrasing.money import paid
 from mrag.planning.rephrasing.observed import observed
+from mrag.planning.rephrasing.plain import in_plain_words
 from mrag.planning.schema import Schema
 
 LONGEST = 200
@@ -69,7 +64,7 @@ _WORD = "xqthing"
 """A word that no graph has, with a number behind it, for what is described elsewhere."""
 
 
-class Parser(Drafting):
+class Parser(Mentioning):
     """Reads questions over one graph.
 
     Args:
@@ -82,14 +77,6 @@ class Parser(Drafting):
         super().__init__(schema, lexicon)
         self.weights = weights
         self._chains = chain_reader(self.schema, lexicon)
-        self._codes = CodeWords(schema, lexicon.matcher.things)
-        self._phrasal = phrasal_verbs(n for i in schema.properties.values() for n in i.names)
-        self._one_word: dict[str, list[Candidate]] = {}
-        for info in schema.properties.values():
-            for name in info.names:
-                if " " in name:
-                    found = Candidate("property", info.iri, 0.95, name, "spelling")
-                    self._one_word.setdefault(name.lower().replace(" ", ""), []).append(found)
 
     def readings(
         self, text: str, k: int = 10, *, meant: Mapping[str, Candidate] | None = None
@@ -105,8 +92,7 @@ class Parser(Drafting):
         if len(text.split()) > LONGEST:
             return []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
-        text = as_one_word(rephrased(plainly(text)), self._phrasal)
-        text = as_known(without_house(with_people(text, self.schema), self.schema), self.schema)
+        text = in_plain_words(text, self.schema, self._phrasal)
         several = also_told(text) is None and spoken_of(text) is not None
         for draft, cost in self._read(text, meant or {}, _DEEPEST):
             if several and len(draft.shown) < 2:
@@ -125,11 +111,7 @@ class Parser(Drafting):
             given: What words of it stand for things that are described elsewhere.
             depth: How deep questions may still be nested.
         """
-        if (value := observed(text, lambda q: self._mentions(q, given), self.schema)) is not None:
-            text, given = value[0], {**given, **value[1]}
-        if (money := paid(text, self.schema, lambda: self._kinds(text, given))) is not None:
-            text, given = money[0], {**given, **money[1]}
-        text = measured(text, self.schema) or text
+        text, given = self._named_numbers(text, given)
         if not (question := cut(text)).words:
             return []
         if depth and (both := halves(text)) is not None:
@@ -159,24 +141,16 @@ class Parser(Drafting):
             return drafts
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         unread = "unsupported" in kinds and not kinds & {"ratio", "percentage"}
-        if unread or checks.both_of_a_kind(ways[0], question):
+        if unread or checks.unreadable(ways[0], question, schema):
             # No other way of cutting the question may lose what it asks to compute.
             return []
-        asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)
-        split = checks.groups(ways[0])
-        flat = [
-            (replace(draft, guesses=draft.guesses + passed_over), way.score - ways[0].score)
-            for number, way in enumerate(ways[:4])
-            if asked <= checks.asked_kinds(way)
-            for draft in self._drafts(question, way, schema, flips=number < 2)
-            if checks.finds_extreme(draft.plan) or not extreme
-            for passed_over in [(split > checks.groups(way)) + 2 * checks.passes_over_or(way, draft.plan)]
-        ]
-        fold = without_fold(question) if depth else None
-        if fold is not None and (fold[2] or all(d.ignored for d, _ in flat)):
+        extreme = checks.says_extreme(ways[0], question)
+        flat = self._flat(question, ways, schema, extreme=extreme)
+        if depth and (fold := without_fold(question)) is not None:
             numbers = self._read(fold[1], given, depth - 1)
             whole = [(found, cost) for draft, cost in numbers if (found := folded(draft, fold[0]))]
-            return whole if fold[2] else flat + whole
+            if (told := either_fold(question, flat, whole, only=fold[2])) is not None:
+                return told
         inside = self._nested(question, mentions, given, depth) if depth else ()
         nested = [found for found in inside if checks.finds_extreme(found[0].plan) or not extreme]
         if any(superlative for _, _, superlative in nested):
@@ -187,12 +161,29 @@ class Parser(Drafting):
             flat = [(replace(d, guesses=d.guesses + 1), cost) for d, cost in flat]
         return flat + [(draft, cost) for draft, cost, _ in nested]
 
-    def _kinds(self, text: str, given: Mapping[str, Candidate]) -> set[str]:
-        """Return the classes that a question names, and those of the things that it names."""
-        best = [m.candidates[0] for m in self._mentions(cut(text), given) if m.candidates[0].score > 0.8]
-        return {c.term for c in best if c.kind == "class"} | {
-            c.classes[0] for c in best if c.kind == "entity" and c.classes
-        }
+    def _named_numbers(
+        self, text: str, given: Mapping[str, Candidate]
+    ) -> tuple[str, Mapping[str, Candidate]]:
+        """Return a question with names for the numbers it asks for, and what words of it stand for."""
+        if (value := observed(text, lambda q: self._mentions(q, given), self.schema)) is not None:
+            text, given = value[0], {**given, **value[1]}
+        if (money := paid(text, self.schema, lambda: self._kinds(text, given))) is not None:
+            text, given = money[0], {**given, **money[1]}
+        return measured(text, self.schema) or text, given
+
+    def _flat(
+        self, question: QuestionText, ways: Sequence[Segmentation], schema: Schema, *, extreme: bool
+    ) -> list[tuple[Draft, float]]:
+        """Return drafts of a question that is read as one, with what the way of cutting it costs."""
+        asked, split = checks.asked_kinds(ways[0]), checks.groups(ways[0])
+        return [
+            (replace(draft, guesses=draft.guesses + passed_over), way.score - ways[0].score)
+            for number, way in enumerate(ways[:4])
+            if asked <= checks.asked_kinds(way)
+            for draft in self._drafts(question, way, schema, flips=number < 2)
+            if checks.finds_extreme(draft.plan) or not extreme
+            for passed_over in [(split > checks.groups(way)) + 2 * checks.passes_over_or(way, draft.plan)]
+        ]
 
     def _of_two(
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
@@ -284,32 +275,8 @@ class Parser(Drafting):
         """Return drafts of a question that holds no other, best first."""
         return [draft for draft, _ in sorted(self._read(text, given, 0), key=self._unlikely)]
 
-    def _named(self, text: str) -> Sequence[Candidate]:
-        """Return what some words may name as a whole, best first."""
-        question = cut(text)
-        low = [w for w in question.low if w not in ("the", "a", "an", "that", "of")]
-        whole = [m for m in self._mentions(question, {}) if m.end - m.start >= len(low)]
-        return whole[0].candidates if whole else ()
-
     def _unlikely(self, found: tuple[Draft, float]) -> float:
         return -scored(*found, self.schema, self.weights).probability
-
-    def _mentions(self, question: QuestionText, given: Mapping[str, Candidate]) -> list[NameMention]:
-        found = [NameMention(n, n + 1, (c,)) for n, w in enumerate(question.low) if (c := given.get(w))]
-        taken = {m.start for m in found}
-        matched = self.lexicon.match([word.token for word in question.words])
-        for mention in matched:
-            kept = None if checks.is_part_of_time(mention, question) else checks.headed(mention, question)
-            if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
-                found.append(kept)
-        clear = {
-            at for m in found for at in range(m.start, m.end) if m.candidates[0].way in ("exact", "inflected")
-        }
-        coded = list(self._codes.mentions(question, clear | taken))
-        found = [m for m in found if not any(c.start <= m.start and m.end <= c.end for c in coded)] + coded
-        return checks.without_each_other(checks.without_split_values(found)) + list(
-            self._joined(question, {(m.start, m.end) for m in found})
-        )
 
     def _nested(
         self,
@@ -339,10 +306,3 @@ class Parser(Drafting):
                             cost + further,
                             inner.superlative,
                         )
-
-    def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:
-        """Yield mentions of names that the question writes as one word: "firstname"."""
-        for at, word in enumerate(question.words):
-            found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
-            if found and (at, at + 1) not in taken:
-                yield NameMention(at, at + 1, tuple(found))

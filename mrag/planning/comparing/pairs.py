@@ -198,8 +198,8 @@ def _rows(one: Draft, other: Draft, schema: Schema) -> tuple[pl.Unknown, pl.Bloc
         told[1], patterns=()
     ):
         return None
-    either = tuple(pl.Block(conditions=(pl.Comparison(key, "=", c),)) for c in (first, second))
-    return key, replace(told[0], either=(*told[0].either, either)), value
+    either_thing = tuple(pl.Block(conditions=(pl.Comparison(key, "=", c),)) for c in (first, second))
+    return key, replace(told[0], either=(*told[0].either, either_thing)), value
 
 
 def _constants(block: pl.Block) -> set[URIRef | Literal]:

@@ -15,6 +15,7 @@ from typing import Literal as OneOf
 
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.plan import Relation
+from mrag.planning.rephrasing.averages import NUMBERS_OF_VERBS
 
 Told = OneOf["each", "which", "whether", "difference"]
 
@@ -24,10 +25,13 @@ _IN: Final = r"(?:of|in|for|at|by|from|on|among|amongst|across|with|to)"
 _AND: Final = r"(?:and|with|to|vs\.?|versus|against|or)"
 _MORE: Final = r"(?:more|less|fewer)"
 _ER: Final = (
-    rf"(?:{_MORE}|higher|lower|greater|larger|bigger|smaller|longer|shorter|better|worse|older|younger|earlier"
+    rf"(?:{_MORE}|higher|lower|greater|larger|bigger|smaller|longer|shorter|better|worse|older|younger"
+    rf"|earlier"
     r"|later|heavier|lighter|cheaper)"
 )
-_LESS: Final = frozenset("less fewer lower smaller shorter worse younger earlier lighter cheaper".split())
+_LESS: Final = frozenset(
+    "less fewer lower smaller shorter worse younger earlier lighter cheaper first sooner".split()
+)
 _MEAN: Final = r"(?: on average| in total| overall| altogether)?"
 _QUANTITY: Final = r"(?:average|mean|total|number|sum|minimum|maximum|lowest|highest|median|count|amount)"
 _EACH: Final = r",? (?:respectively|separately|individually|each)"
@@ -88,7 +92,8 @@ def side_by_side(text: str) -> Sides | None:
 def _turned(text: str) -> str:
     """Return a question with what is chosen from at its end: "of cats and dogs, which …"."""
     match = re.match(
-        r"(?i)^(?:between|of|among|out of|comparing)? ?(?P<ab>(?!which|who|what)[^,:;?]+? (?:and|or) [^,:;?]+?)[,:;?] "
+        r"(?i)^(?:between|of|among|out of|comparing)? ?"
+        r"(?P<ab>(?!which|who|what)[^,:;?]+? (?:and|or) [^,:;?]+?)[,:;?] "
         r"(?P<q>(?:which|who|what)\b.+)$",
         text,
     )
@@ -102,7 +107,7 @@ def _relation(part: _Cut, told: Told) -> Relation | None:
         return None
     if "same" in part:
         return "="
-    if (plain := positive(part.get("adj", ""))) is not None and part["adj"].lower() not in ("more", "fewer"):
+    if (plain := positive(part.get("adj", ""))) is not None and "mean" not in part and "mean2" not in part:
         return ">" if DIMENSIONS[plain][0] == "greatest" else "<"  # who is older was born before
     return "<" if part.get("rel", "more").lower() in _LESS else ">"
 
@@ -117,7 +122,7 @@ def _sides(one: str, other: str) -> Iterator[tuple[str, str]]:
         behind = second[1:] if second[0].lower() == first[at].lower() else second
         yield one, " ".join([*first[: at + 1], *behind])
     yield one, other
-    if 1 < len(first) and len(second) < len(first):
+    if len(first) > 1 and len(second) < len(first):
         yield one, " ".join([*second, *first[len(second) :]])
 
 
@@ -147,121 +152,128 @@ def _questions(part: _Cut, side: str) -> Iterator[str]:
     elif part.get("adj") and (plain := positive(part["adj"])) is not None:
         for noun in DIMENSIONS[plain][1].split():
             yield f"What is the {mean}{noun} of {side}{where}?"
+    elif part.get("when"):
+        yield f"When was {side} {part['when']}?"
     elif part.get("v"):
-        noun = _NOUNS.get(part["v"].lower().removesuffix("s"), part["v"])
+        noun = NUMBERS_OF_VERBS.get(part["v"].lower().removesuffix("s"), part["v"])
         yield f"What is the {mean}{noun} of {side}{where}?"
         yield f"What is the average {noun} of {side}{where}?"
     else:
         yield f"How many {side} are there{where}?"
 
 
-_NOUNS: Final = {
-    "earn": "earnings", "weigh": "weight", "pay": "pay", "last": "duration", "live": "age", "take": "duration",
-    "make": "earnings", "charge": "price", "sell for": "price",
-}  # fmt: skip
-
-_NOT_ASKED: Final = r"(?!(?:how|what|which|who)\b)"
-_FORMS: Final[tuple[tuple[re.Pattern[str], Told], ...]] = tuple(
-    (re.compile(f"(?i)^{pattern}$"), told)
-    for pattern, told in (
-        (
-            rf"(?:please )?compare (?:the )?(?P<q>.+?) (?P<p>{_IN}|between) (?P<a>.+?) {_AND} (?P<b>.+)",
-            "each",
-        ),
-        (
-            rf"(?P<q>(?:how many|what {_BE}|show|give|list|number|average|total)\b.+?) (?P<p>{_IN}) "
-            rf"(?P<a>[^,]+?),? and (?:how many |what )?(?:{_BE} )?(?P=p) (?P<b>[^,]+)",
-            "each",
-        ),
-        (rf"how many (?P<a>.+?),? and how many (?P<b>.+?) (?P<z>{_COUNTED}.*)", "each"),
-        (
-            rf"(?P<q>(?:what {_BE}|show|give|list|average|total|number)\b.+?) (?P<p>{_IN}) (?P<a>.+?) and "
-            rf"(?P<b>.+?){_EACH}",
-            "each",
-        ),
-        (rf"how many (?P<n>.+?) {_DO} (?P<a>.+?) and (?P<b>.+?) (?P<v>\w+){_EACH}", "each"),
-        (rf"how many (?P<a>.+?) and (?P<b>.+?) (?P<z>{_COUNTED}.*?){_EACH}", "each"),
-        (
-            rf"(?:what (?:is|are|was|were) )?(?:the )?(?P<q>{_QUANTITY}\b.*?) (?P<p>{_IN}) (?P<a>.+?)"
-            r" (?:vs\.?|versus) (?P<b>.+)",
-            "each",
-        ),
-        (rf"how many (?P<a>.+?) (?:vs\.?|versus) (?P<b>.+?)(?: (?P<z>{_COUNTED}.*))?", "each"),
-        (
-            rf"(?:what (?:is|are|was|were) )?(?:the )?(?P<all>)(?P<q>{_QUANTITY}\b.*?) (?P<p>{_IN}) (?P<a>[^,]+?)"
-            r" and (?P<b>[^,]+)",
-            "each",
-        ),
-        (rf"(?P<all>)how many (?P<a>[^,]+?) and (?P<b>[^,]+?) (?P<z>{_COUNTED}[^,]*)", "each"),
-        (
-            rf"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){{0,2}}? (?:has|have|had) (?:the |a |an )?"
-            rf"(?P<rel>{_MORE})(?: of)? (?P<n>(?!than\b).+?)[,:]* (?P<a>[^,:]+?),? or (?P<b>.+)",
-            "which",
-        ),
-        (
-            rf"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){{0,2}}? (?:has|have|had) (?:the |a |an )?"
-            rf"(?P<rel>{_ER}) (?P<q>(?!than\b)[^,:]+?){_MEAN}[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
-            "which",
-        ),
-        (
-            r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?P<v>\w+) "
-            rf"(?P<rel>{_MORE})(?P<mean>{_MEAN})[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
-            "which",
-        ),
-        (
-            r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?:is|are|was|were) "
-            rf"(?P<rel>(?P<adj>\w+er))(?P<mean> on average)?[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
-            "which",
-        ),
-        (
-            rf"{_BE} the (?P<q>{_QUANTITY}\b.*?) (?P<p>{_IN}) (?P<a>.+?) (?P<rel>{_ER}) than "
-            rf"(?:(?:that|those|the one|the (?P=q)) (?:{_IN} )?)?(?P<b>.+)",
-            "whether",
-        ),
-        (
-            rf"{_DO} (?P<a>.+?) (?P<v>\w+) (?P<rel>{_MORE})(?P<mean>{_MEAN}) than (?P<b>.+?)"
-            rf"(?P<mean2>{_MEAN})(?: {_DO})?",
-            "whether",
-        ),
-        (
-            rf"{_BE} there (?P<rel>{_MORE}) (?P<a>.+?) than (?P<b>.+?)(?: (?P<z>(?:in|at|on|with|who|that) .+))?",
-            "whether",
-        ),
-        (
-            rf"(?:{_BE}|{_DO}|have|has) (?P<rel>{_MORE}) (?P<n>.+?) (?P<p>(?:\w+ )?{_IN}) (?P<a>.+?) than "
-            rf"(?:{_IN} )?(?P<b>.+)",
-            "whether",
-        ),
-        (
-            rf"{_BE} (?P<a>.+?) (?P<rel>(?P<adj>\w+er))(?P<mean2>{_MEAN}) than (?P<b>.+?)(?P<mean> on average)",
-            "whether",
-        ),
-        (
-            rf"{_DO} (?P<a>.+?) and (?P<b>.+?) have the (?P<same>same|equal) (?P<q>{_QUANTITY}\b.*)",
-            "whether",
-        ),
-        (
-            rf"{_DO} (?P<a>.+?) have (?P<same>as many) (?P<n>.+?) as (?P<b>.+)",
-            "whether",
-        ),
-        (
-            rf"how much more (?:money )?{_DO} (?P<a>.+?) (?P<v>\w+)(?P<mean>{_MEAN}) than (?P<b>.+?)(?P<mean2>{_MEAN})"
-            rf"(?: {_DO})?",
-            "difference",
-        ),
-        (
-            rf"how much (?P<rel>higher|lower|greater|larger|bigger|smaller) {_BE} the (?P<q>{_QUANTITY}\b.*?) "
-            rf"(?P<p>{_IN}) (?P<a>.+?) than (?:(?:that|those|the one|the (?P=q)) (?:{_IN} )?)?(?P<b>.+)",
-            "difference",
-        ),
-        (
-            rf"how many (?P<rel>{_MORE}) (?P<a>.+?) than (?P<b>.+?) (?P<z>{_COUNTED}.*)",
-            "difference",
-        ),
-        (
-            rf"how many (?P<rel>{_MORE}) (?P<n>.+?) (?P<p>(?:\w+ )?(?:\w+ )?{_IN}) (?P<a>.+?) than "
-            rf"(?:{_IN} )?(?P<b>.+)",
-            "difference",
-        ),
-    )
+_PATTERNS: Final[tuple[tuple[str, Told], ...]] = (
+    (
+        rf"(?:please )?compare (?:the )?(?P<q>.+?) (?P<p>{_IN}|between) (?P<a>.+?) {_AND} (?P<b>.+)",
+        "each",
+    ),
+    (
+        rf"(?P<q>(?:how many|what {_BE}|show|give|list|number|average|total)\b.+?) (?P<p>{_IN}) "
+        rf"(?P<a>[^,]+?),? and (?:how many |what )?(?:{_BE} )?(?P=p) (?P<b>[^,]+)",
+        "each",
+    ),
+    (rf"how many (?P<a>.+?),? and how many (?P<b>.+?) (?P<z>{_COUNTED}.*)", "each"),
+    (
+        rf"(?P<q>(?:how many|what {_BE}|show|give|list|average|total|number)\b.+?) (?P<p>{_IN}) (?P<a>.+?) "
+        rf"and "
+        rf"(?P<b>.+?){_EACH}",
+        "each",
+    ),
+    (rf"how many (?P<n>.+?) {_DO} (?P<a>.+?) and (?P<b>.+?) (?P<v>\w+){_EACH}", "each"),
+    (rf"how many (?P<a>.+?) and (?P<b>.+?) (?P<z>{_COUNTED}.*?){_EACH}", "each"),
+    (
+        rf"(?:what (?:is|are|was|were) )?(?:the )?(?P<q>{_QUANTITY}\b.*?) (?P<p>{_IN}) (?P<a>.+?)"
+        r" (?:vs\.?|versus) (?P<b>.+)",
+        "each",
+    ),
+    (rf"how many (?P<a>.+?) (?:vs\.?|versus) (?P<b>.+?)(?: (?P<z>{_COUNTED}.*))?", "each"),
+    (
+        rf"(?:what (?:is|are|was|were) )?(?:the )?(?P<all>)(?P<q>{_QUANTITY}\b.*?) (?P<p>{_IN}) "
+        rf"(?P<a>[^,]+?)"
+        r" and (?P<b>[^,]+)",
+        "each",
+    ),
+    (rf"(?P<all>)how many (?P<a>[^,]+?) and (?P<b>[^,]+?) (?P<z>{_COUNTED}[^,]*)", "each"),
+    (
+        rf"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){{0,2}}? (?:has|have|had) (?:the "
+        rf"|a |an )?"
+        rf"(?P<rel>{_MORE})(?: of)? (?P<n>(?!than\b).+?)[,:]* (?P<a>[^,:]+?),? or (?P<b>.+)",
+        "which",
+    ),
+    (
+        rf"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){{0,2}}? (?:has|have|had) (?:the "
+        rf"|a |an )?"
+        rf"(?P<rel>{_ER}) (?P<q>(?!than\b)[^,:]+?){_MEAN}[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
+        "which",
+    ),
+    (
+        r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?P<v>\w+) "
+        rf"(?P<rel>{_MORE})(?P<mean>{_MEAN})[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
+        "which",
+    ),
+    (
+        r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?:is|are|was|were) "
+        r"(?P<rel>(?P<adj>\w+er))(?P<mean> on average)?[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
+        "which",
+    ),
+    (
+        r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?:is|are|was|were) (?P<when>\w+) "
+        r"(?P<rel>first|earlier|sooner|last|later)[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
+        "which",
+    ),
+    (
+        rf"{_BE} the (?P<q>{_QUANTITY}\b.*?) (?P<p>{_IN}) (?P<a>.+?) (?P<rel>{_ER}) than "
+        rf"(?:(?:that|those|the one|the (?P=q)) (?:{_IN} )?)?(?P<b>.+)",
+        "whether",
+    ),
+    (
+        rf"{_DO} (?P<a>.+?) (?P<v>\w+) (?P<rel>{_MORE})(?P<mean>{_MEAN}) than (?P<b>.+?)"
+        rf"(?P<mean2>{_MEAN})(?: {_DO})?",
+        "whether",
+    ),
+    (
+        rf"{_BE} there (?P<rel>{_MORE}) (?P<a>.+?) than (?P<b>.+?)(?: (?P<z>(?:in|at|on|with|who|that) "
+        rf".+))?",
+        "whether",
+    ),
+    (
+        rf"(?:{_BE}|{_DO}|have|has) (?P<rel>{_MORE}) (?P<n>.+?) (?P<p>(?:\w+ )?{_IN}) (?P<a>.+?) than "
+        rf"(?:{_IN} )?(?P<b>.+)",
+        "whether",
+    ),
+    (
+        rf"{_BE} (?P<a>.+?) (?P<rel>(?P<adj>\w+er))(?P<mean2>{_MEAN}) than (?P<b>.+?)(?P<mean> on "
+        rf"average)",
+        "whether",
+    ),
+    (
+        rf"{_DO} (?P<a>.+?) and (?P<b>.+?) have the (?P<same>same|equal) (?P<q>{_QUANTITY}\b.*)",
+        "whether",
+    ),
+    (
+        rf"{_DO} (?P<a>.+?) have (?P<same>as many) (?P<n>.+?) as (?P<b>.+)",
+        "whether",
+    ),
+    (
+        rf"how much more (?:money )?{_DO} (?P<a>.+?) (?P<v>\w+)(?P<mean>{_MEAN}) than "
+        rf"(?P<b>.+?)(?P<mean2>{_MEAN})"
+        rf"(?: {_DO})?",
+        "difference",
+    ),
+    (
+        rf"how much (?P<rel>higher|lower|greater|larger|bigger|smaller) {_BE} the "
+        rf"(?P<q>{_QUANTITY}\b.*?) "
+        rf"(?P<p>{_IN}) (?P<a>.+?) than (?:(?:that|those|the one|the (?P=q)) (?:{_IN} )?)?(?P<b>.+)",
+        "difference",
+    ),
+    (
+        rf"how many (?P<rel>{_MORE}) (?P<a>.+?) than (?P<b>.+?) (?P<z>{_COUNTED}.*)",
+        "difference",
+    ),
+    (
+        rf"how many (?P<rel>{_MORE}) (?P<n>.+?) (?P<p>(?:\w+ )?(?:\w+ )?{_IN}) (?P<a>.+?) than "
+        rf"(?:{_IN} )?(?P<b>.+)",
+        "difference",
+    ),
 )
+_FORMS: Final = tuple((re.compile(f"(?i)^{pattern}$"), told) for pattern, told in _PATTERNS)

@@ -17,11 +17,12 @@ _ALSO = re.compile(
     r"|identify|display)\b.+?),? (?:and|along with|together with|as well as|with)(?: also)? "
     r"(?P<also>(?:(?:by|of|to|with|for|in|at) )?how (?:many|much)\b.*?|"
     r"(?:what (?:is|was|are|were) )?(?:the |that |this |its |their )?"
-    r"(?:corresponding |respective )?(?:number|count|amount|total|value)\b.*?|"
+    r"(?:corresponding |respective )?(?:numbers?|counts?|amounts?|totals?|values?|sums?|figures?)\b.*?|"
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
 )
 _SAID = frozenset(
     "how many much what number count amount total value do does did have has had they he she it them him her "
+    "sum sums amounts totals figures figure numbers counts values "
     "that there in all each are is was were the year time s its their corresponding".split()
 )
 """Words that say no more than that a number is asked for, or refer to what was said."""

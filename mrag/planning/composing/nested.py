@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import cast
 
 from rdflib import URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import renamed, substituted, with_unknowns, without_ties
-from mrag.planning.algebra.scopes import aggregates, all_patterns, check, mentioned, merged, reached
+from mrag.planning.algebra.scopes import all_patterns, check, mentioned, merged, reached
 from mrag.planning.building.choices import Draft
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
@@ -26,8 +25,6 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Expression,
-    Fold,
-    Number,
     Place,
     Plan,
     Unknown,
@@ -278,44 +275,6 @@ def _of_each(plan: Plan, thing: Unknown) -> Plan:
                 return value
 
     return replace(plan, columns=tuple(Column(each(c.value), c.name) for c in plan.columns))
-
-
-def folded(draft: Draft, fold: Fold) -> Draft | None:
-    """Return the plan that folds the numbers of groups: "the average number of rivers per state".
-
-    Args:
-        draft: The plan of the numbers, one for each group.
-        fold: What is made of them.
-    """
-    numbers = [c for c in draft.plan.columns if c.name in draft.shown and aggregates(c.value)]
-    groups = [c for c in draft.plan.columns if c.name in draft.shown and not aggregates(c.value)]
-    if len(numbers) != 1 or not groups:
-        return None
-    single = without_ties(draft.plan if draft.plan.limit is not None else replace(draft.plan, order=()))
-    number = numbers[0].name
-    name = f"{fold}_{number}"
-    value = Aggregate(fold, Number(Unknown(number)), tuple(Unknown(g.name) for g in groups))
-    found = Plan(Block(plans=(single,)), (Column(value, name),))
-    return replace(draft, plan=found, shown=(name,))
-
-
-def without_fold(question: QuestionText) -> tuple[Fold, str, bool] | None:
-    """Return what a question makes of numbers, the question for those, and whether they are sums.
-
-    Example:
-        >>> from mrag.planning.reading.question import cut
-        >>> without_fold(cut("What is the average number of rivers per state?"))
-        ('average', 'What is the number of rivers per state?', False)
-    """
-    found = list(cues(question.low))
-    for cue in found:
-        computed = [c for c in found if c.start == cue.end and (c.kind == "count" or c.value == "sum")]
-        if cue.kind == "fold" and cue.value in ("average", "maximum", "minimum") and computed:
-            words = question.words
-            start, end = words[cue.start].token.start, words[cue.end].token.start
-            text = question.text[:start] + question.text[end:]
-            return cast(Fold, cue.value), text, computed[0].value == "sum"
-    return None
 
 
 def _unknowns(plan: Plan) -> set[Unknown]:

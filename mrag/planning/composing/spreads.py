@@ -36,6 +36,12 @@ _AFTER = re.compile(
     r"(?i)^\W*how many (?P<unit>years|days) (?:after|before) (?P<x>.+?) (?:was|were|did|is) (?P<y>.+?) "
     r"(?P<what>[\w-]+)\W*$"
 )
+_FIRST_AND_LAST = re.compile(
+    r"(?i)^\W*(?:how many|what is the number of) (?P<unit>years|days|weeks|months) "
+    r"(?:(?:lie|lay|lies|are|were|passed|elapsed|pass|is|was|went by) )?(?:there )?between (?:the )?"
+    r"(?P<a>first|last|earliest|latest|oldest|newest)(?: (?P<x>.+?))? and (?:the )?"
+    r"(?P<b>first|last|earliest|latest|oldest|newest) (?P<what>.+?)\W*$"
+)
 _TIMES = re.compile(
     r"(?i)^\W*what (?:is|was) the (?:time|gap|interval|difference) in (?P<unit>years|days|weeks|months) "
     r"between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
@@ -78,6 +84,8 @@ def spread(text: str) -> ValueSpread | None:
         return ValueSpread(
             f"What is the {match['what']} of {match['x']} and {match['y']}?", match["unit"][:-1].lower()
         )
+    if (match := _FIRST_AND_LAST.match(text)) is not None and match["a"].lower() != match["b"].lower():
+        return ValueSpread(f"When were the {match['what']}?", match["unit"][:-1].lower())
     match = _EXTREMES.match(text)
     if match is None:
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 
 from mrag.planning.derived.property import DerivedProperty, DerivedWords, properties_of, words_of
 from mrag.planning.lexical.candidates import NameMention
@@ -18,7 +19,7 @@ _STARTS = frozenset(
         root,
         "start begin opening open departure depart birth born hire hired join joined founded created "
         "creation admission admitted enrolment enrollment order ordered launch launched issue issued checkin "
-        "founding establishment established inception submitted received from since".split(),
+        "founding establishment established inception submitted received from since dep".split(),
     )
 )
 _ENDS = frozenset(
@@ -26,7 +27,7 @@ _ENDS = frozenset(
         root,
         "end ending finish finished closing closed close arrival arrive death died leave left leaving "
         "termination terminated dissolved dissolution completed completion graduation graduated delivery "
-        "delivered shipped return returned checkout until to expiry expiration resolved".split(),
+        "delivered shipped return returned checkout until to expiry expiration resolved arr".split(),
     )
 )
 _BEGINNING = frozenset(map(root, "begin began begun start started commence commenced".split()))
@@ -44,6 +45,8 @@ _OF_TIME = {
 """How many of a unit a day has."""
 _EPOCH = (10**8, 10**10)
 """Numbers between which a property of times counts the seconds since 1970."""
+_SHORT, _DAYS_APART = 5 * 3600, 2 * 86400
+"""Seconds below which the spans of a graph are told in minutes, and in hours."""
 _GAP = 6
 """Words that may stand between a word of time and the first of two dates."""
 
@@ -62,9 +65,35 @@ def spans_of(schema: Schema) -> dict[str, PropertyInfo]:
             pairs = [(s, e) for s, e in pairs if _rest(s, _STARTS) == _rest(e, _ENDS)]
         if len(pairs) == 1:
             start, end = pairs[0]
-            info = _span(end, start, "") if _reversed(start, end) else _span(start, end, "")
+            first, last = (end, start) if _reversed(start, end) else (start, end)
+            info = _span(first, last, _usual_unit(first, last))
             found[info.iri] = info
     return found
+
+
+def in_unit(spans: Iterable[PropertyInfo], unit: str) -> dict[str, PropertyInfo]:
+    """Return spans counted in another unit of time, by IRI.
+
+    Args:
+        spans: Spans, as `spans_of` returns them.
+        unit: Such as "minute".
+    """
+    ends = [(i.first, i.second) for i in spans if isinstance(i, DerivedProperty)]
+    found = [_span(first, last, unit) for first, last in ends if first is not None and last is not None]
+    return {info.iri: info for info in found}
+
+
+def _usual_unit(start: PropertyInfo, end: PropertyInfo) -> str:
+    """Return the unit that spans are told in: hours or minutes where no two ends lie days apart."""
+    pairs = [(start.minimum, end.minimum), (start.maximum, end.maximum)]
+    if start.kind != "date" or not all("T" in t or " " in t for pair in pairs for t in pair):
+        return ""
+    try:
+        apart = [abs(datetime.fromisoformat(b) - datetime.fromisoformat(a)).total_seconds() for a, b in pairs]
+    except (ValueError, TypeError):
+        return ""
+    longest = max(apart)
+    return "minute" if longest < _SHORT else "hour" if longest < _DAYS_APART else ""
 
 
 def _reversed(start: PropertyInfo, end: PropertyInfo) -> bool:
@@ -244,7 +273,7 @@ def said_to_last(
                 at,
                 at + 1,
                 [
-                    _span(i.first, i.second, unit)
+                    _span(i.first, i.second, unit or _usual_unit(i.first, i.second))
                     for i in spans
                     if i.first is not None and i.second is not None
                 ],

@@ -32,7 +32,7 @@ _INITIALS: Final = tuple(
 )  # fmt: skip
 """Words of which one letter stands for each, where a property has letters alone."""
 _SAYS = r"\s*(?:=|:|->|—|–|\bis\b|\bfor\b|\bmeans\b|\bstands for\b)\s*(?:an?\s+|the\s+)?"
-_PHRASE = r"([^\W\d_][\w -]*?)(?=\s*(?:[,;.)/|]|\bor\b|\band\b|$))"
+_PHRASE = r"([^\W\d_][\w -]*?)(?=\s*(?:[,;.()/|]|\bor\b|\band\b|$))"
 
 
 class CodeWords:
@@ -45,18 +45,22 @@ class CodeWords:
 
     def __init__(self, schema: Schema, things: NamedThings) -> None:
         self._phrases: dict[tuple[str, ...], dict[str, list[str]]] = {}
+        self._written = set[str]()
         for iri, values in _values(schema, things).items():
             for phrase, value in _told(schema.properties[iri], values):
                 words = tuple(content(phrase))
                 if words:
+                    self._written.add(phrase.lower())
                     self._phrases.setdefault(words, {}).setdefault(value, []).append(iri)
 
-    def mentions(self, question: QuestionText, clear: set[int]) -> Iterator[NameMention]:
+    def mentions(self, question: QuestionText, clear: set[int], exact: set[int]) -> Iterator[NameMention]:
         """Yield what words of a question are written as codes.
 
         Args:
             question: The question.
-            clear: Places of words that name something as they stand.
+            clear: Places of words that name something as they stand, or in another form of the word.
+            exact: Those of words that name something as they stand; what a code stands for word for word is
+                rather meant than another form of a name: "delayed" than a delay.
         """
         if not self._phrases:
             return
@@ -64,9 +68,9 @@ class CodeWords:
         for start in range(len(stems)):
             for end in range(min(len(stems), start + 3), start, -1):
                 found = self._phrases.get(tuple(stems[start:end]))
-                if not found or clear.intersection(range(start, end)):
-                    continue
                 said = " ".join(question.low[start:end])
+                if not found or (exact if said in self._written else clear).intersection(range(start, end)):
+                    continue
                 if end - start == 1 and is_stopword(question.words[start].token.key):
                     continue
                 yield NameMention(
@@ -100,11 +104,21 @@ def _told(info: PropertyInfo, values: Sequence[str]) -> Iterator[tuple[str, str]
     for sex in ("male", "female"):
         if sex in low:
             yield sex, low[sex]
+    # "E economy, B business": only where each value has a word beside it, else it is a sentence.
+    beside = all(
+        re.search(rf"(?<!\w){re.escape(v)} [a-z][\w-]*\s*(?:[,;.(]|$)", info.comment) for v in values
+    )
     for value in values:
         if not 0 < len(value) <= 4:
             continue
         said = re.escape(value)
-        for pattern in (rf"(?<![\w]){said}(?![\w]){_SAYS}{_PHRASE}", rf"\b([^\W\d_][\w-]*) \({said}\)"):
+        for pattern in (
+            rf"(?<![\w]){said}(?![\w]){_SAYS}{_PHRASE}",
+            rf"\b([^\W\d_][\w-]*) \({said}\)",
+            rf"(?<![\w]){said} \(([^\W\d_][\w -]*)\)",
+            *((rf"(?<![\w]){said} ([^\W\d_][\w-]*)(?=\s*(?:[,;.()/|]|\bor\b|\band\b|$))",) * beside),
+            *((rf"(?<![\w]){said} [^\W\d_][\w-]* \(([^\W\d_][\w -]*)\)",) * beside),
+        ):
             for match in re.finditer(pattern, info.comment):
                 if len(match[1]) > len(value):
                     yield match[1], value

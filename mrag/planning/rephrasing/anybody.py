@@ -22,9 +22,16 @@ _EARNERS: Final = re.compile(
     r"(?i)^\W*(?:(?:who|what) are |list |show |name |give me |find )?(?:the )?top (?P<n>\w+) earners?\b"
     r"(?P<rest>.*)$"
 )
+_THOSE: Final = re.compile(
+    r"(?i)\b(?:everyone|everybody|anyone|anybody|all people|all the people|all those|those|people|persons) "
+    r"(?=(?:who|that)\b)"
+)
 _HOUSE: Final = re.compile(
     r"(?i)(?P<before>\w) (?:(?:in|at|with|for|from|of) )?(?:the|our|this) "
-    r"(?P<n>company|firm|organi[sz]ation|business|enterprise)(?=\W*$| (?:in|since|before|after|on|during)\b)"
+    r"(?P<n>company|firm|organi[sz]ation|business|enterprise|league|database|dataset|data|catalog(?:ue)?"
+    r"|collection"
+    r"|system|graph|shop|store|school|hospital|university|college|library|museum|bank|hotel|office|factory"
+    r"|portfolio|inventory|registry)(?=\W*$| (?:in|since|before|after|on|during)\b)"
 )
 
 
@@ -38,11 +45,14 @@ def with_people(text: str, schema: Schema) -> str:
         schema: The schema.
     """
     anybody, earners = _ANYBODY.match(text), _EARNERS.match(text)
-    people = kinds_of_people(schema) if anybody is not None or earners is not None else []
+    those = _THOSE.search(text)
+    people = kinds_of_people(schema) if anybody or earners or those else []
     known = [c for c in people if not {*people} & schema.above(c)]
     if len(known) != 1:
         return text
     name = schema.classes[known[0]].names[0].lower()
+    if anybody is None and those is not None:
+        return f"{text[: those.start()]}{plural(name)} {text[those.end() :]}"
     if anybody is None:
         return (
             text

@@ -55,6 +55,14 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"|is|are|lies?|falls?|resides?)(?: located| found)? in (?P<y>(?:the )?(?-i:[A-Z]).+?)",
             r"What is the ratio of the \g<n>\g<n2> of \g<y> to the \g<n>\g<n2> of \g<x>\g<x2>?",
         ),
+        (
+            r"^(?:give me|give|show me|show|list|name|find|who (?:are|were)|which (?:are|were)|what (?:are"
+            r"|were)|tell me"
+            r"|return|get|display) (?:the )?(?:top )?(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d+) "
+            r"(?P<x>[\w-]+(?: [\w-]+)?) (?:who|that|which) (?:have |has |had )?"
+            r"(?P<r>[\w-]+ the (?:most|least|fewest|highest|lowest|greatest|smallest|largest)\b.*)",
+            r"Which \g<n> \g<x> \g<r>?",
+        ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
         (
             r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",
@@ -175,6 +183,9 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"whose \g<n> contains \g<q>",
         ),
         (r"(?:\bnot|n['’]t) (?P<v>[a-z]+) by (?:any|a single)\b", r" \g<v> by no"),
+        (r"\b(?:(?:do|does|did) not|(?:do|does|did)n['’]t) (?P<v>[a-z]+) (?:even )?a single\b", r"\g<v> no"),
+        (r"\b(?:has|have|had) (?:not|never) (?P<v>[a-z]+) (?:even )?a single\b", r"\g<v> no"),
+        (r"\b(?P<v>can|could|may|should|must|does|did) one\b(?! of\b)", r"\g<v> you"),
         (r"\bco-?(authors?|stars?|workers?|writers?|directors?|founders?|owners?)\b", r"other \1"),
         (r"\b(?P<v>\w+ed) (?:nothing|no one|nobody|none)(?=\W*$)", r"never \g<v>"),
         (r"\bmost (?:often|frequently|commonly)\b", "the most"),
@@ -198,8 +209,10 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 )
 """Words that others can be put in the place of, wherever they stand."""
 _YEAR_BEHIND: Final = re.compile(
-    rf"^(?i:{_NOT_ASKING})(?P<a>(?:(?!\bthe\b)[^?])*\b(?!(?:in|since|before|after|until|till|by|to|and|or|than"
-    r"|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early|late|around"
+    rf"^(?i:{_NOT_ASKING})(?P<a>(?:(?!\bthe\b)[^?])*\b(?!(?:in|since|before|after|until|till|by|to|and|or"
+    rf"|than"
+    r"|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early|late"
+    r"|around"
     r"|for|season|version|model|edition|room)\b)[a-z]{3,}) (?P<y>(?:19|20)\d\d)\W*$"
 )
 """Key words with a year behind them: "cancelled concerts 2022"."""

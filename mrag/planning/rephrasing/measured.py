@@ -23,6 +23,7 @@ _PEOPLE: Final = (
 _HOLDING: Final = (
     r"hold|seat|fit|accommodate|sleep|take|carry|contain|host|handle|welcome|admit|house|transport"
 )
+_ROOM: Final = r"(?:have|has|with|offers?|provides?|having) (?:room|space|seats|seating|places|beds) for"
 _COMING: Final = (
     r"attend|visit|come to|came to|go to|went to|watch|see|saw|turned up at|turn up at|show up at"
 )
@@ -59,10 +60,17 @@ _MORE: Final = re.compile(
     rf"(?P<z>\s+than\b.+)$"
 )
 _THAN: Final = re.compile(
-    rf"(?i)^(?P<a>.+?) (?P<that>that |which |who )?(?:can |could )?(?:{_HOLDING})s? (?P<b>(?:more than"
+    rf"(?i)^(?P<a>.+?) (?P<that>that |which |who )?(?:can |could )?(?:(?:{_HOLDING})s?|{_ROOM}) "
+    rf"(?P<b>(?:more than"
     rf"|less than"
     rf"|fewer than|at least|at most|over|under|up to|exactly) [\d,.]+(?: thousand| million)?)"
     rf" (?:{_PEOPLE})(?P<z>.*)$"
+)
+_DREW: Final = re.compile(
+    r"(?i)^(?P<a>.+?) (?P<that>that |which |who )?(?:drew|draws?|attract(?:s|ed)?|pull(?:s|ed)? in) "
+    r"(?:(?:the )?(?P<most>most|fewest|least)|(?P<b>(?:more than|less than|fewer than|at least|at most|over"
+    r"|under"
+    rf"|exactly) (?:[\d,.]+|[a-z]+)(?: thousand| million)?)) (?:{_PEOPLE})(?P<z>.*)$"
 )
 _DONE: Final = re.compile(
     r"(?i)^(?P<a>\W*(?:.*\b)?)(?:how many|(?:total )?number of) (?P<n>[a-z-]+(?: [a-z-]+)?) (?:were"
@@ -105,6 +113,11 @@ def measured(text: str, schema: Schema) -> str | None:
         if info is not None:
             way = "highest" if match["most"].lower() == "most" else "lowest"
             return f"{match['a']} has the {way} {info.names[0]}{match['z']}"
+    if (match := _DREW.match(text)) is not None and (come := _called(schema, "come")) is not None:
+        if match["most"]:
+            way = "highest" if match["most"].lower() == "most" else "lowest"
+            return f"{match['a']} has the {way} {come.names[0]}{match['z']}"
+        return f"{match['a']} {match['that'] or ''}have a {come.names[0]} of {match['b']}{match['z']}"
     if (match := _THAN.match(text)) is not None and (held := _called(schema, "held")) is not None:
         return f"{match['a']} {match['that'] or ''}have a {held.names[0]} of {match['b']}{match['z']}"
     return _listed_by(text, schema) or _ranked(text, schema) or _done(text, schema)
@@ -151,9 +164,7 @@ def _done(text: str, schema: Schema) -> str | None:
 def _called(schema: Schema, kind: str) -> PropertyInfo | None:
     """Return the one number that is called as those of a kind are; None where that is not one."""
     for word in _NUMBERS[kind]:
-        found = [
-            i for i in _numbers(schema) if root(word) in {root(w) for n in i.names[:1] for w in content(n)}
-        ]
+        found = [i for i in _numbers(schema) if root(word) in {root(w) for n in i.names for w in content(n)}]
         if found:
             return found[0] if len(found) == 1 else None
     return None

@@ -16,7 +16,7 @@ from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
 from mrag.planning.building.checks import leads_to_things
 from mrag.planning.building.choices import Draft
-from mrag.planning.composing.nested import folded
+from mrag.planning.composing.folding import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.reading.numbers import NUMBERS
 from mrag.planning.reading.question import QuestionText

@@ -1,0 +1,76 @@
+"""What the words of a question may name: names of the lexicon, codes, and names written as one word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mrag.planning.building import checks
+from mrag.planning.building.drafting import Drafting
+from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.codes import CodeWords
+from mrag.planning.lexical.phrasal import phrasal_verbs
+from mrag.planning.lexicon import Lexicon
+from mrag.planning.reading.question import QuestionText, cut
+from mrag.planning.schema import Schema
+
+
+class Mentioning(Drafting):
+    """Finds what the words of questions may name.
+
+    Args:
+        schema: The schema.
+        lexicon: The names of the graph.
+    """
+
+    def __init__(self, schema: Schema, lexicon: Lexicon) -> None:
+        super().__init__(schema, lexicon)
+        self._codes = CodeWords(schema, lexicon.matcher.things)
+        self._phrasal = phrasal_verbs(n for i in schema.properties.values() for n in i.names)
+        self._one_word: dict[str, list[Candidate]] = {}
+        for info in schema.properties.values():
+            for name in info.names:
+                if " " in name:
+                    found = Candidate("property", info.iri, 0.95, name, "spelling")
+                    self._one_word.setdefault(name.lower().replace(" ", ""), []).append(found)
+
+    def _kinds(self, text: str, given: Mapping[str, Candidate]) -> set[str]:
+        """Return the classes that a question names, and those of the things that it names."""
+        best = [m.candidates[0] for m in self._mentions(cut(text), given) if m.candidates[0].score > 0.8]
+        return {c.term for c in best if c.kind == "class"} | {
+            c.classes[0] for c in best if c.kind == "entity" and c.classes
+        }
+
+    def _named(self, text: str) -> Sequence[Candidate]:
+        """Return what some words may name as a whole, best first."""
+        question = cut(text)
+        low = [w for w in question.low if w not in ("the", "a", "an", "that", "of")]
+        whole = [m for m in self._mentions(question, {}) if m.end - m.start >= len(low)]
+        return whole[0].candidates if whole else ()
+
+    def _mentions(self, question: QuestionText, given: Mapping[str, Candidate]) -> list[NameMention]:
+        found = [NameMention(n, n + 1, (c,)) for n, w in enumerate(question.low) if (c := given.get(w))]
+        taken = {m.start for m in found}
+        matched = self.lexicon.match([word.token for word in question.words])
+        for mention in matched:
+            kept = None if checks.is_part_of_time(mention, question) else checks.headed(mention, question)
+            if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
+                found.append(kept)
+        clear = {
+            at for m in found for at in range(m.start, m.end) if m.candidates[0].way in ("exact", "inflected")
+        }
+        exact = {
+            at for m in found for at in range(m.start, m.end)
+            for c in m.candidates[:1] if c.way == "exact" and (c.kind != "property" or m.end - m.start > 1)
+        }  # fmt: skip
+        coded = list(self._codes.mentions(question, clear | taken, exact | taken))
+        found = [m for m in found if not any(c.start <= m.start and m.end <= c.end for c in coded)] + coded
+        return checks.without_each_other(checks.without_split_values(found)) + list(
+            self._joined(question, {(m.start, m.end) for m in found})
+        )
+
+    def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:
+        """Yield mentions of names that the question writes as one word: "firstname"."""
+        for at, word in enumerate(question.words):
+            found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
+            if found and (at, at + 1) not in taken:
+                yield NameMention(at, at + 1, tuple(found))
