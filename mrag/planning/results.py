@@ -16,8 +16,8 @@ from mrag.generation.computed import AnswerCell, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.joins import work_of
 from mrag.planning.algebra.roles import plain
-from mrag.planning.building.checks import alike_named, united
 from mrag.planning.building.scoring import Reading
+from mrag.planning.composing.shapes import alike_named, united
 from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import Found, PlanResult, run

@@ -147,3 +147,12 @@ class Schema:
         """Return those of some classes that are in the schema with their superclasses, in order of IRI."""
         known = {c for c in classes if c in self.classes}
         return tuple(sorted(known.union(*map(self.above, known))))
+
+    def likeliest(self, classes: Mapping[str, int]) -> list[str]:
+        """Return classes with counts, greatest first; of those with as many the narrower ones first."""
+        return sorted(classes, key=lambda c: (-classes[c], -len(self.above(c)), c))
+
+    def narrowest(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some classes that are no superclass of another of them, in their order."""
+        some = tuple(classes)
+        return tuple(c for c in some if not any(c in self.above(d) and d not in self.above(c) for d in some))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from rdflib import RDF
 
 from mrag.planning.building.assembly import PlanNode, QueryGraph
+from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_doer, is_past, root
 from mrag.planning.plan import Unknown
 from mrag.planning.schema import Schema
@@ -119,3 +120,21 @@ def kinds_of_people(schema: Schema) -> list[str]:
         for cls, info in sorted(schema.classes.items())
         if cls in told or PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
     ]
+
+
+def names_near_end(said: Sequence[str], names: Iterable[str], far: Collection[str]) -> bool:
+    """Return whether words name the things that a property is said of: the "members" of "member of".
+
+    Args:
+        said: The words, in small letters.
+        names: Names of the property.
+        far: Stems of the words for what it leads to, which may stand behind its "of".
+    """
+    plain = {root(w) for w in said} - {"of"}
+    meant = {s for w in plain for s in synonym_roots().get(w, ())} if len(plain) == 1 else set[str]()
+    ends = [name.lower().split(" of", 1) for name in names if " of" in name.lower()]
+    return any(
+        (own == plain or (own and own <= meant)) and {*content(behind)} <= {*far}
+        for near, behind in ends
+        for own in [{root(w) for w in near.split()}]
+    )

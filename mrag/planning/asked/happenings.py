@@ -86,7 +86,8 @@ class PlanHappenings(PlanTimes):
         return info.kind == "date" and found.score > 0.8 and is_past(self.question.low[noun.end - 1])
 
     def _done(self, noun: Noun, info: PropertyInfo) -> bool:
-        """Return whether a verb says that something was done, by whomever: "orders were placed"."""
+        """Return whether words say that something was done, by whomever: "were placed", "are on loan"."""
         low, kinds = self.question.low, {c for n in self.graph.nodes if n.typed for c in n.classes}
         passive = _BEEN & {*low[: noun.start]} and low[noun.end : noun.end + 1] != ["by"]
-        return bool(passive and kinds & set(info.domains)) and is_past(low[noun.end - 1])
+        so = is_past(low[noun.end - 1]) or (low[noun.start - 1] == "on" and noun.end - noun.start == 1)
+        return bool(passive and kinds & set(info.domains)) and so

@@ -11,7 +11,8 @@ from mrag.planning.asked.deeds import doers, kinds_of_people
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past, is_role, root
+from mrag.planning.lexical.schema_words import voice_of
+from mrag.planning.lexical.words import is_doer, is_past, is_role, root
 from mrag.planning.plan import Column, Comparison, Expression, Number, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
@@ -71,6 +72,11 @@ class PlanPeople(PlanChoices):
             at = next((r.mention.start for r in self.frame.restrictions), 0)
             if forward and classes & set(info.ranges) and verb.start == 1 and verb.end <= at:
                 forward = "by" in self.question.low[verb.end : at]  # "who reports to Ada" asks for no boss
+            word = self.question.low[verb.start]
+            if classes & set(info.domains) & set(info.ranges) and is_doer(found.name, word):
+                voices = voice_of([word]), voice_of([found.name])
+                # "Who taught Ada" asks for her teacher, at whichever end that is.
+                forward = found.inverse == ("" not in voices and voices[0] != voices[1])
             if not forward and not classes & set(info.ranges):
                 continue
             ends = info.ranges if forward else info.domains

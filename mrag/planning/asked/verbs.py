@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rdflib import URIRef
+
 from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
 from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import is_role, root
+from mrag.planning.lexical.words import is_past, is_role, root
 from mrag.planning.plan import Aggregate, Comparison, Unknown
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
@@ -42,6 +44,8 @@ _LIGHT = frozenset(
 )
 """Verbs that say no more than that where things are related to things, and no name beside them is a value."""
 
+_BEING = frozenset("is are was were be been a an the who that also".split())
+"""Words between a kind and a noun that says what its things are."""
 _DEEDS = frozenset("write written wrote publish post posted submit submitt".split())
 """Those that say in which way somebody is related to a work."""
 
@@ -49,6 +53,32 @@ _DEEDS = frozenset("write written wrote publish post posted submit submitt".spli
 @dataclass
 class PlanVerbs(PlanExtremes):
     """Verbs of a question that no property is called by."""
+
+    def _named_ends(self) -> None:
+        """Relate the ends of relations that nouns name to the named things behind them: "pupils of Ada"."""
+        for noun in self.frame.nouns:
+            info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
+            if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
+                self._end_of(noun, info)
+
+    def _end_of(self, noun: Noun, info: PropertyInfo) -> None:
+        low, graph = self.question.low, self.graph
+        end = noun.end - (low[noun.end - 1] == "of")
+        behind = [r for r in self.frame.restrictions if low[end : r.mention.start] in (["of"], ["of", "the"])]
+        term = self.picked[behind[0].mention.end].term if len(behind) == 1 else ""
+        if not any(n.fixed and n.place == URIRef(term) for n in graph.nodes) or info.iri in graph.used:
+            return
+        first = self.noun(noun).inverse or self._names_domain(noun, info)
+        before = [n for n in self.frame.nouns if n.end <= noun.start and {*low[n.end : noun.start]} <= _BEING]
+        same = next((self._node_of(n) for n in before if self.noun(n).kind == "class"), None)
+        if self.frame.yes_or_no:
+            others = [n for n in graph.nodes if n.fixed and n.place != URIRef(term)]
+            same = others[0] if len(others) == 1 and noun.start > 1 else None
+        if same is None and self.frame.yes_or_no:
+            return
+        ends = self.schema.likeliest(info.domains if first else info.ranges)
+        node = same or graph.node_of(ends[0], new=True)
+        graph.add(*((node.place, info.iri, URIRef(term)) if first else (URIRef(term), info.iri, node.place)))
 
     def _joinalike(self) -> None:
         """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
@@ -68,6 +98,8 @@ class PlanVerbs(PlanExtremes):
         if not open_ and not places[str(named[0].place)] < verb.start < places[str(named[1].place)]:
             return
         first, last = (*open_, *named)
+        if any({p.subject, p.object} == {first.place, last.place} for p in self.graph.patterns):
+            return
         turned = bool(open_) and places[str(last.place)] < verb.start
         if turned != self._is_done_to(verb):
             first, last = last, first
@@ -103,8 +135,11 @@ class PlanVerbs(PlanExtremes):
         ends = {r.mention.end for r in self.frame.restrictions} | {n.end for n in self.frame.nouns}
         if not used or not is_deed(low, at, ends):
             return False
-        names = (name for iri in used if (info := self.schema.properties.get(iri)) for name in info.names)
-        heads = {root(w) for name in names for w in content(name)}
+        infos = [i for iri in used if (i := self.schema.properties.get(iri)) is not None]
+        if not is_past(word.low):
+            # Which end of a relation between things of one kind a noun names is no small matter.
+            infos = [i for i in infos if i.kind != "entity" or not {*i.domains} & {*i.ranges}]
+        heads = {root(w) for i in infos for name in i.names for w in content(name)}
         said = root(word.low)
         if said in heads or {*synonym_roots().get(said, ())} & heads:
             return True

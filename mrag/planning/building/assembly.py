@@ -7,17 +7,11 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.building.joins import JoinGraph, JoinStep, split_ends
+from mrag.planning.building.joins import JoinGraph, JoinStep, joined_later, split_ends
 from mrag.planning.building.literals import identifier
+from mrag.planning.derived.held import held
 from mrag.planning.derived.property import DerivedProperty, spelt
-from mrag.planning.plan import (
-    Block,
-    Condition,
-    Expression,
-    Number,
-    Pattern,
-    Unknown,
-)
+from mrag.planning.plan import Block, Condition, Expression, Number, Pattern, Unknown
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.names import name_parts
@@ -118,11 +112,11 @@ class QueryGraph:
         return node
 
     def constant(self, iri: str, classes: Sequence[str]) -> PlanNode:
-        """Return the node of an entity."""
+        """Return the node of an entity, of its narrowest classes: it lacks what their things lack."""
         for node in self.nodes:
             if node.place == URIRef(iri):
                 return node
-        node = PlanNode(URIRef(iri), tuple(classes) or ("",))
+        node = PlanNode(URIRef(iri), self.schema.narrowest(classes) or ("",))
         self.nodes.append(node)
         return node
 
@@ -133,7 +127,7 @@ class QueryGraph:
             classes: The property's domain.
             constants: Whether it may be an entity that the question names.
         """
-        domain = sorted(set(classes))
+        domain = list(classes)
         unknowns: list[PlanNode] = [n for n in self.nodes if isinstance(n.place, Unknown)]
         for node in [*unknowns, *(self.nodes if constants else [])]:
             if any(self.compatible(cls, node.classes) for cls in domain):
@@ -158,7 +152,9 @@ class QueryGraph:
         key = (str(node.place), info.iri)
         if key not in self.values:
             self.values[key] = self.fresh(info.names[0] if info.names else "value")
-            self.add(node.place, info.iri, self.values[key])
+            patterns = held(Pattern(node.place, URIRef(info.iri), self.values[key]), info, self.fresh)
+            self.patterns += [p for p in patterns if p not in self.patterns]
+            self.used += [str(p.predicate) for p in patterns]
         return self.values[key]
 
     def number(self, node: PlanNode, info: PropertyInfo) -> Expression:
@@ -201,7 +197,7 @@ class QueryGraph:
                 at = self.fresh(prefix + "owner")
                 patterns.append(Pattern(place, URIRef(info.link), at))
             value = self.fresh(prefix + part.names[0])
-            patterns.append(Pattern(at, URIRef(part.iri), value))
+            patterns += held(Pattern(at, URIRef(part.iri), value), part, self.fresh)
             values.append(Number(value) if part.kind == "number" else value)
         return patterns, info.of(*values) if isinstance(info, DerivedProperty) else values[0]
 
@@ -211,7 +207,9 @@ class QueryGraph:
         if not self.tree and left:
             self.tree.append(left.pop(0))
         while left:
-            found = [(*way, i) for i, node in enumerate(left) if (way := self._way(node)) is not None]
+            places = {n.place for n in left}
+            apart = [n for n in left if not (n.fixed and joined_later(n.place, places, self.patterns))]
+            found = [(*way, left.index(n)) for n in apart if (way := self._way(n)) is not None]
             if not found:
                 self.broken = True
                 return

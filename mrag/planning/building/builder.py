@@ -13,6 +13,7 @@ from mrag.planning.asked.verbs import MEASURING, PlanVerbs
 from mrag.planning.building import checks
 from mrag.planning.building.assembly import PlanNode, QueryGraph
 from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.composing import shapes
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import (
@@ -79,6 +80,7 @@ class Builder(PlanVerbs):
             self._restrict(restriction)
         self._merge_alternatives()
         self._verbs()
+        self._named_ends()
         self._joinalike()
         for compared in frame.compared:
             self._compare(compared)
@@ -109,7 +111,7 @@ class Builder(PlanVerbs):
         if where.empty:
             raise Unbuildable("nothing to look for")
         typed = [n.place for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
-        if len(self.graph.nodes) > 1 and checks.loose(typed, where, columns):
+        if len(self.graph.nodes) > 1 and shapes.loose(typed, where, columns):
             raise Unbuildable("not connected")
         plan = self._plan(where, columns, order)
         self.guesses += checks.heads_passed_over(self.segmentation, self.question, self._words_of_used())
@@ -307,11 +309,8 @@ class Builder(PlanVerbs):
         if noun.role or (found.kind, found.way) != ("class", "synonym") or low[noun.start - 1] not in _ANY:
             return False
         earlier = [self.noun(n) for n in self.frame.nouns if n.end <= noun.start]
-        return any(
-            e.term == found.term
-            or (e.kind == "property" and found.term in self._domains(e) and e.way == "exact")
-            for e in earlier
-        )
+        exact = [e for e in earlier if e.kind == "property" and e.way == "exact"]
+        return found.term in {e.term for e in earlier} or any(found.term in self._domains(e) for e in exact)
 
     def _used(self, found: Candidate) -> bool:
         """Return whether what a noun names is in the plan."""

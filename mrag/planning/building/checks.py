@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from rdflib import RDF, URIRef
-
-from mrag.planning.algebra.scopes import aggregates, mentioned
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import is_past, is_role
-from mrag.planning.plan import Aggregate, Block, Column, Comparison, Pattern, Plan, Scalar, Unknown, parts
+from mrag.planning.plan import Plan
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
 from mrag.planning.reading.state import is_superlative
@@ -96,6 +93,9 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
         return None  # a success rate is no fee
     deed = mention.end - mention.start == 1 and _deed(question.low, mention.start)
     role = mention.end - mention.start == 1 and is_role(question.low[mention.start])
+    # What is "deeper" is no Deep Lake.
+    graded = mention.end - mention.start == 1 and positive(question.low[mention.start]) is not None
+    graded = graded and positive(question.low[mention.start]) != question.low[mention.start]
     # Who "manages" a team is not called a manager.
     verb = mention.end - mention.start == 1 and not is_role(question.low[mention.start].removesuffix("s"))
     said = {w.stem for w in question.words[mention.start : mention.end]}
@@ -103,7 +103,7 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
 
     def fits(c: Candidate) -> bool:
         name = c.name.lower().split()
-        if c.way == "tokens" and (joined - {*name} or (deed and c.kind in ("value", "entity"))):
+        if c.way == "tokens" and (joined - {*name} or ((deed or graded) and c.kind in ("value", "entity"))):
             return False
         if c.kind == "class" and c.way == "tokens":
             return stem(name[-1]) in said or name[-1] in _LIGHT_HEADS
@@ -144,45 +144,6 @@ def leads_to_things(mention: NameMention, schema: Schema) -> bool:
     return info is not None and info.kind == "entity" and plain
 
 
-def leading_to_names(plan: Plan) -> list[str]:
-    """Return the properties that relate things that are asked for to what is named."""
-    found = (
-        str(p.predicate) for p in plan.where.patterns
-        if p.predicate != RDF.type and {type(p.subject), type(p.object)} == {Unknown, URIRef}
-    )  # fmt: skip
-    return list(dict.fromkeys(found))
-
-
-def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:
-    """Return the triples that relate one thing in one way to several that are named: "films by A and B"."""
-    found: dict[tuple[object, ...], list[Pattern]] = {}
-    for p in plan.where.patterns:
-        if isinstance(p.subject, Unknown) and isinstance(p.object, URIRef) and p.predicate != RDF.type:
-            found.setdefault((p.subject, p.predicate), []).append(p)
-        elif isinstance(p.subject, URIRef) and isinstance(p.object, Unknown):
-            found.setdefault((p.predicate, p.object), []).append(p)
-    return [tuple(same) for same in found.values() if len(same) > 1]
-
-
-def united(plan: Plan, question: str) -> Plan | None:
-    """Return a plan for things of any of several names, where a plan is for things of all of them."""
-    alike, words = alike_named(plan), question.lower().split()
-    if len(alike) != 1 or "and" not in words or "both" in words:
-        return None
-    kept = tuple(p for p in plan.where.patterns if p not in alike[0])
-    any_of = tuple(Block((p,)) for p in alike[0])
-    return replace(plan, where=replace(plan.where, patterns=kept, either=(*plan.where.either, any_of)))
-
-
-def made_possible(plan: Plan, question: str, schema: Schema) -> Plan:
-    """Return a plan for things of any of several names where they have one only: "staff of Bonn and Ulm"."""
-    alike = alike_named(plan)
-    info = schema.properties.get(str(alike[0][0].predicate)) if len(alike) == 1 else None
-    if info is None or not info.functional or not isinstance(alike[0][0].object, URIRef):
-        return plan
-    return united(plan, question) or plan
-
-
 def unreadable(way: Segmentation, question: QuestionText, schema: Schema) -> bool:
     """Return whether a question names two names of a kind for one, or measures what is but a text."""
     return both_of_a_kind(way, question) or _measures_a_text(way, question, schema)
@@ -205,21 +166,6 @@ def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) 
     best = first.mention.candidates[0]
     info = schema.properties.get(best.term) if best.kind == "property" else None
     return info is not None and info.kind == "text"
-
-
-def not_of_itself(plan: Plan) -> Plan:
-    """Return a plan that counts what leads to each thing, where it counts each thing once: "arrivals"."""
-    keys = {c.value for c in plan.columns if isinstance(c.value, Unknown)}
-    columns = list[Column]()
-    for column in plan.columns:
-        fold = column.value
-        if isinstance(fold, Aggregate) and fold.function == "count" and fold.value is None:
-            (of, *more) = fold.of or (None,)
-            sources = [p.subject for p in plan.where.patterns if p.object == of and p.predicate != RDF.type]
-            if of in keys and not more and len(sources) == 1 and isinstance(sources[0], Unknown):
-                column = replace(column, value=replace(fold, of=(sources[0],)))
-        columns.append(column)
-    return replace(plan, columns=tuple(columns)) if tuple(columns) != plan.columns else plan
 
 
 _LIGHT_HEADS = frozenset("type kind category model record entry item profile info information".split())
@@ -282,50 +228,6 @@ def says_extreme(way: Segmentation, question: QuestionText) -> bool:
         else i.unread and is_superlative(low[i.start]) and low[i.end : i.end + 1] != ["first"]
         for i in way.items
     )
-
-
-def finds_extreme(plan: Plan) -> bool:
-    """Return whether a plan finds what is first or last, greatest or least."""
-    folds = ("maximum", "minimum")
-    return (
-        plan.limit is not None
-        or any(a.function in folds for c in plan.columns for a in aggregates(c.value))
-        or any(finds_extreme(p) for p in plan.where.plans)
-        or any(
-            isinstance(c, Comparison) and any(isinstance(s, Scalar) for s in (c.left, c.right))
-            for c in (*plan.where.conditions, *plan.having)
-        )
-    )
-
-
-def loose(kinds: Sequence[Unknown], where: Block, columns: Sequence[Column]) -> bool:
-    """Return whether nothing but its kind is said of one of some things."""
-    related = tuple(p for p in where.patterns if p.predicate != RDF.type)
-    used = mentioned(Block(related, where.conditions, (), where.either, (), where.plans))
-    for column in columns:
-        shown = (*parts(column.value), *getattr(column.value, "of", ()))
-        used |= {u for u in shown if isinstance(u, Unknown)}
-    return any(kind not in used for kind in kinds) or _adrift(kinds, where, columns)
-
-
-def _adrift(kinds: Sequence[Unknown], where: Block, columns: Sequence[Column]) -> bool:
-    """Return whether one of some things has to do with what is shown only as both have to do with a name.
-
-    Who majors in a subject and any course of that subject are not related by that.
-    """
-    shown = {
-        u for c in columns for u in (*parts(c.value), *getattr(c.value, "of", ())) if isinstance(u, Unknown)
-    }
-    linked = [{p.subject, p.object} for p in where.patterns if p.predicate != RDF.type]
-    linked += [set(mentioned(Block(conditions=(c,)))) for c in where.conditions]
-    linked += [set().union(*(mentioned(b) for b in some)) for some in where.either]
-    reached, before = set(shown), -1
-    while before != len(reached):
-        before = len(reached)
-        for some in linked:
-            unknown = {u for u in some if isinstance(u, Unknown)}
-            reached |= unknown if unknown & reached else set()
-    return bool(shown) and not {*kinds} <= reached
 
 
 def passes_over_or(way: Segmentation, plan: Plan) -> bool:

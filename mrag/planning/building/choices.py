@@ -136,7 +136,7 @@ class PlanChoices:
 
     def _domains(self, candidate: Candidate) -> list[str]:
         info = self.schema.properties.get(candidate.term)
-        return sorted(info.domains, key=lambda c: (-info.domains[c], c)) if info else []
+        return self.schema.likeliest(info.domains) if info else []
 
     def _distance(
         self, classes: Sequence[str], at: int, context: Sequence[tuple[str, int]] | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from mrag.planning.asked.told import PlanTold
+from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
@@ -250,7 +251,7 @@ class PlanColumns(PlanTold):
                 top.direction = best[1] if not top.turned else _OPPOSITE[best[1]]
             self.matches.append(best[0].score)
             shown = self._node_shown(columns)
-            own = shown is not None and self._has(shown, best[0])
+            own = shown is not None and self._has(shown, best[0]) and not self._of_others(top.of, shown, best)
             if not own and (top.of is None or not self._said_of([best], top.of, only=True)):
                 self.guesses += 2  # "the largest river" by the area of what it runs through
             expression: Expression = self._property(best[0], None, shown if own else self._node_of(top.of))
@@ -266,6 +267,13 @@ class PlanColumns(PlanTold):
             # "What is the highest price?" asks for the price alone.
             return columns[0]
         return self._hidden(self._top_measure(top.measure, columns), columns, names, top.measure)
+
+    def _of_others(self, of: Noun | None, shown: PlanNode, best: tuple[Candidate, str]) -> bool:
+        """Return whether it is other things that are extreme: "the capital of the smallest state"."""
+        kind = None if of is None else self.noun(of)
+        if of is None or kind is None or kind.kind != "class":
+            return False
+        return not self._of_kind([kind.term], shown.classes) and bool(self._said_of([best], of, only=True))
 
     def _top_measure(self, measure: FrameMeasure, columns: list[Column]) -> Expression:
         if measure.noun is not None and (number := self._done_most(measure.noun)) is not None:

@@ -11,13 +11,16 @@ from mrag.planning.building import checks
 from mrag.planning.building.builder import Builder
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
+from mrag.planning.composing import shapes
 from mrag.planning.composing.ratios import combined
 from mrag.planning.derived.amounts import amounts_of
+from mrag.planning.derived.held import HeldNumber, held_numbers
 from mrag.planning.derived.spans import in_unit, spans_of, unit_said
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import root
 from mrag.planning.lexicon import Lexicon
+from mrag.planning.plan import Arithmetic
 from mrag.planning.reading.frame import Frame
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
@@ -26,6 +29,9 @@ from mrag.planning.schema import PropertyInfo, Schema
 
 _TIED = 1.0
 """What it counts, in guesses, that two ways of joining things are as likely as each other."""
+
+_ROUND = 3.5
+"""What another way of joining things may cost more before it is too far round to be meant."""
 
 
 def _undecided(draft: Draft) -> Draft:
@@ -43,7 +49,8 @@ class Drafting:
 
     def __init__(self, schema: Schema, lexicon: Lexicon) -> None:
         self._spans = spans_of(schema)
-        self.schema = replace(schema, properties={**schema.properties, **self._spans, **amounts_of(schema)})
+        held = {**schema.properties, **held_numbers(schema)}
+        self.schema = replace(schema, properties={**held, **self._spans, **amounts_of(schema)})
         self.lexicon = lexicon
         self._joins = JoinGraph(schema)
         self.refusals: list[str] = []
@@ -52,8 +59,12 @@ class Drafting:
         self, adjective: str, spans: Mapping[str, PropertyInfo] | None = None
     ) -> list[tuple[Candidate, str]]:
         """Return the properties that an adjective measures, with the direction; spans as they are counted."""
+        held = {i.number: i.iri for i in self.schema.properties.values() if isinstance(i, HeldNumber)}
         found = [
-            (Candidate("property", d.property, d.score, d.name, "synonym"), str(d.direction))
+            (
+                Candidate("property", held.get(d.property, d.property), d.score, d.name, "synonym"),
+                str(d.direction),
+            )
             for d in self.lexicon.dimension(adjective)
         ]
         way = {"long": "greatest", "short": "least"}.get(positive(adjective) or "")
@@ -69,7 +80,7 @@ class Drafting:
         if first is None:
             yield from self._otherwise(question, way, schema)
             return
-        told = [p for p in checks.leading_to_names(first.plan) if self._joins.told_twice(p)]
+        told = [p for p in shapes.leading_to_names(first.plan) if self._joins.told_twice(p)]
         other_deed = [p for p in told if self._done_otherwise(p, question, way)]
         first = replace(first, guesses=first.guesses + 2 * bool(other_deed))
         yield _undecided(first)
@@ -82,7 +93,7 @@ class Drafting:
                 else frozenset((twice,))
             )
             draft = self._draft(question, way, schema, {}, avoided)
-            if draft is not None:
+            if draft is not None and draft.joins < first.joins + _ROUND:
                 # Where both ways find the same it is told twice, else it is another answer.
                 cost = 0.0 if twice in other_deed else 1.0
                 yield replace(draft, joins=first.joins, guesses=draft.guesses + cost)
@@ -152,7 +163,7 @@ class Drafting:
             if found is not None:
                 return found
             draft = build(reader(way.items).read())
-            plan = checks.not_of_itself(checks.made_possible(draft.plan, question.text, schema))
+            plan = shapes.not_of_itself(shapes.made_possible(draft.plan, question.text, schema))
             return self._checked(draft if plan is draft.plan else replace(draft, plan=plan))
         except Unbuildable as error:
             self.refusals.append(str(error))
@@ -161,6 +172,11 @@ class Drafting:
     @staticmethod
     def _checked(draft: Draft | None) -> Draft | None:
         if draft is not None:
+            if shapes.falls_apart(draft.plan.where):
+                raise Unbuildable("not connected")
+            numbers = (c.value for c in draft.plan.columns)
+            if any(isinstance(n, Arithmetic) and n.left == n.right for n in numbers):
+                raise Unbuildable("a number beside itself")
             try:
                 check(draft.plan)
             except ConfigError as error:

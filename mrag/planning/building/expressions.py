@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
+from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import OF, Unbuildable
@@ -64,7 +65,7 @@ class PlanExpressions(PlanPeople):
             return doing.place
         if info.kind != "entity":
             return self.graph.number(owner, info) if info.kind == "number" else self.graph.value(owner, info)
-        ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
+        ranges = self.schema.likeliest(info.ranges)
         asked = noun is not None and noun.role in ("output", "measure")
         # The authors of Ada, who is one, are not what she has written.
         far = noun is not None and self._names_range(noun, info)
@@ -72,9 +73,14 @@ class PlanExpressions(PlanPeople):
         if whole is not None and not found.inverse and isinstance(owner.place, Unknown):
             self.graph.add(owner.place, info.iri, whole)
             return owner.place
-        if found.inverse or (asked and self._names_domain(noun, info)):
-            target = next((n for n in self.graph.nodes if set(n.classes) & set(ranges)), None)
-            target = target or self.graph.node_of(ranges[0] if ranges else "")
+        if found.inverse or ((asked or not owner.typed) and self._names_domain(noun, info)):
+            if isinstance(owner.place, URIRef) and set(owner.classes) & set(ranges):
+                near = self.graph.node_of(self._domains(found)[0], new=True)  # "tributaries of the Elbe"
+                self.graph.add(near.place, info.iri, owner.place)
+                return near.place
+            others = [n for n in self.graph.nodes if n is not owner]
+            target = next((n for n in others if set(n.classes) & set(ranges)), None)
+            target = target or self.graph.node_of(ranges[0] if ranges else "", new=True)
             self.graph.add(owner.place, info.iri, target.place)
             # What is named is known: the other end is asked for.
             return target.place if isinstance(owner.place, URIRef) else owner.place
@@ -104,14 +110,9 @@ class PlanExpressions(PlanPeople):
         """Return whether a noun is that of the things a property is said of: the "members" of "member of"."""
         if noun is None:
             return False
-        said = {w.stem for w in self.question.words[noun.start : noun.end]} - {"of"}
+        said = [w.low for w in self.question.words[noun.start : noun.end]]
         ends = {w for c in info.ranges for name in self._names_of(c) for w in content(name)}
-        return any(
-            " of" in name.lower()
-            and {*content(name.lower().split(" of")[0])} == said
-            and {*content(name.lower().split(" of", 1)[1])} <= ends
-            for name in info.names
-        )
+        return self.question.low[-1] != "of" and names_near_end(said, info.names, ends)
 
     def _whole(self, info: PropertyInfo) -> URIRef | None:
         """Return the named thing at the far end of a property: "members of NATO" asks for the near end."""
@@ -171,9 +172,8 @@ class PlanExpressions(PlanPeople):
     def _named_behind(self, noun: Noun) -> bool:
         """Return whether a noun is said of a thing: "the capital of Texas"."""
         low = self.question.low
-        return any(
-            low[noun.end : r.mention.start] in (["of"], ["of", "the"]) for r in self.frame.restrictions
-        )
+        end = noun.end - (low[noun.end - 1] == "of")
+        return any(low[end : r.mention.start] in (["of"], ["of", "the"]) for r in self.frame.restrictions)
 
     def _node_of(self, noun: Noun | None) -> PlanNode | None:
         """Return the node that a noun stands for, if it stands for things."""

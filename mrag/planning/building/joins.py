@@ -143,6 +143,14 @@ class JoinGraph:
         return best
 
 
+def joined_later(
+    place: Unknown | URIRef, places: Collection[Unknown | URIRef], patterns: Iterable[Pattern]
+) -> bool:
+    """Return whether a triple relates a place to another of some places, with which it will be joined."""
+    ends = ({p.subject, p.object} for p in patterns)
+    return any(place in two and two & {*places} - {place} for two in ends)
+
+
 def split_ends(
     patterns: list[Pattern],
     places: Collection[Unknown | URIRef],

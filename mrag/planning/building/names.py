@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,11 @@ from mrag.planning.reading.frame import (
     FrameRestriction,
     Noun,
 )
+
+_LEFT_OUT = re.compile(
+    r"\b(?:other than|besides|apart from|except(?: for)?|excluding|not counting)(?: the)?\Z"
+)
+"""Words before a name that is left out of what is asked for."""
 
 
 @dataclass
@@ -129,6 +135,9 @@ class PlanNames(PlanExpressions):
                 tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same),
             )
             return
+        if restriction.negated and (itself := self._itself(restriction, found)) is not None:
+            graph.conditions.append(Comparison(itself, "!=", URIRef(found.term)))
+            return
         if restriction.negated:
             way = self._reach(found.classes, URIRef(found.term))
             graph.without.append(Block(self._of_another(way, found) or way))
@@ -160,6 +169,16 @@ class PlanNames(PlanExpressions):
         node.hints = hints
         blocks = tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same)
         self._alternatives(restriction, blocks)
+
+    def _itself(self, restriction: FrameRestriction, found: Candidate) -> Unknown | None:
+        """Return the things of its own kind from which a name is left out: "besides Rome, which cities"."""
+        before = " ".join(self.question.low[: restriction.mention.start])
+        if not _LEFT_OUT.search(before):
+            return None
+        typed = [
+            n for n in self.graph.nodes if n.typed and self.graph.compatible(n.classes[0], found.classes)
+        ]
+        return next((n.place for n in typed if isinstance(n.place, Unknown)), None)
 
     def _of_another(self, way: tuple[Pattern, ...], found: Candidate) -> tuple[Pattern, ...]:
         """Return triples that deny a value to others with it: "causes seen in Kiel but not in Bonn".
@@ -197,6 +216,7 @@ class PlanNames(PlanExpressions):
             end: The end itself; None for any.
         """
         graph = self.graph
+        classes = self.schema.narrowest(classes) if end is not None else classes
         open_ = [n for n in graph.nodes if isinstance(n.place, Unknown)]
         sources = sorted({c for n in open_ for c in n.classes})
         # What is reviewed by one but not by another is no matter of one review.

@@ -25,6 +25,7 @@ from mrag.planning.comparing.others import beside_others
 from mrag.planning.comparing.owned import OWN
 from mrag.planning.comparing.pairs import set_side_by_side
 from mrag.planning.comparing.sides import side_by_side
+from mrag.planning.composing import shapes
 from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
@@ -150,7 +151,7 @@ class Parser(Mentioning):
             if (told := either_fold(question, flat, whole, only=fold[2])) is not None:
                 return told
         inside = self._nested(question, mentions, given, depth) if depth else ()
-        nested = [found for found in inside if checks.finds_extreme(found[0].plan) or not extreme]
+        nested = [found for found in inside if shapes.finds_extreme(found[0].plan) or not extreme]
         if any(superlative for _, _, superlative in nested):
             # Where a superlative says which thing is meant, it does not say which of the groups is.
             flat = [(replace(d, guesses=d.guesses + 2) if d.plan.grouped else d, cost) for d, cost in flat]
@@ -179,7 +180,7 @@ class Parser(Mentioning):
             for number, way in enumerate(ways[:4])
             if asked <= checks.asked_kinds(way)
             for draft in self._drafts(question, way, schema, flips=number < 2)
-            if checks.finds_extreme(draft.plan) or not extreme
+            if shapes.finds_extreme(draft.plan) or not extreme
             for passed_over in [(split > checks.groups(way)) + 2 * checks.passes_over_or(way, draft.plan)]
         ]
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from mrag.planning.building.checks import alike_named
 from mrag.planning.building.scoring import Reading
+from mrag.planning.composing.shapes import alike_named
 from mrag.planning.run import PlanResult
 
 Features: TypeAlias = Mapping[str, float]

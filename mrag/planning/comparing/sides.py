@@ -107,6 +107,8 @@ def _relation(part: _Cut, told: Told) -> Relation | None:
         return None
     if "same" in part:
         return "="
+    if (plain := positive(part.get("adj", ""))) is not None and "mean" not in part and "mean2" not in part:
+        return ">" if DIMENSIONS[plain][0] == "greatest" else "<"  # who is older was born before
     return "<" if part.get("rel", "more").lower() in _LESS else ">"
 
 
@@ -211,7 +213,7 @@ _PATTERNS: Final[tuple[tuple[str, Told], ...]] = (
     ),
     (
         r"(?:which|who|what)(?: of (?:them|these|the two)| one| \w+){0,2}? (?:is|are|was|were) "
-        r"(?P<rel>(?P<adj>\w+er))(?P<mean> on average)[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
+        r"(?P<rel>(?P<adj>\w+er))(?P<mean> on average)?[,:] (?P<a>[^,:]+?),? or (?P<b>.+)",
         "which",
     ),
     (

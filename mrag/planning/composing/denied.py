@@ -176,7 +176,9 @@ def without(base: Draft, affirmed: Draft) -> Draft | None:
     if block is None:
         return None
     where = base.plan.where
-    return _with(base, affirmed, replace(where, without=(*where.without, block)))
+    # What is not one or the other is neither.
+    denied_ = block.either[0] if not block.patterns and len(block.either) == 1 else (block,)
+    return _with(base, affirmed, replace(where, without=(*where.without, *denied_)))
 
 
 def beside(base: Draft, other: Draft) -> Draft | None:
@@ -228,7 +230,7 @@ def _said_beside(base: Draft, affirmed: Draft, *, shared: bool) -> Block | None:
         conditions=tuple(c for c in block.conditions if c not in plan.where.conditions),
         either=tuple(e for e in block.either if e not in plan.where.either),
     )  # fmt: skip
-    return block if block.patterns else None
+    return block if block.patterns or (shared and block.either) else None
 
 
 def _with(base: Draft, other: Draft, where: Block) -> Draft | None:

@@ -37,6 +37,9 @@ _OWNING: Final = frozenset("its their his her".split()) | {"his or her", "his/he
 _BEGINS: Final = re.compile(
     rf"(?i)^\W*(?:{_ASKING}|show|list|give|find|tell|name|return|the|display|get|provide)"
 )
+_SEVERAL: Final = re.compile(
+    r"(?i)^\W*(?:(?:what|who) (?:are|were) (?:the )?\w+s\b|(?:which|list|show|name)\b)"
+)
 STAND_IN: Final = "xqsame"
 """A word that no graph has, for what is spoken of again."""
 
@@ -50,12 +53,14 @@ class SpokenOf:
         others: The others, with `STAND_IN` where they speak of it.
         person: Whether they speak of it as of a person.
         thing: Whether they speak of it as of one thing, which is no person.
+        several: Whether the first asks for several things, and the others speak of several.
     """
 
     first: str
     others: tuple[str, ...]
     person: bool
     thing: bool = False
+    several: bool = False
 
 
 def spoken_of(text: str) -> SpokenOf | None:
@@ -78,7 +83,8 @@ def spoken_of(text: str) -> SpokenOf | None:
     others = tuple(_PRONOUN.sub(_again, part) + "?" for part in parts[1:])
     person = any(m is not None and m["person"] for m in found)
     thing = any(m is not None and m.group().lower() in ("it", "its") for m in found)
-    return SpokenOf(parts[0] + "?", others, person, thing)
+    they = all(m is not None and m.group().lower() in ("they", "their", "them") for m in found)
+    return SpokenOf(parts[0] + "?", others, person, thing, they and _SEVERAL.match(parts[0]) is not None)
 
 
 def _again(match: re.Match[str]) -> str:
@@ -137,7 +143,7 @@ def _things(
     if spoken.thing:
         asked = [c for c in asked if not _is_person(c.classes[0], schema)]
     computed = first.plan.limit is not None or bool(first.plan.where.plans)
-    if spoken.person or computed or len(constant) != 1:
+    if spoken.person or spoken.several or computed or len(constant) != 1:
         return [*asked[:1], *(constant if len(constant) == 1 else [])]
     return [*constant, *asked[:1]]
 

@@ -12,7 +12,7 @@ from typing import Final
 from typing import Literal as OneOf
 
 from mrag.planning.lexical.candidates import Candidate, Named, Way
-from mrag.planning.lexical.synonyms import SPENT, is_everyday, synonym_roots
+from mrag.planning.lexical.synonyms import CONVERSES, SPENT, is_everyday, synonym_roots
 from mrag.planning.lexical.words import is_empty, is_past, is_role, root
 from mrag.planning.schema import Schema
 from mrag.text.english import PERSON_WORDS, VERBS
@@ -37,6 +37,8 @@ _UNITS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Units and currencies that names of properties end with, and what a question calls them."""
 
+_BEHIND_HEADS: Final = frozenset("of on in for".split())
+"""Words behind the head of the name of a kind: "work of art"."""
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
 _DATES: Final = ({"date"}, {"day"}, {"time"}, {"timestamp"})
@@ -127,6 +129,7 @@ class SchemaWords:
         for at, name in enumerate(self.names):
             for word in _UNITS.get(name.keys[-1], ()) if name.kind == "property" else ():
                 self._by_unit[root(word)].append(at)
+        self._by_head = _heads(self.names, schema)
         self._said = _comment_words(schema, self._by_root)
         self._told = _comment_pairs(schema)
 
@@ -155,6 +158,8 @@ class SchemaWords:
             yield self._candidate(at, 0.9, "inflected")
         if is_empty(keys[-1]):
             return
+        if len(roots) == 1 and roots[0] in self._by_head:
+            yield self._candidate(self._by_head[roots[0]], 0.9, "inflected")
         for at in self._by_bag.get(frozenset(weighty), ()) if len(weighty) > 1 else ():
             # "The number of students enrolled" is the number of enrolled students.
             yield self._candidate(at, 0.85, "inflected")
@@ -238,6 +243,15 @@ def _names(schema: Schema) -> Iterator[SchemaName]:
     for p in schema.properties.values():
         yield from _of("property", p.iri, [*p.names, *_without_verb(p.names)], False)
         yield from _of("property", p.iri, p.inverse_names, True)
+    names = [n for c in schema.classes.values() for n in c.names]
+    names += [n for p in schema.properties.values() for n in p.names]
+    taken = {n.lower().removesuffix(" of") for n in names}
+    for p in schema.properties.values():
+        own = [n.lower() for n in (*p.names, *_without_verb(p.names))] if p.kind == "entity" else []
+        for name in own:
+            others = [o for o in CONVERSES.get(name.removesuffix(" of"), ()) if o not in taken]
+            # Whose student somebody is, is the teacher; who has a student is the teacher, too.
+            yield from _of("property", p.iri, others, not name.endswith(" of"))
 
 
 def _without_verb(names: Iterable[str]) -> Iterator[str]:
@@ -256,6 +270,22 @@ def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator
         if keys and keys not in seen:
             seen.add(keys)
             yield SchemaName(kind, term, name, keys, tuple(root(word) for word in words), inverse)
+
+
+def _heads(names: Sequence[SchemaName], schema: Schema) -> dict[str, int]:
+    """Return the class that the head of its name stands for: "works" are works of art, on paper or not."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for at, name in enumerate(names):
+        if name.kind == "class" and len(name.keys) > 1 and not _BEHIND_HEADS.isdisjoint(name.keys[1:]):
+            found[name.roots[0]].append(at)
+    plain = {name.roots[0] for name in names if len(name.roots) == 1}
+    widest = dict[str, int]()
+    for head, some in found.items():
+        kinds = {names[at].term for at in some}
+        for at in some:
+            if head not in plain and all(names[at].term in (k, *schema.above(k)) for k in kinds):
+                widest.setdefault(head, at)
+    return widest
 
 
 def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:

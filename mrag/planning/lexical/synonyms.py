@@ -139,6 +139,19 @@ ALSO: Final = {
 }
 """What words may mean besides, though not the other way round: a user may not be called a customer."""
 
+_CONVERSE: Final = (
+    "student teacher|pupil teacher|disciple master|apprentice master|protege mentor|mentee mentor|"
+    "child parent|son parent|daughter parent|descendant ancestor|employee employer|subordinate superior|"
+    "follower leader|tenant landlord|predecessor successor|narrower broader|subclass superclass|guest host|"
+    "patient doctor|advisee advisor|supervisee supervisor|sender recipient|seller buyer|"
+    "lender borrower|debtor creditor"
+)
+CONVERSES: Final = {
+    one: tuple(o for pair in _CONVERSE.split("|") if one in pair.split() for o in pair.split() if o != one)
+    for one in _CONVERSE.replace("|", " ").split()
+}
+"""What a word for one end of a relation is called at the other end: whose student I am is my teacher."""
+
 SPENT: Final = dict.fromkeys(("spend", "pay"), ("amount", "payment", "total", "fee", "price", "cost", "fare"))
 """What verbs of paying may be called as a whole, the likeliest first."""
 

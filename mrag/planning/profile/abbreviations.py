@@ -77,7 +77,8 @@ def _told(words: list[str], comment: str) -> tuple[str, ...]:
         or said[0] in ("whether", "true", "if", "is", "are")
     ):
         return ()
-    whole = len(comment.split()) <= _WHOLE and not _UNITS & {*said} and said != words
+    clause = {"what", "is", "are", "was", "were", "has", "have", "of"} | _UNITS
+    whole = len(comment.split()) <= _WHOLE and not clause & {*said} and said != words
     if not whole and not any(_abbreviates(word, said) for word in words):
         return ()
     return (" ".join(said),)

@@ -92,8 +92,8 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "highest to lowest|"
         "desc|"
         "in decreasing order|from most to least|highest first|most first|best first|biggest first|"
-        "greatest first|from largest to smallest|"
-        "starting from the best|in reverse order|largest first|latest first|most recent first|"
+        "greatest first|from largest to smallest|from the top|from the top down|"
+        "starting from the best|in reverse order|largest first|"
         "from best to worst|starting from the top|from the highest to the lowest|"
         "from the best to the worst|from newest to oldest|in descending order of|"
         "sort in descending order|sorted in descending order|starting from the highest|from high to low",
@@ -102,9 +102,9 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "in increasing order|alphabetically|in alphabetical order|lowest first|worst first|least first|"
         "fewest first|from least to most|"
         "smallest first|from smallest to largest|starting from the lowest|chronologically|"
-        "in chronological order|oldest first|from the lowest to the highest|from oldest to newest|"
+        "in chronological order|from the lowest to the highest|from oldest to newest|"
         "in ascending order of|by alphabetical order|sort in ascending order|sorted in ascending order|"
-        "sorted alphabetically|ordered alphabetically|from low to high|earliest first",
+        "sorted alphabetically|ordered alphabetically|from low to high",
     },
     "not": {
         "": "not|no|without|never|do not|does not|did not|don't|doesn't|didn't|haven't|hasn't|have not|"
@@ -197,6 +197,8 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
             for kind, value in _FORMS.get(tuple(words[start:end]), ()):
                 if words[start] == "report" and (start and list(words[end : end + 1]) == ["to"]):
                     continue  # who reports to somebody is not shown
+                if words[start] in ("display", "show") and start and words[start - 1] == "on":
+                    continue  # what is "on display" is not asked for by that
                 if kind == "percentage" and start and words[start - 1][-1:].isdigit():
                     continue  # "above 5 percent" asks for no share
                 yield Cue(start, end, kind, value)

@@ -67,7 +67,11 @@ class NounReader(FoldReader):
             self._compared(Compared(waiting.compare, measure, left=left, at=noun.start))
         elif waiting.show and (self._object_of_who(noun) or self._deed(noun)):
             waiting.show = False
-        elif waiting.show or (self._listed(noun) and self._continues(before, noun.start)):
+        elif (
+            waiting.show
+            or self._told_too(noun)
+            or (self._listed(noun) and self._continues(before, noun.start))
+        ):
             noun.role = "output"
             frame.outputs.append(noun)
             self.listing, waiting.show = True, False
@@ -166,14 +170,13 @@ class NounReader(FoldReader):
     def _closes(self, noun: Noun) -> bool:
         """Return whether a noun is what the comparison before it is of: "more than 5 pages"."""
         opened, self.open = self.open, None
-        if opened is None:
-            return False
+        if opened is None or self.waiting.negated:
+            return False  # "over 3000 m have not been climbed" denies what is behind the number
         if opened.left is not None and numeric(opened.left):
             info = self.schema.properties.get(opened.left.candidates[0].term)
             if info is None or info.kind not in ("entity", "text"):
                 return False
         opened.right, noun.role = noun, "compared"
-        self.waiting.negated = False
         return True
 
     def _tells_which(self, noun: Noun) -> bool:

@@ -8,6 +8,7 @@ from mrag.planning.plan import Relation
 from mrag.planning.reading.frame import (
     TIMES,
     Compared,
+    Noun,
     Superlative,
     TextCondition,
 )
@@ -68,6 +69,10 @@ class QuantityReader(ReaderState):
             self._compared(found)
             return
         following = self.items[number + 1] if number + 1 < len(self.items) else None
+        between = self.question.low[self.bare.end : quantity.start] if self.bare is not None else []
+        if quantity.ordinal and self.bare is not None and between in (["to"], ["through"], ["until"]):
+            self.rows = max(1, int(quantity.value - self.bare.value) + 1)  # "the third to fifth longest"
+            return
         if quantity.ordinal or (following is not None and following.cue and following.cue.kind == "most"):
             self.bare = quantity
             return
@@ -177,3 +182,12 @@ class QuantityReader(ReaderState):
         self.frame.texts.append(found)
         self.frame.read.update(range(item.start, item.end))
         self.listing = False
+
+    def _told_too(self, noun: Noun) -> bool:
+        """Return whether a value of what is shown is asked for behind: "towns in Kent and their rent"."""
+        info, shown = self.schema.properties.get(noun.candidates[0].term), self.frame.outputs[:1]
+        if self.question.low[noun.start - 2 : noun.start] not in (["and", "the"], ["and", "their"]):
+            return False
+        kind = shown[0].candidates[0] if shown and isinstance(shown[0], Noun) else None
+        plain = kind is not None and info is not None and info.kind != "entity" and kind.term in info.domains
+        return plain and any(r.mention.end == noun.start - 2 for r in self.frame.restrictions)

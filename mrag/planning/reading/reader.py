@@ -266,7 +266,7 @@ class FrameReader(NameReader):
         if self.bare is not None:
             rank = int(self.bare.value)
             if self.bare.ordinal:
-                self.frame.superlative.offset, self.frame.superlative.n = rank - 1, 1
+                self.frame.superlative.offset, self.frame.superlative.n = rank - 1, self.rows
             else:
                 self.frame.superlative.n = rank
             self.bare = None

@@ -78,6 +78,7 @@ class ReaderState:
     listing: bool = False
     open: Compared | None = None
     bare: Quantity | None = None
+    rows: int = 1
     either: int = 0
     or_at: int = -9
     text_at: int = -1

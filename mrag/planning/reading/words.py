@@ -181,7 +181,7 @@ class WordReader(NounReader):
         if self.bare is not None:
             rank = int(self.bare.value)
             if self.bare.ordinal:
-                frame.superlative.offset, frame.superlative.n = rank - 1, 1
+                frame.superlative.offset, frame.superlative.n = rank - 1, self.rows
             else:
                 frame.superlative.n = rank
             self.bare = None

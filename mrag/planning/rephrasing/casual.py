@@ -62,6 +62,11 @@ _OPENINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "Show ",
         ),
         (
+            r"^\W*(?:i(?:['’]d| would) (?:like|love)|i (?:want|need)) to (?:know|find out|learn)"
+            r" (?=the\b|its\b)",
+            "What is ",
+        ),
+        (
             r"^\W*(?:i|we) (?:want|need|would like|['’]d like)(?: to (?:see|have|get|find))? (?!to\b"
             r"|know\b)(?:an? |some )?",
             "Show ",

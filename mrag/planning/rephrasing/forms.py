@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.rephrasing.neither import neither
 
 _NAME = r"(?P<x>.+?)"
 _SHARE = r"(?:percentage|percent|share|proportion|fraction) of"
@@ -57,6 +58,12 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             rf"^(?:for|of) (?:which|what) (?P<z>[\w-]+(?: [\w-]+)?) (?:is|are|was|were) {_NAME} "
             r"(?:an?|the|their) (?P<y>[a-z-]+(?: [a-z-]+)?)",
             r"Which \g<z> whose \g<y> is \g<x>?",
+        ),
+        (
+            r"^what (?:share|proportion|fraction|part) of (?:the )?(?:(?P<n>[a-z]+(?: [a-z]+)?) of"
+            r" (?P<x>(?:the )?(?-i:[A-Z]).+?)|(?P<x2>(?:the )?(?-i:[A-Z]).+?)['’]s (?P<n2>[a-z]+)) (?:lives?"
+            r"|is|are|lies?|falls?|resides?)(?: located| found)? in (?P<y>(?:the )?(?-i:[A-Z]).+?)",
+            r"What is the ratio of the \g<n>\g<n2> of \g<y> to the \g<n>\g<n2> of \g<x>\g<x2>?",
         ),
         (
             r"^(?:give me|give|show me|show|list|name|find|who (?:are|were)|which (?:are|were)|what (?:are"
@@ -118,17 +125,8 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"|its|the|his or her|his|her) (?P<z>[a-z-]+(?: [a-z-]+)?)(?=\W*$| and\b|,)",
             r"whose \g<z> is \g<y>",
         ),
-        (r"\b(?P<v>is|are|was|were) in charge of\b", "manages"),
         (r",? (?:so far|thus far|until now|till now|up to now|as of now|as yet)\b(?! as\b)", ""),
         (r"(?<=which )(?:\w+(?:, | or |, or ))+(?:any )?other (?=\w)", ""),
-        (
-            r"\b(?:a )?(?:higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
-            r"a \g<x> above the average",
-        ),
-        (
-            r"\b(?:a )?(?:lower|smaller|less) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
-            r"a \g<x> below the average",
-        ),
         (
             r"(?<!name )(?<!names )(?<!title )(?<!titles )(?<!text )(?<!description )(?<!address )\b"
             r"(?P<v>contain(?:s|ing)?) "
@@ -138,6 +136,33 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "have ",
         ),
         (r"\bworst[- ]rated\b", "lowest-rated"),
+        (r"\b(?:i\. ?e|e\. ?g)\.,? ", ""),
+        (r"\b(?:exactly|just|precisely) (?=as (?:many|much|\w+) )", ""),
+        (r"\bon (?:show|view)\b", "on display"),
+        (
+            r"\b(?P<x>\w+?)(?P<s>ies|e?s|)\b(?P<m>.*?\bthan )(?:that of )?(?:the|an|a) "
+            r"(?P<a>average|mean|typical) (?P=x)(?:y|ies|e?s)?(?=\W*$)",
+            r"\g<x>\g<s>\g<m>the average",
+        ),
+        (
+            r"\b(?:a )?(?:higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than"
+            r" (?:the )?average\b",
+            r"a \g<x> above the average",
+        ),
+        (
+            r"\b(?:a )?(?:lower|smaller) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
+            r"a \g<x> below the average",
+        ),
+        (
+            r"\b(?:the )?(?:most (?:densely|thickly|heavily)|least (?:thinly|sparsely)) (?:populated|settled"
+            r"|inhabited) (?P<n>[a-z]+)\b",
+            r"the \g<n> with the highest population density",
+        ),
+        (
+            r"\b(?:the )?(?:most (?:thinly|sparsely)|least (?:densely|thickly|heavily)) (?:populated|settled"
+            r"|inhabited) (?P<n>[a-z]+)\b",
+            r"the \g<n> with the lowest population density",
+        ),
         (
             rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
             " and also the ",
@@ -174,7 +199,7 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"\g<n> ending with '@\g<d>'",
         ),
         (
-            rf"\b(?:with|having|containing|that (?:have|has|contain|contains)) "
+            rf"\b(?:with|having|containing|have|has|contains?|that (?:have|has|contain|contains)) "
             rf"(?P<q>{_QUOTED}(?: or {_QUOTED})*)"
             r" (?:somewhere |anywhere )?in (?:the|its|their|his|her) (?P<n>[a-z]+)\b"
             r"(?! (?:name|or|and)\b)",
@@ -289,6 +314,7 @@ def rephrased(text: str) -> str:
     text = _TECHNICAL.sub("", text)
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
+    text = neither(text)
     if not _YES_OR_NO.match(text):
         text = _MEASURED.sub(_with_measure, text)
     text = _YEAR_BEHIND.sub(r"\g<a> in \g<y>", text)

@@ -54,8 +54,8 @@ _PASTS: Final = {
     "marry": "married", "repay": "repaid", "cancel": "cancelled",
 }  # fmt: skip
 _IN_CHARGE: Final = re.compile(
-    r"(?i)\b(?P<who>who) (?P<be>is|are|was|were) (?:in charge of|responsible for|at the head of|at the helm "
-    r"of)\b"
+    r"(?i)\b(?P<who>who|that) (?P<be>is|are|was|were) "
+    r"(?:in charge of|responsible for|at the head of|at the helm of)\b"
 )
 
 

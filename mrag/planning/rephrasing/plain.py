@@ -10,6 +10,7 @@ from mrag.planning.rephrasing.averages import with_average_named
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import rephrased
 from mrag.planning.rephrasing.idioms import with_single_verbs
+from mrag.planning.rephrasing.known import as_known
 from mrag.planning.rephrasing.ranges import with_both_ends
 from mrag.planning.schema import Schema
 
@@ -28,4 +29,4 @@ def in_plain_words(text: str, schema: Schema, own: Mapping[tuple[str, str], str]
     """
     text = with_both_ends(with_single_verbs(rephrased(plainly(text)), own))
     text = with_average_named(as_one_word(text, own), schema)
-    return without_house(with_people(text, schema), schema)
+    return as_known(without_house(with_people(text, schema), schema), schema)

@@ -1,0 +1,121 @@
+"""Ways of asking that are put in other words where the names of a graph allow it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from mrag.planning.derived.held import HeldNumber
+from mrag.planning.derived.property import words_of
+from mrag.planning.lexical.words import root
+from mrag.planning.schema import PropertyInfo, Schema
+from mrag.text.tokens import content
+
+_AS_MANY: Final = re.compile(
+    r"(?i)(?<!twice )(?<!times )(?<!half )\bas (?:many|much) (?P<x>[a-z-]+(?: [a-z-]+)?) as (?=[^,;]+$)"
+)
+_MORE: Final = re.compile(
+    r"(?i)\b(?P<more>more|fewer|less) (?P<x>[a-z-]+(?: [a-z-]+)?) than (?:the )?average\b(?! \w)"
+)
+_ALIVE: Final = re.compile(
+    r"(?i)(?:,? (?:who|that|which))?(?: is| are| was| were)? ?\b(?P<not>no longer |not |n['’]t )?"
+    r"(?:still (?:alive|living)|alive(?= today|\W*$)|(?:still )?living(?=\W*$))(?: today)?"
+)
+_LIVING: Final = re.compile(
+    r"(?i)\b(?P<how>living|dead|deceased) (?P<n>(?!was\b|is\b|does\b|has\b)[a-z]+s)\b"
+)
+_WHOLE: Final = re.compile(
+    r"(?i) (?:in|of|from|within) (?:the|our|your|this|that) (?:\w+ )?(?P<n>collection|catalogue|catalog"
+    r"|database|dataset|data|inventory|archive|knowledge graph|graph|records)(?=\W|$)(?! (?:of|by|from)\b)"
+)
+_OWNED: Final = re.compile(
+    r"(?i)^(?P<a>\W*how many .+?) (?:does|do|did) (?:the|your|our|this) (?P<n>\w+) (?P<v>own|possess)\W*$"
+)
+_STUDIED: Final = re.compile(r"(?i)\b(?P<be>(?:has |have |had )?)studied (?:with|under) (?=(?:the )?\w)")
+_OPENED: Final = re.compile(r"(?i)\b(?P<v>opened|opens|opening)\b")
+_WORTH: Final = re.compile(
+    r"(?i)^\W*(?:how much|what) (?:is|are|was|were) (?P<x>.+?) worth"
+    r"(?P<all> altogether| in total| together| combined)?\W*$"
+)
+_HAVING: Final = frozenset(map(root, "own owner possess hold belong keep property".split()))
+
+
+def as_known(text: str, schema: Schema) -> str:
+    """Return a question in the words that a graph has names for; the same text where it needs no other.
+
+    Args:
+        text: The question.
+        schema: The schema.
+    """
+    names = _roots(schema)
+    text = _MORE.sub(lambda m: _beside_average(m, schema), text)
+    text = _AS_MANY.sub(lambda m: _as_many(m, schema), text)
+    if not {root("alive"), root("living")} & names and (dead := _dated(schema, "death", "died", "deceased")):
+        text = _ALIVE.sub(lambda m: f" with a {dead}" if m["not"] else f" without a {dead}", text)
+        text = _LIVING.sub(
+            lambda m: f"{m['n']} {'without' if m['how'].lower() == 'living' else 'with'} a {dead}", text
+        )
+    for match in reversed(list(_WHOLE.finditer(text))):
+        if root(match["n"].split()[-1]) not in names:
+            text = text[: match.start()] + text[match.end() :]
+    owned = _OWNED.match(text)
+    if owned is not None and not _HAVING & names:
+        text = f"{owned['a']} are there?"
+    if root("studied") not in names and root("student") in names:
+        text = _STUDIED.sub("was a student of ", text)
+    if root("opened") not in names and _dated(schema, "start", "started", "begin"):
+        text = _OPENED.sub("started", text)
+    worth = _WORTH.match(text)
+    if worth is not None and root("worth") not in names and (value := _value(schema)):
+        text = f"What is the {'total ' if worth['all'] else ''}{value} of {worth['x']}?"
+    return text
+
+
+def _roots(schema: Schema) -> set[str]:
+    """Return the roots of the words that classes and properties are called by."""
+    names = [n for c in schema.classes.values() for n in c.names]
+    names += [n for p in schema.properties.values() for n in p.names]
+    return {root(w) for name in names for w in words_of(name)}
+
+
+def _as_many(match: re.Match[str], schema: Schema) -> str:
+    """Return that a number is the same, where the graph has one; things are counted elsewhere."""
+    said = {root(w) for w in content(match["x"])}
+    named = (
+        {root(w) for w in content(name)} - {root("number")} for i in _numbers(schema) for name in i.names
+    )
+    return f"the same {match['x']} as " if any(said == words for words in named) else match.group()
+
+
+def _beside_average(match: re.Match[str], schema: Schema) -> str:
+    """Return a number that is above or below the average, unless things of a kind are counted."""
+    said = {root(w) for w in content(match["x"])}
+    kinds = ({root(w) for w in content(name)} for c in schema.classes.values() for name in c.names)
+    if any(said == kind for kind in kinds):
+        return match.group()
+    return f"a {match['x']} {'above' if match['more'].lower() == 'more' else 'below'} the average"
+
+
+def _numbers(schema: Schema) -> Iterable[PropertyInfo]:
+    return (i for i in schema.properties.values() if i.kind == "number")
+
+
+def _dated(schema: Schema, *words: str) -> str:
+    """Return the name of the only property of dates or years with one of some words; "" for none."""
+    meant = {*map(root, words)}
+    found = [
+        i.names[0] for i in schema.properties.values()
+        if (i.kind == "date" or "year" in i.names[0].lower()) and meant & {*map(root, words_of(i.names[0]))}
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 else ""
+
+
+def _value(schema: Schema) -> str:
+    """Return the name of the only number that is called a value; "" if there are others, or none."""
+    held = {i.number for i in schema.properties.values() if isinstance(i, HeldNumber)}
+    found = [
+        i.names[0] for i in _numbers(schema)
+        if i.iri not in held and words_of(i.names[0])[-1] in ("value", "worth")
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 else ""
