@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,23 @@ from _pytest.doctest import DoctestModule
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> object:
-    """Look for examples only in modules that have some, and not among slow tests: to look is to import."""
+    """Look only where something may be found, since to look is to import.
+
+    That is for examples in modules that have some, and for slow tests in files that name them.
+    """
     found = yield
-    none = parent.config.option.markexpr == "slow" or b">>>" not in file_path.read_bytes()
-    if file_path.suffix == ".py" and none:
-        return [part for part in found if not isinstance(part, DoctestModule)]
+    if file_path.suffix == ".py":
+        slow = parent.config.option.markexpr == "slow"
+        if slow and not may_be_slow(file_path):
+            return []
+        if slow or b">>>" not in file_path.read_bytes():
+            return [part for part in found if not isinstance(part, DoctestModule)]
     return found
+
+
+def may_be_slow(path: Path) -> bool:
+    """Return whether a file may have slow tests: it names the mark, or parameters of which some have it."""
+    return re.search(rb"slow|\b(SIZES|POLICIES)\b", path.read_bytes()) is not None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,6 +41,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.slow or "slow" in config.option.markexpr or any("::" in name for name in config.args):
         return
     left = [item for item in items if item.get_closest_marker("slow")]
+    hidden = sorted(str(path) for path in {item.path for item in left} if not may_be_slow(path))
+    if hidden:
+        raise pytest.UsageError(f"`may_be_slow` of conftest.py overlooks {', '.join(hidden)}")
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]

@@ -39,15 +39,18 @@ PRODUCTS = ROOT / "ontology" / "products.ttl"
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return three workers for two processors: half of the time of a test is waiting for another process."""
+    """Return two workers for each processor where memory allows: tests often wait for another process."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(2, processors * 3 // 2)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+    # A worker grows to a gigabyte, and what it starts, the servers in Java above all, may take another.
+    return max(2, processors * 3 // 2, min(processors * 2, memory // (4 << 30)))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Let each worker import another part of the tests first, so that each file is compiled only once."""
     config = session.config
-    if not hasattr(config, "workerinput") or config.args != config.getini("testpaths"):
+    whole = config.args == config.getini("testpaths") and not config.option.markexpr
+    if not hasattr(config, "workerinput") or not whole:
         return
     first, step = int(config.workerinput["workerid"][2:]), config.workerinput["workercount"]
     for path in sorted(Path(__file__).parent.rglob("test_*.py"))[first::step]:

@@ -17,15 +17,14 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 import mrag
 from mrag.errors import ConfigError, MragError, RankerError
 from mrag.index.similarity import SimilarityIndexes
+from mrag.mcp import McpSettings, create_server
 from mrag.retrieval import RankerRequest, known_rankers, registry
 from mrag.server.app import create_app
 from mrag.server.settings import ServerSettings
 from tests import commands
-from tests.conftest import slow
+from tests.conftest import requires, slow
 
-mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
-
-from mrag.mcp import McpSettings, create_server  # noqa: E402
+requires("mcp", "mcp")
 
 GRAPH = """
 @prefix : <urn:x:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -169,6 +168,8 @@ class House:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    import mcp
+
     folder = tmp_path_factory.mktemp("house")
     (folder / "g.ttl").write_text(GRAPH)
     (folder / "c" / "qrels").mkdir(parents=True)

@@ -23,9 +23,9 @@ from mrag.errors import ConfigError, TermError
 from mrag.mcp import McpSettings, create_server
 from mrag.mcp.catalogue import entries, read_term
 from mrag.rdf.queries import COMMON
-from tests.conftest import ROOT
+from tests.conftest import ROOT, requires
 
-mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+requires("mcp", "mcp")
 
 TOOLS = ["search", "context", "ask", "explain", "schema", "query", "run_query"]
 SLOW = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
@@ -89,6 +89,8 @@ def command(*options: str) -> list[str]:
 
 
 def session(folder: Path, *options: str) -> Iterator[Session]:
+    import mcp
+
     start = command(*options)
     parameters = mcp.StdioServerParameters(
         command=start[0], args=start[1:], cwd=folder, env=environment(folder)
@@ -171,6 +173,8 @@ def test_an_unknown_name_suggests_the_nearest(demo: Session, asked: str, meant: 
 
 
 def test_prompts_say_how_to_work_with_the_tools(demo: Session) -> None:
+    import mcp
+
     prompts = {p.name: p for p in demo.portal.call(demo.client.list_prompts).prompts}
     assert set(prompts) == {"overview", "answer", "about", "sparql"}
     for prompt in prompts.values():
@@ -189,6 +193,8 @@ def test_prompts_say_how_to_work_with_the_tools(demo: Session) -> None:
 
 
 def test_resources_give_the_queries(demo: Session) -> None:
+    import mcp
+
     listed = {r.uri: r for r in demo.portal.call(demo.client.list_resources).resources}
     assert listed["mrag://queries/context/out"].description.startswith("The triples that begin")
     (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries/context/out").contents
@@ -504,6 +510,8 @@ def test_no_query_calls_another_server(demo: Session, listener: tuple[str, list[
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(demo: Session) -> None:
+    import mcp
+
     with pytest.raises(mcp.MCPError, match="no tool 'drop'"):
         demo.call("drop")
 
@@ -570,6 +578,8 @@ def test_a_call_that_the_client_gives_up_leaves_the_server_well(small: Session) 
 
 
 async def test_results_are_bounded(tmp_path: Path) -> None:
+    import mcp
+
     with mrag.demo(model="none") as kg:
         server = create_server(kg, McpSettings(characters=300, rows=50, model="none"))
         async with mcp.Client(server) as client:
@@ -582,6 +592,8 @@ async def test_results_are_bounded(tmp_path: Path) -> None:
 
 
 async def test_an_error_of_our_own_shows_no_stack(caplog: pytest.LogCaptureFixture) -> None:
+    import mcp
+
     kg = mrag.demo(model="none")
     server = create_server(kg)
     async with mcp.Client(server) as client:
@@ -593,6 +605,8 @@ async def test_an_error_of_our_own_shows_no_stack(caplog: pytest.LogCaptureFixtu
 
 
 async def test_an_index_that_is_not_there_or_is_old_is_said(tmp_path: Path) -> None:
+    import mcp
+
     pets(tmp_path)
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         async with mcp.Client(create_server(kg, McpSettings(index="other", model="none"))) as client:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import mrag
-from mrag.cel import ConceptClassifier, instances_among, to_dl
+import mrag.cel as cel
+from mrag.cel import instances_among, to_dl
 from mrag.errors import ConfigError, LearningProblemError
 
 EX = "https://w3id.org/mrag/demo/products#"
@@ -36,7 +37,7 @@ def test_what_is_learnt_is_predicted(kg: mrag.KnowledgeGraph, data: tuple[list[s
     from sklearn.metrics import f1_score
 
     X, y = data
-    model = ConceptClassifier(kg, seconds=3).fit(X, y)
+    model = cel.ConceptClassifier(kg, seconds=3).fit(X, y)
     assert list(model.classes_) == ["other", "store"] and "TripleStore" in to_dl(model.expression_)
     found = model.predict(np.array(X)[:, None])
     held = instances_among(kg, model.expression_, X)
@@ -51,7 +52,7 @@ def test_model_selection_works(kg: mrag.KnowledgeGraph, data: tuple[list[str], l
 
     X, y = np.array(data[0]), np.array(data[1]) == "store"
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    model = ConceptClassifier(kg, seconds=2)
+    model = cel.ConceptClassifier(kg, seconds=2)
     assert cross_val_score(model, X, y, cv=folds, scoring="f1").mean() == 1.0
     assert (cross_val_predict(model, X, y, cv=folds) == y).all()
     grid = GridSearchCV(model, {"settings": [{"max_length": 1}, {"max_length": 5}]}, cv=folds).fit(X, y)
@@ -66,7 +67,7 @@ def test_it_is_an_estimator(kg: mrag.KnowledgeGraph) -> None:
     from sklearn.exceptions import NotFittedError, SkipTestWarning
     from sklearn.utils import estimator_checks, get_tags
 
-    model = ConceptClassifier(kg, "celoe", seconds=1, settings={"max_length": 3})
+    model = cel.ConceptClassifier(kg, "celoe", seconds=1, settings={"max_length": 3})
     # Those that scikit-learn itself runs on what is no matrix of numbers.
     with pytest.warns(SkipTestWarning):
         results = estimator_checks.check_estimator(model, on_fail=None, on_skip=None)
@@ -100,7 +101,7 @@ def test_what_the_other_checks_ask_of_numbers_holds_for_iris(
     from sklearn.exceptions import DataConversionWarning
 
     X, y = np.array(data[0]), np.array(data[1])
-    model = ConceptClassifier(kg, "celoe", seconds=2)
+    model = cel.ConceptClassifier(kg, "celoe", seconds=2)
     before, given = model.get_params(), (X.copy(), y.copy())
     assert model.fit(X, y) is model  # check_estimators_fit_returns_self
     assert model.get_params() == before  # check_estimators_overwrite_params
@@ -141,13 +142,13 @@ def test_what_the_other_checks_ask_of_numbers_holds_for_iris(
 )
 def test_what_is_no_problem_is_told(kg: mrag.KnowledgeGraph, X: Any, y: Any, says: str) -> None:
     with pytest.raises(LearningProblemError) as error:
-        ConceptClassifier(kg).fit(X, y)
+        cel.ConceptClassifier(kg).fit(X, y)
     assert says in str(error.value)
 
 
 def test_wrong_settings_are_told(kg: mrag.KnowledgeGraph) -> None:
     X, y = [EX + "GraphDB", EX + "MySQL"], [1, 0]
     with pytest.raises(ConfigError, match="No learner"):
-        ConceptClassifier(kg, "nothing").fit(X, y)
+        cel.ConceptClassifier(kg, "nothing").fit(X, y)
     with pytest.raises(ConfigError, match="no setting depth"):
-        ConceptClassifier(kg, settings={"depth": 3}).fit(X, y)
+        cel.ConceptClassifier(kg, settings={"depth": 3}).fit(X, y)

@@ -28,6 +28,7 @@ def pod() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["1.31", "1.34"])
 def test_kubernetes_knows_every_field(version: str) -> None:
     import kubernetes_validate  # and with it jsonschema, which takes two seconds

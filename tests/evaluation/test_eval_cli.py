@@ -148,6 +148,7 @@ def test_a_graph_is_asked_and_its_index_evaluated_by_all_three_schemes(tmp_path:
     assert found["systems"][0]["means"]["MRR"]["mean"] > alone["graph"], "products alone are ranked"
 
 
+@pytest.mark.slow
 def test_cranfield_gives_the_figures_that_are_known() -> None:
     folder = shared_data("cranfield")
     measures = shlex.split("-m MAP -m nDCG@10 -m MRR -m P@10 -m R@100")

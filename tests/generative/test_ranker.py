@@ -214,6 +214,7 @@ def test_indexes_beside_the_store(tmp_path: Path) -> None:
             open_clues(kg)
 
 
+@pytest.mark.slow
 def test_the_real_model_on_the_demo_graph(demo: KnowledgeGraph, smollm: GgufModel) -> None:
     index = build_clues(demo, smollm.tokeniser)
     knobs = DecodingSettings(prior_weight=1.0)

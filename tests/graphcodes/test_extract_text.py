@@ -168,6 +168,7 @@ def pairs(most: int) -> list[dict[str, Any]]:
         return [json.loads(line) for line in itertools.islice(lines, most)]
 
 
+@pytest.mark.slow
 def test_captions_find_their_gold_graphs_nearly_as_well_as_the_graphs_themselves(
     reader: TextExtractor,
 ) -> None:

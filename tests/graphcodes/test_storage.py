@@ -72,6 +72,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     STEPS, codes(weights=True), st.sampled_from(["structural", "paper", "paper-numbers", "query-relative"])

@@ -14,6 +14,7 @@ from mrag.images.graph import described, image_texts
 from mrag.images.rankers import ImageTextRanker
 from mrag.rdf import queries
 from mrag.retrieval.rankers import Question
+from tests.conftest import slow
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer
 from tests.servers import graphdb_protocol, oxigraph_server
@@ -23,7 +24,7 @@ def store(kind: str, folder: Path) -> AbstractContextManager[str]:
     return oxigraph_server(folder, memory=True) if kind == "oxigraph" else graphdb_protocol(folder)
 
 
-@pytest.mark.parametrize("kind", ["oxigraph", "graphdb"])
+@pytest.mark.parametrize("kind", ["oxigraph", *slow("graphdb")])
 def test_a_graph_on_a_server_is_enriched_in_two_runs(
     kind: str, photos: Path, tmp_path: Path, seeing: SeeingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from mrag.index.dense import DenseIndex, DenseParams
 from mrag.index.embedding.embedders import WordLlamaEmbedder
 from mrag.index.segments.rows import Rows, StringTable
 from mrag.index.segments.signs import _rotated, nearest_by_signs, planes_of_codes, sign_planes
+from tests.conftest import slow
 
 FORCED = DenseParams(prefilter_from=0)
 
@@ -98,7 +99,7 @@ def test_only_allowed_and_live_rows(params: DenseParams, share: float) -> None:
         assert [i for i, _ in got] == [i for i, _ in expected]
 
 
-@pytest.mark.parametrize("part", ["question", "answer"])
+@pytest.mark.parametrize("part", ["question", *slow("answer")])
 def test_sign_bits_keep_the_best_of_real_texts(
     part: str, medquad: list[dict[str, Any]], wordllama: WordLlamaEmbedder
 ) -> None:

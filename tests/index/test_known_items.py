@@ -77,6 +77,7 @@ def test_a_model_that_knows_nothing_counts_little_and_costs_nothing(cranfield: C
     assert even < 0.7 * words < 0.95 * words <= found(index, cranfield, learnt.dense)
 
 
+@pytest.mark.slow
 def test_a_model_that_finds_less_than_words_counts_for_less_and_still_helps(
     cranfield: Cranfield, wordllama: WordLlamaEmbedder
 ) -> None:

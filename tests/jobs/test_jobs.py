@@ -159,6 +159,7 @@ def _graph(folder: Path, number: int) -> mrag.KnowledgeGraph:
     return kg
 
 
+@pytest.mark.slow
 def test_an_index_is_the_same_with_workers_one_of_which_is_killed(tmp_path: Path) -> None:
     with _graph(tmp_path, 900) as kg:
         indexes = SimilarityIndexes.of(kg)

@@ -280,6 +280,7 @@ def test_wrong_calls_are_refused(tmp_path: Path) -> None:
         Fashionpedia(written(tmp_path, GOOD), on_bad="ignore")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_polygons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.json"
     write_annotations(path, scale=0.02)

@@ -13,6 +13,7 @@ import pytest
 from mrag.errors import ConfigError
 from mrag.server.settings import ServerSettings
 from tests.commands import filled, run
+from tests.conftest import slow
 
 TOKEN = "5ecret-of-the-server"
 OTHERS = ["0.0.0.0", "::", "192.0.2.1", "example.org", "0", "", "[::]", "127.0.0.1.nip.io", "::ffff:0.0.0.0"]
@@ -73,7 +74,7 @@ def test_a_token_file_that_others_can_read_is_told(tmp_path: Path) -> None:
     assert codes == [401, 200] and "chmod 600" in said and TOKEN not in said
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+@pytest.mark.parametrize("host", ["0.0.0.0", *slow("::")])
 def test_reading_alone_is_served_to_others_with_a_warning(tmp_path: Path, host: str) -> None:
     said, _, codes = started(tmp_path, "--host", host, MRAG_TOKEN="")
     assert codes == [200, 200]

@@ -201,16 +201,16 @@ RECORDS = {
     "long cell": ("a.csv", b'name,goods\n"' + b"x" * 20_000_000 + b'",a\n'),
     "many columns": ("a.csv", b"a," * 2_000_000 + b"\n" + b"1," * 2_000_000),
     "no text": ("a.csv", b"\xff\xfe\x00" * 10_000),
-    "packed": ("a.jsonl.gz", gzip.compress(b'{"image_id": 1, "caption": "' + b"x" * 300_000_000, 1)),
+    "packed": ("a.jsonl.gz", b'{"image_id": 1, "caption": "'),  # and then the letters
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", RECORDS)
-def test_records_that_attack_are_refused(attack: str, tmp_path: Path) -> None:
+def test_records_that_attack_are_refused(attack: str, letters: bytes, tmp_path: Path) -> None:
     name, data = RECORDS[attack]
     path = tmp_path / name
-    path.write_bytes(data)
+    path.write_bytes(gzip.compress(data) + letters if name.endswith(".gz") else data)
     mapping = tmp_path / "m.ttl"
     mapping.write_text(
         "@prefix rr: <http://www.w3.org/ns/r2rml#> . [] rr:subjectMap [ rr:template 'urn:x:{name}' ] ."

@@ -18,6 +18,7 @@ import pytest
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
 from tests.commands import filled
+from tests.conftest import slow
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both means are Linux's")
 
@@ -311,7 +312,7 @@ def test_the_doctor_says_which_defences_are_active(
 
 
 @pytest.mark.skipif(not UNSHARE, reason="the filter knows x86-64 and ARM64")
-@pytest.mark.parametrize("refused", [BOTH, NO_NAMESPACE], ids=["neither", "no namespace"])
+@pytest.mark.parametrize("refused", [BOTH, *slow(NO_NAMESPACE)], ids=["neither", "no namespace"])
 def test_the_server_warns_where_no_defence_is_active(refused: list[int], tmp_path: Path) -> None:
     pytest.importorskip("starlette", reason="the extra `server` is not installed")
     command = [sys.executable, "-c", COMMAND, json.dumps(refused), "serve", "--port", "0"]
