@@ -1,8 +1,8 @@
 """Signs of projected vectors, by which a search finds the rows that may be near without reading vectors.
 
-The bits are kept twice. In planes, one for each projection, every row has its bit: there a query, which is not
-reduced to signs, reads the planes on which it projects furthest, because these tell most, of all rows. Of the
-rows that they choose it then reads all bits, which lie together, each weighed by how far the query projects.
+The bits are kept twice. In planes, one for each projection, every row has its bit: there a query, which is
+not reduced to signs, reads the planes on which it projects furthest, because these tell most, of all rows. Of
+the rows that they choose it then reads all bits, which lie together, each weighed by how far it projects.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def nearest_by_signs(
 
     Example:
         >>> vectors = np.array([[1, 0], [0.9, 0.1], [-1, 0]], np.float32)
-        >>> every = [packed(np.ones(3, np.bool_))]
+        >>> every = [np.array([7], np.uint64)]
         >>> [found] = nearest_by_signs([SegmentSigns.of(vectors)], vectors[0], 2, 3, every)
         >>> found.tolist()
         [0, 1]
