@@ -149,8 +149,7 @@ class DenseIndex:
             bits = self._live if mask is None else self._bits(allowed)
             first = max(_FIRST * wanted, count // _FIRST_ONE_OF)
             near = nearest_by_signs(self.signs, query, wanted, first, bits)
-            bases = zip(near, self.rows.bases, strict=False)
-            found = self._close(query, np.concatenate([rows + base for rows, base in bases]), k)
+            return self.rows.order(*self._close(query, near, k), k)
         return self.rows.order(found, self._cosines(query, found), k)
 
     @cached_property
@@ -166,23 +165,39 @@ class DenseIndex:
             scores[~allowed] = -np.inf
         return contenders(scores, k, margin=_rounding(query))
 
-    def _close(self, query: Vectors, rows: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
-        """Return those of ascending rows that may be among the best k."""
-        scores = np.empty(len(rows), np.float32)
-        for vectors, (start, end) in zip(self.vectors, self.rows.spans(), strict=True):
-            here = slice(*np.searchsorted(rows, (start, end)))
-            scores[here] = vectors[rows[here] - start] @ query
-        return rows[contenders(scores, k, margin=_rounding(query))]
+    def _close(
+        self, query: Vectors, near: Sequence[npt.NDArray[np.int64]], k: int
+    ) -> tuple[npt.NDArray[np.int64], Vectors]:
+        """Return those of ascending rows of each segment that may be among the best k, and their cosines."""
+        read = [_taken(vectors, rows) for vectors, rows in zip(self.vectors, near, strict=True)]
+        found = contenders(np.concatenate([some @ query for some in read]), k, margin=_rounding(query))
+        rows, scores, first = [], [], 0
+        for some, its, base in zip(read, near, self.rows.bases, strict=False):
+            here = found[slice(*np.searchsorted(found, (first, first + len(its))))] - first
+            rows.append(its[here] + base)
+            scores.append(_exactly(some[here], query))
+            first += len(its)
+        return np.concatenate(rows), np.concatenate(scores)
 
     def _cosines(self, query: Vectors, rows: npt.NDArray[np.int64]) -> Vectors:
-        exact = query.astype(np.float64)
         scores = np.empty(len(rows), np.float32)
         for vectors, (start, end) in zip(self.vectors, self.rows.spans(), strict=True):
             first, last = np.searchsorted(rows, (start, end))
             for at in range(int(first), int(last), _CHUNK):
                 some = slice(at, min(at + _CHUNK, int(last)))
-                scores[some] = (vectors[rows[some] - start] * exact).sum(axis=1)
+                scores[some] = _exactly(vectors[rows[some] - start], query)
         return scores
+
+
+def _taken(vectors: Stored, rows: npt.NDArray[np.int64]) -> Vectors:
+    whole = vectors.among(rows) if isinstance(vectors, Lazy) else vectors
+    # In range as they are, they are taken in half of the time where none is looked at for that.
+    return np.take(whole, rows, axis=0, mode="clip")
+
+
+def _exactly(vectors: Vectors, query: Vectors) -> Vectors:
+    cosines: Vectors = (vectors * query.astype(np.float64)).sum(axis=1).astype(np.float32)
+    return cosines
 
 
 def _rounding(query: Vectors) -> float:

@@ -166,7 +166,7 @@ def test_nearest_by_signs_weighs_all_bits_of_the_rows_that_few_planes_choose(
     got = nearest_by_signs(list(map(SegmentSigns.of, vectors)), query, k, first, list(map(packed, allowed)))
     turned = _rotated(query[np.newaxis])[0]
     size = np.abs(turned)
-    read = np.argsort(-size, kind="stable")[:48]
+    read = np.argsort(-size, kind="stable")[:40]
     bits = np.concatenate([bits_of(part).T for part in vectors]) > 0
     may = np.concatenate(allowed)
 

@@ -29,7 +29,7 @@ SignRows = npt.NDArray[np.uint8]
 """The same row by row, shape (rows, bits // 8): bit b of a row is bit b % 8 of byte b // 8."""
 
 _LEAST_BITS: Final = 512
-_READ: Final = 3 / 32
+_READ: Final = 5 / 64
 """The share of the planes that a query reads."""
 _CHUNK: Final = 4096
 _CACHED: Final = 4096
