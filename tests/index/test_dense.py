@@ -12,6 +12,7 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.index.dense import DenseIndex, DenseParams
 from mrag.index.embedding.embedders import WordLlamaEmbedder
 from mrag.index.segments.rows import Rows, StringTable
+from mrag.index.segments.segment import DocumentSegment, digest
 from mrag.index.segments.signs import (
     SegmentSigns,
     _rotated,
@@ -19,7 +20,8 @@ from mrag.index.segments.signs import (
     planes_of_codes,
     sign_planes,
 )
-from mrag.storage.bits import packed
+from mrag.storage.bits import packed, set_bits
+from mrag.text.analysis import Analyser
 
 FORCED = DenseParams(prefilter_from=0)
 
@@ -186,10 +188,32 @@ def test_nearest_by_signs_weighs_all_bits_of_the_rows_that_few_planes_choose(
     )
 
 
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=40))
+def test_set_bits_are_all_found(words: list[int]) -> None:
+    expected = [64 * at + bit for at, word in enumerate(words) for bit in range(64) if word >> bit & 1]
+    assert sorted(set_bits(np.array(words, np.uint64)).tolist()) == expected
+
+
 def test_signs_of_rows_are_those_of_the_planes() -> None:
     signs = SegmentSigns.of(unit_vectors(5000, 40, 3))
     rows = np.unpackbits(np.asarray(signs.rows), axis=1, bitorder="little")
     assert np.array_equal(rows, np.unpackbits(np.asarray(signs.planes), axis=1, bitorder="little").T)
+
+
+def test_signs_that_earlier_versions_left_out_are_put_in_order() -> None:
+    vectors = unit_vectors(70, 16, 4)
+    texts = {f"ex:{at:02}": f"text {at}" for at in range(70)}
+    known = {digest(text): vectors[at] for at, text in enumerate(texts.values())}
+    segment = DocumentSegment.build(texts, Analyser(), known)
+    assert segment.signs is not None
+    arrays = {name: array for name, array in segment.arrays().items() if name != "signs"}
+    codes = np.ascontiguousarray(np.asarray(segment.signs.rows)[:70].view("<u8").T, np.uint64)
+    oldest = {name: array for name, array in arrays.items() if name != "planes"} | {"codes": codes}
+    for kept in (arrays, oldest):
+        signs = DocumentSegment(kept).signs
+        assert signs is not None
+        assert np.array_equal(np.asarray(signs.rows), np.asarray(segment.signs.rows))
+        assert np.array_equal(np.asarray(signs.planes), np.asarray(segment.signs.planes))
 
 
 def test_empty_and_wrong() -> None:
