@@ -154,8 +154,9 @@ class Bm25Index:
             return []
         parts: list[tuple[str, float]] = []
         for name, times in self.counted(text).items():
-            [has], [impact] = self._impacts.at(name, np.array([row]))
-            if has:
+            at = np.array([row])
+            if self._impacts.counts(name, at)[0]:
+                [impact] = self._impacts.at(name, at)
                 parts.append((name, float(impact) * times))
         return sorted(parts, key=lambda part: (-part[1], part[0]))
 
@@ -175,8 +176,10 @@ class Bm25Index:
         for token in self.words(text):
             for name, word in self.params.analysis.shown(token):
                 shown.setdefault(name, word)
+        order = np.argsort(rows)
+        ascending = rows[order]
         for name, word in shown.items() if self.rows.count else ():
-            for i in np.flatnonzero(self._impacts.at(name, rows)[0]):
+            for i in order[self._impacts.counts(name, ascending) > 0].tolist():
                 if word not in found[i]:
                     found[i].append(word)
         return [tuple(words) for words in found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
-from mrag.index.segments.signs import Planes, nearest_by_signs, sign_planes
+from mrag.index.segments.signs import SegmentSigns, nearest_by_signs
 from mrag.storage.arrays import Lazy
+from mrag.storage.bits import Words, packed
 
 __all__ = ["DenseIndex", "DenseParams"]
 
@@ -20,8 +22,11 @@ Vectors = npt.NDArray[np.float32]
 Stored = Vectors | Lazy
 
 _CHUNK: Final = 4096
-_ONE_OF: Final = 160
+_ONE_OF: Final = 640
 """Of so many rows signs let one through at least, because the more there are, the more lie close together."""
+_FIRST: Final = 4
+_FIRST_ONE_OF: Final = 64
+"""A few planes choose so many rows for each that all signs then let through, and of so many one, at least."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class DenseParams:
         prefilter_from: Number of rows from which signs go first; below it, and wherever few documents
             are allowed, the vectors of all that are allowed are compared.
         oversample: How many documents per one asked for the signs let through, 1 or more.
-        candidates: How many they let through at least; and at least one in 160.
+        candidates: How many they let through at least; and at least one in 640.
 
     Raises:
         ConfigError: If a knob is out of range.
@@ -44,28 +49,28 @@ class DenseParams:
     """
 
     prefilter_from: int = 50_000
-    oversample: int = 20
-    candidates: int = 2000
+    oversample: int = 15
+    candidates: int = 1000
 
     def __post_init__(self) -> None:
         if self.oversample < 1:
             raise ConfigError(
                 f"Signs cannot let through {self.oversample} candidates per document.",
-                hint="Use 1 or more; 20 keeps nearly all of the best.",
+                hint="Use 1 or more; 15 keeps nearly all of the best.",
             )
 
 
 class DenseIndex:
     """Cosine similarity over one or more segments of vectors of length 1.
 
-    Up to `params.prefilter_from` documents every vector is compared. Above, the planes of `sign_planes`
-    choose candidates, and their exact vectors decide. Final scores are summed in
+    Up to `params.prefilter_from` documents every vector is compared. Above, signs choose candidates, and
+    their exact vectors decide. Final scores are summed in
     binary64, row by row, so they depend neither on the order of documents nor on threads.
 
     Args:
         rows: The documents.
         vectors: One array per segment of `rows`, shape (rows of the segment, dim), of length 1 or 0.
-        planes: What `sign_planes` returns for each.
+        signs: Those of the vectors.
         params: The knobs.
 
     Example:
@@ -80,12 +85,12 @@ class DenseIndex:
         self,
         rows: Rows,
         vectors: Sequence[Stored],
-        planes: Sequence[Planes | Lazy],
+        signs: Sequence[SegmentSigns],
         params: DenseParams | None = None,
     ) -> None:
         self.rows = rows
         self.vectors = tuple(vectors)
-        self.planes = tuple(planes)
+        self.signs = tuple(signs)
         self.params = params or DenseParams()
 
     @classmethod
@@ -103,7 +108,7 @@ class DenseIndex:
         order = sorted(range(len(ids)), key=ids.__getitem__)
         table = StringTable.of(distinct([ids[i] for i in order]))
         stored = np.ascontiguousarray(vectors[order], np.float32)
-        return cls(Rows([table]), [stored], [sign_planes(stored)], params)
+        return cls(Rows([table]), [stored], [SegmentSigns.of(stored)], params)
 
     @property
     def dim(self) -> int | None:
@@ -141,9 +146,18 @@ class DenseIndex:
         elif self.rows.total < self.params.prefilter_from:
             found = self._near(query, k, everything)
         else:
-            masks = [allowed[start:end] for start, end in self.rows.spans()]
-            found = self._close(query, nearest_by_signs(self.planes, query, wanted, masks), k)
+            bits = self._live if mask is None else self._bits(allowed)
+            first = max(_FIRST * wanted, count // _FIRST_ONE_OF)
+            near = nearest_by_signs(self.signs, query, wanted, first, bits)
+            return self.rows.order(*self._close(query, near, k), k)
         return self.rows.order(found, self._cosines(query, found), k)
+
+    @cached_property
+    def _live(self) -> list[Words]:
+        return self._bits(self.rows.live)
+
+    def _bits(self, mask: Mask) -> list[Words]:
+        return [packed(mask[start:end]) for start, end in self.rows.spans()]
 
     def _near(self, query: Vectors, k: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
         scores = np.concatenate([vectors @ query for vectors in self.vectors])
@@ -151,23 +165,39 @@ class DenseIndex:
             scores[~allowed] = -np.inf
         return contenders(scores, k, margin=_rounding(query))
 
-    def _close(self, query: Vectors, rows: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
-        """Return those of ascending rows that may be among the best k."""
-        scores = np.empty(len(rows), np.float32)
-        for vectors, (start, end) in zip(self.vectors, self.rows.spans(), strict=True):
-            here = slice(*np.searchsorted(rows, (start, end)))
-            scores[here] = vectors[rows[here] - start] @ query
-        return rows[contenders(scores, k, margin=_rounding(query))]
+    def _close(
+        self, query: Vectors, near: Sequence[npt.NDArray[np.int64]], k: int
+    ) -> tuple[npt.NDArray[np.int64], Vectors]:
+        """Return those of ascending rows of each segment that may be among the best k, and their cosines."""
+        read = [_taken(vectors, rows) for vectors, rows in zip(self.vectors, near, strict=True)]
+        found = contenders(np.concatenate([some @ query for some in read]), k, margin=_rounding(query))
+        rows, scores, first = [], [], 0
+        for some, its, base in zip(read, near, self.rows.bases, strict=False):
+            here = found[slice(*np.searchsorted(found, (first, first + len(its))))] - first
+            rows.append(its[here] + base)
+            scores.append(_exactly(some[here], query))
+            first += len(its)
+        return np.concatenate(rows), np.concatenate(scores)
 
     def _cosines(self, query: Vectors, rows: npt.NDArray[np.int64]) -> Vectors:
-        exact = query.astype(np.float64)
         scores = np.empty(len(rows), np.float32)
         for vectors, (start, end) in zip(self.vectors, self.rows.spans(), strict=True):
             first, last = np.searchsorted(rows, (start, end))
             for at in range(int(first), int(last), _CHUNK):
                 some = slice(at, min(at + _CHUNK, int(last)))
-                scores[some] = (vectors[rows[some] - start] * exact).sum(axis=1)
+                scores[some] = _exactly(vectors[rows[some] - start], query)
         return scores
+
+
+def _taken(vectors: Stored, rows: npt.NDArray[np.int64]) -> Vectors:
+    whole = vectors.among(rows) if isinstance(vectors, Lazy) else vectors
+    # In range as they are, they are taken in half of the time where none is looked at for that.
+    return np.take(whole, rows, axis=0, mode="clip")
+
+
+def _exactly(vectors: Vectors, query: Vectors) -> Vectors:
+    cosines: Vectors = (vectors * query.astype(np.float64)).sum(axis=1).astype(np.float32)
+    return cosines
 
 
 def _rounding(query: Vectors) -> float:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 
-__all__ = ["RRF_K", "candidates", "reciprocal_rank_fusion", "weighted_scores"]
+__all__ = ["RRF_K", "candidates", "reciprocal_rank_fusion", "weighted_rows", "weighted_scores"]
 
 T = TypeVar("T", bound=Hashable)
 
@@ -110,6 +110,35 @@ def weighted_scores(
         for (item, _), score in zip(ranking, _scaled(scores).tolist(), strict=True):
             parts.setdefault(item, []).append(share / total * score)
     return _summed(parts)
+
+
+def weighted_rows(
+    rankings: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]], weights: Sequence[float]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Fuse two rankings of rows as `weighted_scores` does, to the bit.
+
+    Args:
+        rankings: Rows with their scores, no row twice in one.
+        weights: As there.
+
+    Returns:
+        The rows, ascending, with the weighted means of their scaled scores.
+
+    Example:
+        >>> words = np.array([4, 2]), np.array([9, 3], np.float32)
+        >>> rows, scores = weighted_rows([words, (np.array([2]), np.array([0.7], np.float32))], [0.5, 0.5])
+        >>> rows.tolist(), [round(score, 4) for score in scores.tolist()]
+        ([2, 4], [0.4167, 0.3333])
+    """
+    shares = _checked(weights, len(rankings))
+    total = math.fsum(shares) or 1.0
+    rows, places = np.unique(np.concatenate([found for found, _ in rankings]), return_inverse=True)
+    sums, start = np.zeros(len(rows)), 0
+    for (found, scores), share in zip(rankings, shares, strict=True):
+        # Of two parts one addition is the sum that is rounded once.
+        sums[places[start : start + len(found)]] += share / total * _scaled(scores.astype(np.float64))
+        start += len(found)
+    return rows, sums
 
 
 def _checked(weights: Sequence[float] | None, rankings: int) -> list[float]:

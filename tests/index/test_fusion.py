@@ -4,12 +4,13 @@ import math
 import random
 import statistics
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError
-from mrag.index.fusion import candidates, reciprocal_rank_fusion, weighted_scores
+from mrag.index.fusion import candidates, reciprocal_rank_fusion, weighted_rows, weighted_scores
 
 SCORES = st.lists(
     st.dictionaries(st.sampled_from("abcdefgh"), st.floats(-100, 100, width=32)).map(
@@ -77,6 +78,18 @@ def test_fused_scores_are_the_same_whatever_the_order(
     chance.shuffle(order)
     shuffled = weighted_scores([rankings[i] for i in order], weights=[weights[i] for i in order])
     assert dict(shuffled) == {item: pytest.approx(score) for item, score in fused}
+
+
+@given(
+    st.lists(st.dictionaries(st.integers(0, 12), st.floats(-100, 100, width=32)), min_size=2, max_size=2),
+    st.floats(0, 1),
+)
+def test_rows_are_fused_as_any_items_are(rankings: list[dict[int, float]], share: float) -> None:
+    weights = (1 - share, share)
+    pairs = [(np.array([*one], np.int64), np.array([*one.values()], np.float32)) for one in rankings]
+    rows, scores = weighted_rows(pairs, weights)
+    expected = dict(weighted_scores([[*one.items()] for one in rankings], weights=weights))
+    assert dict(zip(rows.tolist(), scores.tolist(), strict=True)) == expected
 
 
 @given(SCORES, st.integers(-3, 3), st.floats(-50, 50, width=16))

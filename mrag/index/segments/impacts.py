@@ -8,8 +8,7 @@ that sums are exact in whatever order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -33,6 +32,8 @@ _KEPT_DFS: Final = 100_000
 _KEPT_PLACES: Final = 10_000
 _TAILS, _TAIL = 64, 1024
 """How many rankings by frequent terms alone are kept, and how long they are."""
+_AHEAD: Final = 4
+"""How many rows for each that is wanted are scored by all terms first, to leave out more of the others."""
 _SLACK: Final = 1 + 2.0**-20
 """What rounding may add to an impact."""
 
@@ -68,7 +69,6 @@ class Impacts:
     def __init__(self, rows: Rows, postings: Sequence[Postings], params: Bm25Params) -> None:
         self.rows, self.postings, self.params = rows, postings, params
         self.tails: dict[tuple[tuple[str, int], ...], Ranking] = {}
-        self._rooms: list[npt.NDArray[np.float64]] = []
         self._dfs: dict[str, int] = {}
         self._tops: dict[str, float] = {}
         self._found: dict[str, list[_Place]] = {}
@@ -110,23 +110,24 @@ class Impacts:
         relative = lengths / self._mean_length if self._mean_length else np.zeros(len(lengths))
         return self.params.k1 * (1 - self.params.b + self.params.b * relative)
 
-    def at(
-        self, name: str, rows: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-        """Return for live rows whether they have a term, and its impacts."""
+    def counts(self, name: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Return for live rows, ascending, how often they have a term."""
         counts = np.zeros(len(rows), np.int32)
         for base, its, count in self._places(name):
-            inside = np.flatnonzero((rows >= base) & (rows <= base + int(its[-1])))
-            sought = (rows[inside] - base).astype(
-                np.int32
-            )  # of another type, all postings would be converted
-            place = np.searchsorted(its, sought)
-            here = its[place] == sought
-            counts[inside[here]] = count[place[here]]
-        has, impacts = counts > 0, np.zeros(len(rows))
-        if has.any():
+            first, last = np.searchsorted(rows, (base, base + int(its[-1]) + 1))
+            if first < last:
+                # Of another type, all postings would be converted.
+                sought = (rows[first:last] - base).astype(np.int32)
+                place = np.searchsorted(its, sought)
+                counts[first:last] = np.where(its[place] == sought, count[place], 0)
+        return counts
+
+    def at(self, name: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the impacts of a term at live rows, ascending."""
+        counts, impacts = self.counts(name, rows), np.zeros(len(rows))
+        if len(has := np.flatnonzero(counts)):
             impacts[has] = self._impacts(self.idf(name), rows[has], counts[has])
-        return has, impacts
+        return impacts
 
     def term(self, name: str) -> _Term:
         """Return the impacts of a term."""
@@ -175,18 +176,13 @@ class Impacts:
             sums += np.multiply(column, times, dtype=np.float64) if times > 1 else column
         return sums
 
-    @contextmanager
-    def room(self) -> Iterator[npt.NDArray[np.float64]]:
-        """Give an array with a number for each row, all 0, which is to be left so.
-
-        To make one for each search, or to sort rows instead, takes longer.
-        """
-        try:
-            room = self._rooms.pop()
-        except IndexError:
-            room = np.zeros(self.rows.total)
-        yield room
-        self._rooms.append(room)
+    def packed(self, name: str) -> npt.NDArray[np.uint64]:
+        """Return the rows of a rare term with its impacts in the lower half, by which they can be sorted."""
+        term = self.term(name)
+        keys = term.rows.astype(np.uint64)
+        keys <<= np.uint64(32)
+        keys |= term.impacts.view(np.uint32)
+        return keys
 
     def _places(self, name: str) -> list[_Place]:
         """Return for each segment that has a term its first row, and the term's rows and counts there."""
@@ -257,19 +253,20 @@ def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | Non
     """
     names = sorted(query, key=lambda name: (impacts.df(name), name))
     tops = [query[name] * impacts.top(name) for name in names]
-    sizes = np.cumsum([impacts.df(name) for name in names])
+    sizes = np.cumsum([query[name] * impacts.df(name) for name in names])
     rare = int(np.searchsorted(sizes, impacts.rows.total // _FREQUENT, side="right"))
-    every, sums, met = _summed(impacts, [(name, query[name]) for name in names[:rare]], tops, k, mask)
-    rest = {name: query[name] for name in names[met:]}
-    bound = left = sum(tops[met:]) * _SLACK
+    every, sums = _summed(impacts, [(name, query[name]) for name in names[:rare]])
+    rest = {name: query[name] for name in names[rare:]}
+    bound = left = sum(tops[rare:]) * _SLACK
     rows = every
     if mask is not None:
         rows, sums = rows[mask[rows]], sums[mask[rows]]
-    rows, sums = _promising(rows, sums, k, left)
-    for name, top in zip(rest, tops[met:], strict=True):
-        sums = sums + impacts.at(name, rows)[1] * rest[name]
+    least = _least(impacts, rows, sums, k, rest)
+    rows, sums = _promising(rows, sums, k, left, least)
+    for name, top in zip(rest, tops[rare:], strict=True):
+        sums = sums + impacts.at(name, rows) * rest[name]
         left -= top
-        rows, sums = _promising(rows, sums, k, left)
+        rows, sums = _promising(rows, sums, k, left, least)
     scores = sums.astype(np.float32)
     enough = len(rows) >= k and np.partition(scores, len(scores) - k)[len(scores) - k] > np.float32(bound)
     if rest and not enough:
@@ -284,44 +281,49 @@ def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | Non
     return impacts.rows.order(rows[scores > 0], scores[scores > 0], k)
 
 
+def _least(
+    impacts: Impacts,
+    rows: npt.NDArray[np.int64],
+    sums: npt.NDArray[np.float64],
+    k: int,
+    rest: Mapping[str, int],
+) -> float:
+    """Return a score that at least k rows reach, if there are so many: the best so far by all terms."""
+    if not rest or len(rows) <= _AHEAD * k:
+        return 0.0
+    ahead = np.flatnonzero(sums >= best(sums, 2 * k))[: _AHEAD * k]
+    scores = sums[ahead]
+    for name, times in rest.items():
+        scores = scores + impacts.at(name, rows[ahead]) * times
+    return best(scores, k) if len(scores) >= k else 0.0
+
+
 def _promising(
-    rows: npt.NDArray[np.int64], sums: npt.NDArray[np.float64], k: int, left: float
+    rows: npt.NDArray[np.int64], sums: npt.NDArray[np.float64], k: int, left: float, least: float
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the rows that may be among the best k if none gains more than is left, in ascending order."""
+    """Return the rows that may be among the best k if none gains more than is left."""
     if len(rows) > k:
         # Slightly less, for the binary32 numbers of scores round.
-        near = np.flatnonzero(sums + left * _SLACK >= best(sums, k) / _SLACK)
+        near = np.flatnonzero(sums >= max(best(sums, k), least) / _SLACK - left * _SLACK)
         rows, sums = rows[near], sums[near]
-    # Runs of ascending rows, which this kind of sorting joins.
-    order = np.argsort(rows, kind="stable")
-    return rows[order], sums[order]
+    return rows, sums
 
 
 def _summed(
-    impacts: Impacts, terms: Sequence[tuple[str, int]], tops: Sequence[float], k: int, mask: Mask | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], int]:
-    """Return the rows that have one of some rare terms, their scores by these, and how many terms were met.
-
-    The terms come rarest first; `tops` says the most that each adds, and then each of the frequent ones.
-    Where no row that has not been met can be among the best k, the terms left are not gone through.
-    """
-    rows, sums, met = np.empty(0, np.int64), np.empty(0), 0
-    with impacts.room() as room:
-        for at, (name, times) in enumerate(terms):
-            few = rows if mask is None else rows[mask[rows]]
-            if k <= len(few) < impacts.df(name) and best(room[few], k) > sum(tops[at:]) * _SLACK:
-                break
-            met = at + 1
-            # Of what weighs nothing a row could not be told from one that has not been met.
-            if impacts.idf(name) > 0:
-                term = impacts.term(name)
-                here = term.rows.astype(np.int64)
-                before = room[here]
-                rows = np.concatenate([rows, here[before == 0]])
-                room[here] = before + term.times(times)
-        sums = room[rows]
-        room[rows] = 0
-    return rows, sums, met
+    impacts: Impacts, terms: Sequence[tuple[str, int]]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the rows that have one of some rare terms, ascending, and their scores by these."""
+    keys = [impacts.packed(name) for name, times in terms for _ in range(times)]
+    if not keys:
+        return np.empty(0, np.int64), np.empty(0)
+    # Sorting reads memory in order; to add to an array of all rows misses the cache at nearly each.
+    every = np.concatenate(keys)
+    every.sort()
+    parts = every.astype(np.uint32).view(np.float32).astype(np.float64)
+    every >>= np.uint64(32)
+    rows = every.view(np.int64)
+    first = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
+    return rows[first], np.add.reduceat(parts, first)
 
 
 def _others(
@@ -337,8 +339,7 @@ def _others(
             impacts.tails = {}
         impacts.tails[key] = tail
     rows, scores = tail
-    with impacts.room() as room:
-        room[known] = 1
-        new = room[rows] == 0
-        room[known] = 0
+    new = np.ones(len(rows), np.bool_)
+    if len(known):
+        new = known[np.minimum(np.searchsorted(known, rows), len(known) - 1)] != rows
     return rows[new], scores[new], len(rows) < _TAIL

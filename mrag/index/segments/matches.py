@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError
-from mrag.index.fusion import candidates, weighted_scores
+from mrag.index.fusion import candidates, weighted_rows
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
 
@@ -87,18 +87,22 @@ def search(
     # A text without a known token has no direction, so no document is near to it.
     known = vector is not None and state.rows.count and vector.any()
     nearest = state.dense.search(vector, depth, mask) if known and vector is not None else nothing
+    rows: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.floating]
     rows, scores = words if len(words[0]) else nearest
     if mode == "hybrid":
         shares = (1.0, 0.0) if vector is None else (1 - weight, weight)
-        parts: list[list[tuple[int, float]]] = [
-            list(zip(found[0].tolist(), found[1].tolist(), strict=True)) for found in (words, nearest)
-        ]
-        fused = weighted_scores(parts, weights=shares)
+        rows, scores = weighted_rows((words, nearest), shares)
         # Only the rows that may be shown are named, to put ties in order of ID.
-        fused = [one for one in fused if one[1] >= fused[:k][-1][1]]
-        fused.sort(key=lambda one: (-one[1], state.rows.id_of(one[0])))
-        rows = np.array([row for row, _ in fused], np.int64)
-        scores = np.array([score for _, score in fused])
+        least = np.partition(scores, len(scores) - k)[len(scores) - k] if len(scores) > k else 0.0
+        shown = [
+            (-score, state.rows.id_of(row), row)
+            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+            if score >= least
+        ]
+        shown.sort()
+        rows = np.array([row for _, _, row in shown], np.int64)
+        scores = np.array([-score for score, _, _ in shown])
     by_words, by_meaning = _ranked(words), _ranked(nearest)
     none = (None, None)
     found = []

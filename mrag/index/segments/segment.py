@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mrag.index.segments.postings import Postings
 from mrag.index.segments.rows import Mask, StringTable
-from mrag.index.segments.signs import planes_of_codes, sign_planes
+from mrag.index.segments.signs import SegmentSigns, planes_of_codes, rows_of_planes, sign_planes
 from mrag.storage.arrays import Arrays, LazyArray, lazy
 from mrag.text.analysis import Analyser
 
@@ -82,11 +82,17 @@ class DocumentSegment:
         return lazy(self._arrays, "vectors") if "vectors" in self._arrays else None
 
     @cached_property
-    def planes(self) -> LazyArray | None:
-        """What `sign_planes` returns for the vectors."""
-        if "planes" not in self._arrays and "codes" in self._arrays:  # as earlier versions wrote them
-            return planes_of_codes(self._arrays["codes"])
-        return lazy(self._arrays, "planes") if "planes" in self._arrays else None
+    def signs(self) -> SegmentSigns | None:
+        """The signs of the vectors; what earlier versions have not written is put in order."""
+        if "signs" in self._arrays:
+            return SegmentSigns(lazy(self._arrays, "planes"), lazy(self._arrays, "signs"))
+        if "planes" in self._arrays:
+            planes = self._arrays["planes"]
+        elif "codes" in self._arrays:
+            planes = planes_of_codes(self._arrays["codes"])
+        else:
+            return None
+        return SegmentSigns(planes, rows_of_planes(planes))
 
     def _strings(self, name: str) -> StringTable:
         return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
@@ -114,7 +120,8 @@ class DocumentSegment:
             "postings.lengths": postings.lengths,
         }
         if vectors is not None:
-            arrays |= {"planes": sign_planes(vectors), "vectors": vectors}
+            planes = sign_planes(vectors)
+            arrays |= {"planes": planes, "signs": rows_of_planes(planes), "vectors": vectors}
         return cls(arrays)
 
     @classmethod

@@ -1,18 +1,16 @@
 """Signs of projected vectors, by which a search finds the rows that may be near without reading vectors.
 
-The bits lie in planes: one for each projection, in which every row has its bit. A query is not reduced to
-signs. It reads the planes on which it projects furthest, because these tell most: a quarter of them orders
-rows about as well as all would if each counted the same. Bits are added up 64 rows at a time, with logical
-operations alone (carry-save adders as in Muła, Kurz and Lemire, 2018, Faster Population Counts Using AVX2
-Instructions; bit-sliced sums as in O'Neil and Quass, 1997, Improved Query Performance with Variant Indexes).
+The bits are kept twice. In planes, one for each projection, every row has its bit: there a query, which is
+not reduced to signs, reads the planes on which it projects furthest, because these tell most, of all rows. Of
+the rows that they choose it then reads all bits, which lie together, each weighed by how far it projects.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, count
 from typing import Final
 
 import numpy as np
@@ -20,20 +18,24 @@ import numpy.typing as npt
 
 from mrag.index.segments.rows import Mask
 from mrag.storage.arrays import Lazy
+from mrag.storage.bits import Words, added, byte_sums, largest, set_bits
 
-__all__ = ["Planes", "nearest_by_signs", "planes_of_codes", "sign_planes"]
+__all__ = ["SegmentSigns", "nearest_by_signs", "planes_of_codes", "rows_of_planes", "sign_planes"]
 
 Vectors = npt.NDArray[np.float32]
 Planes = npt.NDArray[np.uint8]
 """The planes of a segment, shape (bits, bytes): the bit of row r is bit r % 8 of byte r // 8."""
-Words = npt.NDArray[np.uint64]
+SignRows = npt.NDArray[np.uint8]
+"""The same row by row, shape (rows, bits // 8): bit b of a row is bit b % 8 of byte b // 8."""
 
 _LEAST_BITS: Final = 512
-_READ: Final = 5 / 32
+_READ: Final = 5 / 64
 """The share of the planes that a query reads."""
 _CHUNK: Final = 4096
 _CACHED: Final = 4096
 """Words of 64 rows that are added up at once; sums of so many stay in the cache."""
+_FEW: Final = 2048
+"""Rows of which all signs are compared at once."""
 _ROUNDS: Final = 2
 
 
@@ -116,32 +118,89 @@ def planes_of_codes(codes: npt.NDArray[np.uint64]) -> Planes:
     return planes
 
 
+def rows_of_planes(planes: Planes | Lazy) -> SignRows:
+    """Return the same bits row by row, in which they can be read of a few rows.
+
+    Args:
+        planes: What `sign_planes` returns.
+
+    Returns:
+        Shape (rows, bits // 8), with some rows more than there are vectors.
+
+    Example:
+        >>> planes = sign_planes(np.array([[1, 0], [0.9, 0.1]], np.float32))
+        >>> rows = rows_of_planes(planes)
+        >>> rows.shape, np.array_equal(np.unpackbits(rows[1], bitorder="little"), planes[:, 0] >> 1)
+        ((64, 64), True)
+    """
+    whole = np.asarray(planes)
+    out = np.empty((8 * whole.shape[1], whole.shape[0] // 8), np.uint8)
+    for start in range(0, whole.shape[1], _CHUNK // 8):
+        bits = np.unpackbits(whole[:, start : start + _CHUNK // 8], axis=1, bitorder="little")
+        here = np.packbits(bits, axis=0, bitorder="little").T
+        out[8 * start : 8 * start + len(here)] = here
+    return out
+
+
+@dataclass(frozen=True)
+class SegmentSigns:
+    """The signs of a segment, twice: a search reads some planes of all rows, then all bits of some rows.
+
+    Args:
+        planes: What `sign_planes` returns.
+        rows: What `rows_of_planes` returns.
+    """
+
+    planes: Planes | Lazy
+    rows: SignRows | Lazy
+
+    @classmethod
+    def of(cls, vectors: Vectors) -> SegmentSigns:
+        """Return the signs of vectors, shape (n, dim)."""
+        planes = sign_planes(vectors)
+        return cls(planes, rows_of_planes(planes))
+
+
 def nearest_by_signs(
-    planes: Sequence[Planes | Lazy], query: Vectors, wanted: int, allowed: Sequence[Mask]
-) -> npt.NDArray[np.int64]:
+    signs: Sequence[SegmentSigns], query: Vectors, wanted: int, first: int, allowed: Sequence[Words]
+) -> list[npt.NDArray[np.int64]]:
     """Return the rows that are nearest to a query by the signs of their projections.
 
     Args:
-        planes: Those of each segment.
+        signs: Those of each segment.
         query: A vector, shape (dim,).
         wanted: How many rows, 1 or more.
-        allowed: True for the rows of each segment that may be found.
+        first: How many rows a few planes choose, of which all bits are then read.
+        allowed: The rows of each segment that may be found, as `packed` gives them.
 
     Returns:
-        Rows over all segments, ascending: so many with all that tie with the last, or all that are allowed.
+        Rows of each segment, ascending: so many with all that tie with the last, or all that are allowed.
 
     Example:
         >>> vectors = np.array([[1, 0], [0.9, 0.1], [-1, 0]], np.float32)
-        >>> nearest_by_signs([sign_planes(vectors)], vectors[0], 2, [np.ones(3, np.bool_)]).tolist()
+        >>> every = [np.array([7], np.uint64)]
+        >>> [found] = nearest_by_signs([SegmentSigns.of(vectors)], vectors[0], 2, 3, every)
+        >>> found.tolist()
         [0, 1]
     """
     rotated = _rotated(query[np.newaxis])[0]
+    parts = _by_planes([one.planes for one in signs], rotated, max(first, wanted), allowed)
+    unlike = [_unlike(one.rows, part, rotated) for one, part in zip(signs, parts, strict=True)]
+    if sum(map(len, parts)) > wanted:
+        last = np.partition(np.concatenate(unlike), wanted - 1)[wanted - 1]
+        parts = [part[weights <= last] for part, weights in zip(parts, unlike, strict=True)]
+    return [np.sort(part) for part in parts]
+
+
+def _by_planes(
+    planes: Sequence[Planes | Lazy], rotated: Vectors, wanted: int, allowed: Sequence[Words]
+) -> list[npt.NDArray[np.int64]]:
+    """Return the rows of each segment that are nearest by the planes on which a query projects furthest."""
     size = np.abs(rotated)
     read = np.argsort(-size, kind="stable")[: int(len(size) * _READ)]
     # Those beyond the mean count twice, which comes close to weighing each by its size.
     levels = (size[read] >= size[read].mean()).astype(np.int64)
     asked = list(zip(read.tolist(), (rotated[read] < 0).tolist(), levels.tolist(), strict=True))
-    valid = [_packed(mask) for mask in allowed]
     sums = [part for one in planes for part in _summed(one, read, asked)]
     deepest = max(map(len, sums), default=0)
     zero = np.uint64(0)
@@ -149,22 +208,39 @@ def nearest_by_signs(
     for level in range(deepest):
         parts = [one[level] if level < len(one) else np.full(len(one[0]), zero) for one in sums]
         whole.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
-    chosen = _largest(whole, valid[0] if len(valid) == 1 else np.concatenate(valid), wanted)
-    rows, base, start = [np.empty(0, np.int64)], 0, 0
-    for mask, bits in zip(allowed, valid, strict=True):
-        here = chosen[base : base + len(bits)]
-        rows.append(
-            np.flatnonzero(np.unpackbits(here.view(np.uint8), bitorder="little").view(np.bool_)) + start
-        )
-        base, start = base + len(bits), start + len(mask)
-    return np.concatenate(rows)
+    chosen = largest(whole, allowed[0] if len(allowed) == 1 else np.concatenate(allowed), wanted)
+    found, base = [], 0
+    for bits in allowed:
+        found.append(set_bits(chosen[base : base + len(bits)]))
+        base += len(bits)
+    return found
 
 
-def _packed(mask: Mask) -> Words:
-    bits = np.zeros(_width(len(mask)), np.uint8)
-    packed = np.packbits(mask, bitorder="little")
-    bits[: len(packed)] = packed
-    return bits.view(np.uint64)
+def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vectors) -> npt.NDArray[np.int64]:
+    """Return how much the signs of some rows differ from those of a query.
+
+    Each sign weighs as much as the query projects there, in units of the mean, rounded, and 3 at most.
+    """
+    size = np.abs(rotated)
+    weight = np.minimum(np.rint(size / (size.mean() or 1.0)), 3).astype(np.uint8)
+    asked, once, twice = (_bits_of(flags) for flags in (rotated > 0, weight & 1 > 0, weight & 2 > 0))
+    whole = signs.whole() if isinstance(signs, Lazy) else signs  # a search reads of nearly all blocks
+    words = whole.view(np.uint64)
+    found = np.empty(len(rows), np.int64)
+    for start in range(0, len(rows), _FEW):
+        # In range as they are, rows are taken several times as fast where none is looked at for that.
+        differ = np.take(words, rows[start : start + _FEW], axis=0, mode="clip")
+        differ ^= asked
+        counts = np.bitwise_count(differ & twice)
+        counts += counts
+        differ &= once
+        counts += np.bitwise_count(differ)  # of 64 signs that weigh 3 at most the sum fits into a byte
+        found[start : start + _FEW] = byte_sums(counts)
+    return found
+
+
+def _bits_of(flags: Mask) -> Words:
+    return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
 def _summed(
@@ -172,79 +248,6 @@ def _summed(
 ) -> Iterator[list[Words]]:
     """Yield sums of bits, so many rows at a time that they stay in the cache."""
     words = (planes.among(read) if isinstance(planes, Lazy) else planes).view(np.uint64)
-    parts = [[(at, level) for at, negative, level in asked if negative == which] for which in (False, True)]
     for start in range(0, words.shape[1], _CACHED):
         here = words[:, start : start + _CACHED]
-        ones, others = (_added((here[at], level) for at, level in part) for part in parts)
-        # Complements of sums are sums of complements less a constant, and cheaper than each plane's.
-        zero = [np.zeros_like(here[0])] * (len(ones) - len(others))
-        yield _added(chain(zip(ones, count()), ((~part, level) for level, part in enumerate(others + zero))))
-
-
-def _added(parts: Iterable[tuple[Words, int]]) -> list[Words]:
-    """Add up bits, of each position in the words apart.
-
-    Args:
-        parts: The bits, and the level at which each counts: 2 ** level.
-
-    Returns:
-        The sums in binary, one array for each digit, lowest first.
-
-    Example:
-        >>> ones = np.array([0b11, 0b01, 0b01], np.uint64)
-        >>> [digit.tolist() for digit in _added((ones[at : at + 1], 0) for at in range(3))]
-        [[3], [1]]
-    """
-    waiting: list[list[Words]] = []
-
-    def add(bits: Words, level: int) -> None:
-        while True:
-            while level >= len(waiting):
-                waiting.append([])
-            here = waiting[level]
-            here.append(bits)
-            if len(here) < 3:
-                return
-            first, second, third = here
-            either = first ^ second
-            bits = first & second
-            bits |= either & third
-            either ^= third
-            here[:] = [either]
-            level += 1
-
-    empty = np.empty(0, np.uint64)
-    for bits, level in parts:
-        empty = bits
-        add(bits, level)
-    level = 0
-    while level < len(waiting):
-        here = waiting[level]
-        if len(here) == 2:
-            first, second = here
-            here[:] = [first ^ second]
-            add(first & second, level + 1)
-        level += 1
-    return [here[0] if here else np.zeros_like(empty) for here in waiting]
-
-
-def _largest(digits: Sequence[Words], valid: Words, wanted: int) -> Words:
-    """Return the positions of the largest sums: so many, and all that tie with the last of them.
-
-    Args:
-        digits: What `_added` returns.
-        valid: The positions that may be chosen.
-        wanted: How many.
-    """
-    sure, left, found = np.zeros_like(valid), valid, 0
-    for digit in reversed(digits):
-        high = left & digit
-        count = int(np.bitwise_count(high).sum())
-        if found + count < wanted:
-            sure |= high
-            found += count
-            left = left & ~digit
-        else:
-            left = high
-    sure |= left
-    return sure
+        yield added((~here[at] if negative else here[at], negative, level) for at, negative, level in asked)

@@ -60,10 +60,10 @@ class DocumentState:
     @cached_property
     def dense(self) -> DenseIndex:
         """The ranker by vectors; empty in an index without."""
-        pairs = [(s.vectors, s.planes) for s in self.segments]
+        pairs = [(s.vectors, s.signs) for s in self.segments]
         vectors = [v for v, _ in pairs if v is not None]
-        planes = [p for _, p in pairs if p is not None]
-        return DenseIndex(self.rows, vectors, planes, self.dense_params)
+        signs = [p for _, p in pairs if p is not None]
+        return DenseIndex(self.rows, vectors, signs, self.dense_params)
 
     def sample(self, most: int) -> list[int]:
         """Return rows chosen at random, but the same however the documents came and lie in segments.
