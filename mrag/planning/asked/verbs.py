@@ -32,7 +32,7 @@ _SUPPORTING = frozenset(
 
 _VERBS_OF_RELATION = frozenset(
     "flow touch pass cross lie run go goe lead stand serve work live situat surround "
-    "write written wrote publish leave left post posted submit submitt host stage".split()
+    "write written wrote publish leave left post posted submit submitt".split()
 )
 """Verbs that say no more than that things are related, where the graph has one way only to relate them."""
 
