@@ -36,8 +36,13 @@ class PlanPeople(PlanChoices):
     def _holders(self, found: Candidate, noun: Noun) -> Unknown | None:
         """Return the things of which a flag holds, where a question is for these: "scholarship holders"."""
         info = self.info(found)
-        said = bool(_HOLDERS & {*self.question.low[noun.end : noun.end + 1]})
-        if not info.flag or info.iri in self.graph.used or not (said or noun.role == "measure"):
+        low = self.question.low
+        said = bool(_HOLDERS & {*low[noun.end : noun.end + 1]})
+        if info.flag and noun.start and low[noun.start - 1] in ("been", "is", "are", "was", "were"):
+            raise Unbuildable("what is said of things is not shown")
+        head = low[noun.end - 1]
+        several = head.endswith("s") and is_role(head.removesuffix("s"))  # "list the premium members"
+        if not info.flag or info.iri in self.graph.used or not (said or several or noun.role == "measure"):
             return None
         owner = self.graph.owner(self._domains(found), constants=False)
         if not isinstance(owner.place, Unknown):
