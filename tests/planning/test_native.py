@@ -135,6 +135,8 @@ REFUSED = [
     "Besides Otto, which bowls are the heaviest?",
     "Which potters are neither tall nor rich?",
     "Which streams does Ashby flow through?",
+    "Where is Eva Frost living?",
+    "living",
 ]
 
 
