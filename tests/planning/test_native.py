@@ -134,6 +134,9 @@ REFUSED = [
     "Which pieces are by apprentices of Otto Kern?",
     "Besides Otto, which bowls are the heaviest?",
     "Which potters are neither tall nor rich?",
+    "Which streams does Ashby flow through?",
+    "Where is Eva Frost living?",
+    "living",
 ]
 
 

@@ -19,6 +19,8 @@ from mrag.text.tokens import stem
 
 _AVOIDED = 4.0
 """What a join by a property costs more that is avoided."""
+_LACKED = 0.5
+"""How much cheaper a join must be that leads to a thing's kind, but to nothing of its narrower kind."""
 _EQUAL = 0.1
 """Difference in cost below which two joins are as likely as each other."""
 
@@ -32,12 +34,14 @@ class PlanNode:
         classes: What it may be an instance of.
         typed: Whether the question names its class.
         hints: Stems of the words before it, which tell one property that leads to it from another.
+        above: All classes of an entity, also those above `classes`.
     """
 
     place: Unknown | URIRef
     classes: tuple[str, ...]
     typed: bool = False
     hints: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
 
     @property
     def fixed(self) -> bool:
@@ -116,7 +120,7 @@ class QueryGraph:
         for node in self.nodes:
             if node.place == URIRef(iri):
                 return node
-        node = PlanNode(URIRef(iri), self.schema.narrowest(classes) or ("",))
+        node = PlanNode(URIRef(iri), self.schema.narrowest(classes) or ("",), above=tuple(classes))
         self.nodes.append(node)
         return node
 
@@ -233,21 +237,14 @@ class QueryGraph:
         return self._path(node)
 
     def _path(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
-        joined = {(p.subject, p.object) for p in self.patterns} | {
-            (p.object, p.subject) for p in self.patterns
-        }
-        joined |= self.linked | {(other, one) for one, other in self.linked}
-        if any((node.place, other.place) in joined for other in self.tree):
+        joined = {(p.subject, p.object) for p in self.patterns} | self.linked
+        if any({(node.place, o.place), (o.place, node.place)} & joined for o in self.tree):
             return 0.0, ()
         sources = sorted({c for n in self.tree for c in n.classes})
         liked = {c: 0.3 for n in self.nodes for c in n.classes if n.typed}
         best = None
-        found = self.joins.path(
-            [c for c in sources if c not in node.classes],
-            node.classes,
-            discount=self.discount,
-            preferred=liked,
-        )
+        apart = [c for c in sources if c not in node.classes]
+        found = self.joins.path(apart, node.classes, discount=self.discount, preferred=liked)
         if found is not None and found[1]:
             best = found
         for cls in node.classes:
@@ -255,6 +252,11 @@ class QueryGraph:
                 other = self.joins.walk_to_other(cls, discount=self.discount)
                 if other is not None and (best is None or other < best):
                     best = other
+        if node.above and best is not None:
+            # Where the question names a relation that its like lack, that is what it lacks.
+            open_ = sorted({c for n in self.tree if not n.fixed for c in n.classes} - {*node.above})
+            wider = self.joins.path(open_, node.above, discount=self.discount, preferred=liked)
+            best = wider if wider is not None and wider[1] and wider[0] < best[0] - _LACKED else best
         return best
 
     def discount(self, step: JoinStep) -> float:

@@ -20,7 +20,7 @@ _MORE: Final = re.compile(
 )
 _ALIVE: Final = re.compile(
     r"(?i)(?:,? (?:who|that|which))?(?: is| are| was| were)? ?\b(?P<not>no longer |not |n['’]t )?"
-    r"(?:still (?:alive|living)|alive(?= today|\W*$)|(?:still )?living(?=\W*$))(?: today)?"
+    r"(?:still (?:alive|living)|alive(?= today|\W*$))(?! (?:in|at|with|on)\b)(?: today)?"
 )
 _LIVING: Final = re.compile(
     r"(?i)\b(?P<how>living|dead|deceased) (?P<n>(?!was\b|is\b|does\b|has\b)[a-z]+s)\b"
