@@ -41,6 +41,18 @@ class PlanPeople(PlanChoices):
         if info.flag and noun.start and low[noun.start - 1] in ("been", "is", "are", "was", "were"):
             raise Unbuildable("what is said of things is not shown")
         head = low[noun.end - 1]
+        last = root(found.name.split()[-1])
+        if (
+            info.kind in ("number", "date")
+            and (found.way, noun.role) == ("tokens", "output")
+            and head.endswith("s")
+            and low[noun.end : noun.end + 1] != ["of"]
+            and last not in {root(word) for word in low[noun.start : noun.end]}
+        ):
+            # "Dams higher than 100 metres" asks for what has a dam height, not for heights.
+            owner = self.graph.owner(self._domains(found), constants=False)
+            self.guesses += 0.5
+            return owner.place if isinstance(owner.place, Unknown) else None
         several = head.endswith("s") and is_role(head.removesuffix("s"))  # "list the premium members"
         if not info.flag or info.iri in self.graph.used or not (said or several or noun.role == "measure"):
             return None

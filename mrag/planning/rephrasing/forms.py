@@ -136,6 +136,11 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "have ",
         ),
         (r"\bworst[- ]rated\b", "lowest-rated"),
+        (
+            r"\b(?:(?:is|are) (?:still |currently )?(?:going on|ongoing|in progress|under way|underway)"
+            r"|(?:is|are) still (?:running|outstanding|unfinished))\b",
+            "have not ended yet",
+        ),
         (r"\b(?:i\. ?e|e\. ?g)\.,? ", ""),
         (r"\b(?:exactly|just|precisely) (?=as (?:many|much|\w+) )", ""),
         (r"\bon (?:show|view)\b", "on display"),

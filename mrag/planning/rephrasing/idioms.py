@@ -32,6 +32,8 @@ _TENSES: Final = {
     "hire": ("hires", "hired", "hired", "hiring"),
     "lay": ("lays", "laid", "laid", "laying"),
     "send": ("sends", "sent", "sent", "sending"),
+    "go": ("goes", "went", "gone", "going"),
+    "come": ("comes", "came", "come", "coming"),
     "give": ("gives", "gave", "given", "giving"),
     "move": ("moves", "moved", "moved", "moving"),
     "write": ("writes", "wrote", "written", "writing"),
@@ -46,7 +48,10 @@ _VERBS: Final[Mapping[str, str]] = {
     "pass away": "die", "carry out": "perform", "pay off": "repay", "pay back": "repay", "call off": "cancel",
     "bring out": "release", "put out": "release", "sign up for": "enrol in", "take part in": "attend",
     "look after": "supervise", "get married to": "marry", "get married": "marry", "make up": "form",
-    "deal with": "treat",
+    "deal with": "treat", "go into service": "start", "go into operation": "start", "go live": "start",
+    "come into service": "start", "come into operation": "start", "come online": "start",
+    "go online": "start", "come on stream": "start", "go out of business": "close",
+    "go out of service": "close",
 }  # fmt: skip
 """Verbs of several words with one that says the same."""
 _PASTS: Final = {
