@@ -24,10 +24,11 @@ HEAD = """
 :att rdfs:label "pax" ; rdfs:comment "Passengers: number of people on board." .
 :quay rdfs:label "quay" ; rdfs:comment "Length of the quay in feet." .
 :cabin rdfs:label "cabin" ; rdfs:comment "E economy, B business, F family (group)." .
-:founded rdfs:label "founded" .
+:founded rdfs:label "founded" . :seat rdfs:label "seat" .
+:owned rdfs:label "state" ; rdfs:comment "true for lines of the state, false for private lines" .
 """
 PORTS = {"Bergen": 900, "Malmo": 1400, "Turku": 700}
-LINES = {"Nordferry": 1949, "Seawolf": 2011, "Idle Line": 2015}
+LINES = {"Nordferry": (1949, "Oslo"), "Seawolf": (2011, "Kiel"), "Idle Line": (2015, "Ystad")}
 SAILINGS = {
     # name: line, from, to, departure, arrival, status, delay, people
     "N1": ("Nordferry", "Bergen", "Malmo", "2024-05-08T10:00:00", "2024-05-08T12:30:00", "S", None, 900),
@@ -45,7 +46,11 @@ def turtle() -> str:
         return ":" + name.replace(" ", "_")
 
     lines = [f"{iri(p)} a :Port ; rdfs:label '{p}' ; :quay {feet} ." for p, feet in PORTS.items()]
-    lines += [f"{iri(n)} a :Line ; rdfs:label '{n}' ; :founded {year} ." for n, year in LINES.items()]
+    for name, (year, seat) in LINES.items():
+        state = "true" if year < 2000 else "false"
+        lines.append(
+            f"{iri(name)} a :Line ; rdfs:label '{name}' ; :founded {year} ; :seat '{seat}' ; :owned {state} ."
+        )
     for name, (line, start, end, dep, arr, status, delay, people) in SAILINGS.items():
         late = f" ; :delay {delay}" if delay else ""
         lines.append(
@@ -86,6 +91,8 @@ def given(kg: KnowledgeGraph, question: str) -> list[str]:
         ("Which lines were set up after 2000?", ["Idle Line", "Seawolf"]),
         ("Which lines do not operate a single sailing?", ["Idle Line"]),
         ("Which port has the most arrivals?", ["Malmo"]),
+        ("When was Seawolf founded, and what is its seat?", ["2011 | Kiel"]),
+        ("Where is Nordferry's seat?", ["Oslo"]),
     ],
 )
 def test_verbs_of_two_words_and_plain_idioms(ferries: KnowledgeGraph, question: str, rows: list[str]) -> None:
@@ -168,6 +175,8 @@ def test_averages_and_ranges(ferries: KnowledgeGraph, question: str, rows: list[
         "How old is the status of N1?",
         "How many sailings does a lighthouse operate on average?",
         "Ports above 800 litres",
+        "How many private lines are there?",
+        "How many more sailings does Nordferry operate than all other lines together?",
     ],
 )
 def test_what_cannot_be_is_refused(ferries: KnowledgeGraph, question: str) -> None:

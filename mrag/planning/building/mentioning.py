@@ -49,7 +49,11 @@ class Mentioning(Drafting):
         return checks.named_as_a_whole(self._mentions(question, {}), len(low))
 
     def _mentions(self, question: QuestionText, given: Mapping[str, Candidate]) -> list[NameMention]:
-        found = [NameMention(n, n + 1, (c,)) for n, w in enumerate(question.low) if (c := given.get(w))]
+        found = [
+            NameMention(n, n + 1, (c,))
+            for n, w in enumerate(question.low)
+            if (c := given.get(w.removesuffix("'s")))
+        ]
         taken = {m.start for m in found}
         matched = self.lexicon.match([word.token for word in question.words])
         for mention in matched:

@@ -33,6 +33,8 @@ _FORM: Final = re.compile(
     rf" (?:of|in|for|at|within|among)(?: the)?(?: others?| all)?(?: of| in)? {_OWN}"
     r"(?P<group>[\w-]+(?: [\w-]+){0,2}?)\W*$"
 )
+_LONGEST: Final = 40
+"""Words of the longest question that is looked at."""
 _STAND_IN: Final = "13571"
 """A number that stands in a question for an average that is not known yet."""
 
@@ -62,7 +64,7 @@ def level_of(text: str) -> Level | None:
         Level(text='Who earns more than 13571?', what='', group='town')
         >>> level_of("Which films run longer than the average?")
     """
-    match = _FORM.match(text)
+    match = _FORM.match(text) if len(text.split()) <= _LONGEST else None
     if match is None:
         return None
     return Level(f"{match['head']} {_STAND_IN}?", match["what"].strip(), match["group"].lower())

@@ -130,6 +130,8 @@ def _whether(
 
 def counts_unread(question: QuestionText, mentions: Sequence[NameMention]) -> bool:
     """Return whether a question compares numbers of things in a way that is not read."""
+    if question.low[:3] in (["how", "many", "more"], ["how", "many", "fewer"]) and "than" in question.low[4:]:
+        return True
     for first in _longest(m for m in mentions if _is(m, "class") or _is(m, "value")):
         found = _compared(question.low, first)
         behind = question.low[_after(question.low, found[2]) :][:1] if found is not None else []

@@ -15,7 +15,8 @@ from typing import Literal as OneOf
 
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.plan import Relation
-from mrag.planning.rephrasing.averages import NUMBERS_OF_VERBS
+from mrag.planning.rephrasing.forms import OF_OTHERS
+from mrag.planning.rephrasing.unnamed import NUMBERS_OF_VERBS
 
 Told = OneOf["each", "which", "whether", "difference"]
 
@@ -35,6 +36,8 @@ _LESS: Final = frozenset(
 _MEAN: Final = r"(?: on average| in total| overall| altogether)?"
 _QUANTITY: Final = r"(?:average|mean|total|number|sum|minimum|maximum|lowest|highest|median|count|amount)"
 _EACH: Final = r",? (?:respectively|separately|individually|each)"
+_LONGEST: Final = 40
+"""Words of the longest question that is cut; ways to cut it grow faster than its words."""
 _COUNTED: Final = (
     r"(?:are there|were there|do we have|did we have|exist|have been|are (?!there)|were (?!there)|have |had "
     r"|has |work |live |play |study |took |take |do |did |does |in |on |at |with |who |that )"
@@ -75,6 +78,8 @@ def side_by_side(text: str) -> Sides | None:
         >>> side_by_side("How many cats are there?") is None
         True
     """
+    if len(text.split()) > _LONGEST or OF_OTHERS.search(text):
+        return None
     plain = _turned(re.sub(r"\s+", " ", text).strip(" ?.!"))
     for pattern, told in _FORMS:
         match = pattern.match(plain)

@@ -108,7 +108,7 @@ def told_together(
         schema: The schema.
     """
     found = list[Draft]()
-    for first in [d for d in firsts[:2] if not d.ignored and not d.plan.yes_or_no]:
+    for number, first in enumerate(d for d in firsts[:2] if not d.ignored and not d.plan.yes_or_no):
         for thing in _things(spoken, first, classes_of, schema):
             whole: Draft | None = first
             for other in spoken.others:
@@ -116,7 +116,8 @@ def told_together(
                 joined = (_beside(whole, d, URIRef(thing.term)) for d in drafts if whole is not None)
                 whole = next((d for d in joined if d is not None), None)
             if whole is not None:
-                found.append(whole)
+                # What is likelier of the first question alone is likelier of both.
+                found.append(replace(whole, guesses=whole.guesses + number))
                 break
     return found
 

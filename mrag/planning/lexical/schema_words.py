@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Literal as OneOf
 from mrag.planning.lexical.candidates import Candidate, Named, Way
 from mrag.planning.lexical.synonyms import CONVERSES, SPENT, is_everyday, synonym_roots
 from mrag.planning.lexical.words import is_empty, is_past, is_role, root
-from mrag.planning.schema import Schema
+from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.english import PERSON_WORDS, VERBS
 from mrag.text.tokens import TextToken, fold, words_in
 
@@ -292,7 +293,7 @@ def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:
     """Return what two words beside each other mean by the comments of few properties: "nautical miles"."""
     found: defaultdict[tuple[str, ...], list[SchemaName]] = defaultdict(list)
     for p in schema.properties.values():
-        said = [word for word in words_in(p.comment) if fold(word)]
+        said = [word for word in words_in(_affirmed(p)) if fold(word)]
         label = p.names[0] if p.names else p.iri
         # The "year of admission" is the admission year.
         turned = [(said[i + 1], said[i - 1]) for i, w in enumerate(said[:-1]) if i and w.lower() == "of"]
@@ -303,12 +304,17 @@ def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:
     return {roots: some for roots, some in found.items() if len(some) <= _COMMENT_WORDS}
 
 
+def _affirmed(info: PropertyInfo) -> str:
+    """Return what is said of a property; of a flag not what it means where it does not hold."""
+    return re.split(r"(?i)\bfalse\b|\b0\s*[=:]", info.comment)[0] if info.flag else info.comment
+
+
 def _comment_words(schema: Schema, named: defaultdict[str, list[int]]) -> dict[str, list[SchemaName]]:
     """Return what the comments of few things say and no name does."""
     found: defaultdict[str, list[SchemaName]] = defaultdict(list)
     things: list[tuple[Named, str, tuple[str, ...], str]] = [
         *(("class", c.iri, c.names, c.comment) for c in schema.classes.values()),
-        *(("property", p.iri, p.names, p.comment) for p in schema.properties.values()),
+        *(("property", p.iri, p.names, _affirmed(p)) for p in schema.properties.values()),
     ]
     for kind, term, names, comment in things:
         label = names[0] if names else term

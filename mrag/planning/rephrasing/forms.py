@@ -249,6 +249,10 @@ _MUCH: Final = re.compile(
     re.IGNORECASE,
 )
 
+OF_OTHERS: Final = re.compile(
+    r"(?i)\b(?:(?:all|the|any) (?:of the )?others?|the rest|combined|together|else)\b"
+)
+"""Words for whatever is not the first of two that are compared."""
 _YES_OR_NO: Final = re.compile(r"(?i)^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|how)\b")
 _MEASURED: Final = re.compile(
     r"(?i)(?<=\w )(?:(?P<of>(?:that|which|who) )?(?P<be>is|are|was|were) )?"
@@ -285,7 +289,7 @@ def more_than_other(text: str) -> str | None:
         'What is the difference in seats between Orpheum and Plaza?'
     """
     match = _MORE.match(text)
-    if match is None:
+    if match is None or OF_OTHERS.search(match["y"]):
         return None
     first, second = (match["x"], match["y"]) if match["a"].lower() == "more" else (match["y"], match["x"])
     return f"What is the difference in {match['n']} between {first} and {second}?"

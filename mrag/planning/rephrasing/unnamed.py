@@ -1,4 +1,4 @@
-"""Averages and ranges asked for without naming the number: "how heavy are goats on average"."""
+"""Numbers that are asked for without their name: "how heavy are goats on average"."""
 
 from __future__ import annotations
 
