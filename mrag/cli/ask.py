@@ -12,7 +12,7 @@ from mrag import context as contexts
 from mrag import images
 from mrag.cli.shared import options
 from mrag.cli.shared.answers import follow_ups, show_answer
-from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json
+from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json, shown
 from mrag.config import Settings
 from mrag.errors import ConfigError
 
@@ -185,6 +185,7 @@ def ask(
                 if number and not as_json:
                     show("")
                 show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
+                shown()
             return
         query = mrag.Question(text, image) if image is not None else text
         given = talk.ask(query, reading=reading or 1)

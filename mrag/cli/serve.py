@@ -13,7 +13,7 @@ import typer
 
 import mrag
 from mrag.cli.shared import options
-from mrag.cli.shared.output import say, show
+from mrag.cli.shared.output import say, show, shown
 from mrag.config import Settings
 from mrag.errors import ConfigError
 from mrag.storage.private import is_private
@@ -163,6 +163,7 @@ def serve(
             show(f"Page     {url}/")
             for name in beside:
                 show(f"{name:8} {url}/kg/{name}/")
+            shown()
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
         if not several or not isinstance(graph.store, SparqlEndpoint):

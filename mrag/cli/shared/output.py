@@ -24,6 +24,11 @@ def show(text: str = "") -> None:
     sys.stdout.write(inline(text) + "\n")
 
 
+def shown() -> None:
+    """Pass on at once what was shown, for whoever reads it from a pipe while the command goes on."""
+    sys.stdout.flush()
+
+
 def show_lines(text: str) -> None:
     """Print a text of several lines, such as an answer; whatever it quotes was put on one line before."""
     sys.stdout.write(text + "\n")
