@@ -134,10 +134,11 @@ print(len(found))
 def test_wordllama_gives_what_the_package_gives(wordllama: WordLlamaEmbedder) -> None:
     # In a process of its own: the package sets up the root logger when it is imported.
     code = (
-        "import sys, numpy as np, wordllama; from pathlib import Path;"
+        "import io, sys, numpy as np, wordllama; from pathlib import Path;"
         "folder = Path(wordllama.__file__).parent;"
         "model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True);"
-        "np.save(sys.stdout.buffer, model.embed(sys.argv[1:], norm=True))"
+        "held = io.BytesIO(); np.save(held, model.embed(sys.argv[1:], norm=True));"
+        "sys.stdout.buffer.write(held.getvalue())"
     )
     texts = TEXTS[:4]
     done = subprocess.run([sys.executable, "-c", code, *texts], capture_output=True, check=True)

@@ -144,6 +144,8 @@ def _things(
     if spoken.thing:
         asked = [c for c in asked if not _is_person(c.classes[0], schema)]
     computed = first.plan.limit is not None or bool(first.plan.where.plans)
+    if spoken.person and constant and asked and not _is_person(asked[0].classes[0], schema):
+        return [*constant[: len(constant) == 1], *asked[:1]]  # where Rex lives is no place with his weight
     if spoken.person or spoken.several or computed or len(constant) != 1:
         return [*asked[:1], *(constant if len(constant) == 1 else [])]
     return [*constant, *asked[:1]]
