@@ -28,10 +28,9 @@ _THOSE: Final = re.compile(
 )
 _HOUSE: Final = re.compile(
     r"(?i)(?P<before>\w) (?:(?:in|at|with|for|from|of) )?(?:the|our|this) "
-    r"(?P<n>company|firm|organi[sz]ation|business|enterprise|league|database|dataset|data|catalog(?:ue)?"
-    r"|collection"
-    r"|system|graph|shop|store|school|hospital|university|college|library|museum|bank|hotel|office|factory"
-    r"|portfolio|inventory|registry)(?=\W*$| (?:in|since|before|after|on|during)\b)"
+    r"(?P<n>company|firm|organi[sz]ation|business|enterprise|league|system|shop|store|school|hospital"
+    r"|university|college|library|museum|bank|hotel|office|factory|portfolio|registry)"
+    r"(?=\W*$| (?:in|since|before|after|on|during)\b)"
 )
 
 

@@ -97,7 +97,7 @@ _CLOSINGS: Final = re.compile(
     r"|if possible|by any chance"
     r"|do you know|would you know|for me|would you|can you|could you|at all|in any (?:year|month|case)"
     r"|by the way|btw|asap"
-    r"|at the moment|at present|right now|these days|nowadays|to date|so far|until now|up to now|as of now"
+    r"|at the moment|at present|right now|these days|nowadays|to date"
     r"|on (?:file|record|(?:the|our) books)|in our (?:records?|files?|books|database|system)"
     r"|any idea|any ideas|i wonder|lol|haha)\s*[?.!]*\s*$",
     _I,
