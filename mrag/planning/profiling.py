@@ -157,7 +157,7 @@ class _Reader:
         properties = {
             p: PropertyInfo(
                 iri=p,
-                names=_spelt(names.get(p, ()), comments.get(p, "")),
+                names=names.get(p, ()),
                 comment=comments.get(p, ""),
                 kind=use.kind,
                 datatype=use.datatype,
@@ -209,7 +209,8 @@ class _Reader:
                 for _, _, text in sorted(named[term], key=lambda n: (n[0], n[1], n[2]))
                 if text
             ]
-            names[term] = tuple(dict.fromkeys((*found, local_name(term))))
+            more = spelt_out(found[0] if found else local_name(term), comments.get(term, ""))
+            names[term] = tuple(dict.fromkeys((*found, *more, local_name(term))))
         return names, comments
 
     def _inverses(self, uses: Mapping[str, PropertyUsage]) -> dict[str, list[str]]:
@@ -263,11 +264,6 @@ def local_name(iri: str) -> str:
     """
     last = unquote(iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1].rsplit(":", 1)[-1])
     return split_identifier(last) or iri
-
-
-def _spelt(names: tuple[str, ...], comment: str) -> tuple[str, ...]:
-    """Return the names of a property with what they are short for; its local name stays the last."""
-    return tuple(dict.fromkeys((*names[:-1], *spelt_out(names[0], comment), *names[-1:]))) if names else ()
 
 
 def _in_words(label: str) -> str:

@@ -18,20 +18,20 @@ _OF_WHAT: Final = frozenset("on in during for by at from when that which".split(
 _USUAL: Final = dict(
     pair.split(":")
     for pair in (
-        "acct:account addr:address amt:amount avg:average bal:balance bldg:building cat:category "
+        "acct:account addr:address amt:amount avg:average bal:balance bldg:building "
         "cnt:count cust:customer ctry:country curr:currency dep:departure dept:department "
         "desc:description dest:destination dist:distance dob:birth-date dt:date dur:duration emp:employee "
         "eval:evaluation exp:experience freq:frequency fname:first-name grp:group hgt:height hrs:hours "
         "inv:invoice lang:language len:length lname:last-name loc:location lvl:level max:maximum "
         "meth:method mfr:manufacturer mgr:manager min:minimum nat:nationality nbr:number num:number "
-        "org:organisation pct:percentage ph:phone pop:population pos:position prc:price prod:product "
-        "pub:publication pwr:power qty:quantity rcpt:receipt ref:reference reg:region ret:return "
+        "org:organisation pct:percentage ph:phone pos:position prc:price prod:product "
+        "pwr:power qty:quantity rcpt:receipt ref:reference reg:region ret:return "
         "sal:salary sched:schedule sem:semester sess:session spd:speed src:source stat:status "
         "std:standard tel:telephone temp:temperature tot:total trx:transaction txn:transaction vol:volume "
         "wgt:weight wt:weight yr:year yrs:years"
     ).split()
 )
-"""Abbreviations of names of columns, whatever the table."""
+"""Abbreviations of names of columns and tables; none is a word that a kind of things may be called by."""
 _UNITS: Final = frozenset(
     "euro euros dollar dollars pounds usd eur gbp minutes hours days years seconds metres meters feet "
     "percent kilometres kilometers kilograms grams tonnes litres".split()
@@ -56,7 +56,7 @@ def spelt_out(name: str, comment: str) -> tuple[str, ...]:
         >>> spelt_out("dep_ts", "Scheduled departure (local time).")
         ('departure ts', 'scheduled departure')
         >>> spelt_out("rental_amt", ""), spelt_out("cat", "genre")
-        (('rental amount',), ('category', 'genre'))
+        (('rental amount',), ('genre',))
         >>> spelt_out("height", "Height in cm.")
         ()
     """
