@@ -30,12 +30,42 @@ export function lazy(name, drawn = false) {
     return view;
   }
 
+  /**
+   * Enters the view for the first time, with what was typed, and sent, while its module was on its way.
+   * @param {Values} values @param {Go} go
+   */
+  async function first(values, go) {
+    const place = byId(name);
+    /** @type {HTMLFormElement | null} */
+    let sent = null;
+    const early = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      if (event.target instanceof HTMLFormElement) sent = event.target;
+    };
+    /** @type {Set<HTMLInputElement>} */
+    const typed = new Set();
+    const typing = (/** @type {Event} */ event) => event.target instanceof HTMLInputElement && typed.add(event.target);
+    place.addEventListener("submit", early);
+    place.addEventListener("input", typing);
+    try {
+      loading = load(go);
+      const view = await loading;
+      const texts = [...typed].map((one) => ({ one, text: one.value }));
+      view.enter(values, go);
+      for (const { one, text } of texts) one.value = text;
+    } finally {
+      place.removeEventListener("submit", early);
+      place.removeEventListener("input", typing);
+    }
+    if (!place.hidden) /** @type {HTMLFormElement | null} */ (sent)?.requestSubmit();
+  }
+
   return {
     start: () => {},
     enter: async (/** @type {Values} */ values, /** @type {Go} */ go) => {
-      loading = loading || load(go);
       try {
-        (await loading).enter(values, go);
+        if (loading) (await loading).enter(values, go);
+        else await first(values, go);
       } catch (error) {
         loading = null;
         byId(drawn ? `${name}-problem` : name).replaceChildren(problemBox(error));

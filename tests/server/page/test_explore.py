@@ -20,7 +20,7 @@ from tests.server.browsing import NARROW, SIZES, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Route
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
 EX = "https://w3id.org/mrag/demo/products#"
@@ -61,6 +61,19 @@ def test_from_the_class_tree_to_a_graph_that_grows(
         saved = json.loads(Path(given.value.path()).read_text())
         assert {one["id"] for one in saved["nodes"]} >= {EX + "GraphDB", EX + "Redis"} and saved["edges"]
         assert seen.overflow() <= 0
+
+
+def test_what_is_typed_before_the_view_has_loaded_is_searched_for(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        held: list[Route] = []
+        seen.page.route("**/page/explore.js", lambda route: held.append(route))
+        page = seen.open("/#/explore")
+        page.get_by_label("Search for an entity").fill("ex:GraphDB")
+        page.keyboard.press("Enter")
+        assert page.url.endswith("/#/explore") and held
+        held.pop().continue_()
+        page.wait_for_selector("#explore-hits h3:has-text('GraphDB')")
+        assert page.get_by_label("Search for an entity").input_value() == "ex:GraphDB"
 
 
 def test_files_are_added_and_hostile_names_stay_text(browser: Browser, tmp_path: Path) -> None:
