@@ -11,6 +11,7 @@ from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import OF, Unbuildable
+from mrag.planning.derived.amounts import number_recorded
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import root
@@ -195,12 +196,14 @@ class PlanExpressions(PlanPeople):
         if found.kind == "class":
             if measure.money:
                 return self._money(found.term, function or "sum")
+            if function in ("sum", "average") and (own := number_recorded(found.term, self.schema)):
+                node = self.graph.node_of(found.term, typed=True)
+                return Aggregate(function, self.graph.number(node, own), (self._unknown(node),))
             if function == "average" or (function == "sum" and self.question.low[:2] == ["how", "much"]):
                 raise Unbuildable("things are no number")
             if (other := self._related(found.term, measure.noun)) is not None:
                 return Aggregate("count", None, (self._unknown(other),))
-            node = self.graph.node_of(found.term, typed=True)
-            return Aggregate("count", None, (self._unknown(node),))
+            return Aggregate("count", None, (self._unknown(self.graph.node_of(found.term, typed=True)),))
         info = self.info(found)
         if function == "count" and (holders := self._holders(found, measure.noun)) is not None:
             return Aggregate("count", None, (holders,))
@@ -231,13 +234,8 @@ class PlanExpressions(PlanPeople):
         for verb in self.frame.nouns:
             found = self.noun(verb)
             info = self.schema.properties.get(found.term)
-            if (
-                verb.role == ""
-                and found.kind == "property"
-                and info
-                and cls in info.domains
-                and cls in info.ranges
-            ):
+            own = info is not None and cls in info.domains and cls in info.ranges
+            if verb.role == "" and found.kind == "property" and info is not None and own:
                 node = self.graph.node_of(cls, typed=True)
                 other = self.graph.node_of(cls, typed=True, new=True)
                 ends = (node.place, other.place)

@@ -73,7 +73,7 @@ class Mentioning(Drafting):
             for c in m.candidates[:1] if c.way == "exact" and (c.kind != "property" or m.end - m.start > 1)
         }  # fmt: skip
         coded = list(self._codes.mentions(question, clear | taken, exact | taken))
-        found = [m for m in found if not any(c.start <= m.start and m.end <= c.end for c in coded)] + coded
+        found = [m for m in found if not any(_said_by(c, m) for c in coded)] + coded
         return checks.without_each_other(checks.without_split_values(found)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
         )
@@ -101,3 +101,11 @@ class Mentioning(Drafting):
             found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
             if found and (at, at + 1) not in taken:
                 yield NameMention(at, at + 1, tuple(found))
+
+
+def _said_by(code: NameMention, other: NameMention) -> bool:
+    """Return whether words are read as a code rather than as what they may mean beside their head."""
+    if code.start <= other.start and other.end <= code.end:
+        return True
+    loose = other.candidates[0].way in ("synonym", "meaning")
+    return loose and (other.start, other.end) == (code.start, code.end + 1)

@@ -15,7 +15,8 @@ from mrag.text.tokens import is_stopword, tokens
 _ALSO = re.compile(
     r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name"
     r"|identify|display|rank|order|sort)\b.+?)"
-    r"(?:,? (?:and|along with|together with|as well as|with)(?: also)?|[.;?!] (?=show|give|state|include|list))"
+    r"(?:,? (?:and|along with|together with|as well as|with)(?: also)?"
+    r"|[.;?!](?= (?:show|give|state|include|list)))"
     r"(?: (?:also )?(?:show|give|state|include|report|return|list)(?: me)?)? "
     r"(?:(?:the |their )?names?(?: of (?:the |these |those )?[\w-]+)?(?:,| and) )?"
     r"(?P<also>(?:(?:by|of|to|with|for|in|at) )?how (?:many|much)\b.*?|"
@@ -24,6 +25,7 @@ _ALSO = re.compile(
     r"|percentages?|shares?)\b.*?|"
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
 )
+_ANOTHER = re.compile(r"(?i)[.;?!] +(?:show|give|state|include|list|return)\b")
 _SAID = frozenset(
     "how many much what number count amount total value do does did have has had they he she it them him her "
     "sum sums amounts totals figures figure numbers counts values "
@@ -44,7 +46,7 @@ def also_told(text: str) -> str | None:
         >>> also_told("Which farms have cows, and how many hens do they have?")
     """
     match = _ALSO.match(text)
-    if match is None:
+    if match is None or _ANOTHER.search(match["first"]):
         return None
     first = {root(t.key) for t in tokens(match["first"])}
     # "He/she" is two words.

@@ -1,4 +1,4 @@
-"""What is also to be shown of things, told in a clause of its own: "with the city in which they are located"."""
+"""What is also to be shown, told in a clause of its own: "with the city in which they are located"."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Final
 
 _THEM: Final = r"(?:it|they|each(?: of them| one)?|every one|he or she|she or he|he|she)"
 _TIME: Final = re.compile(
-    rf"(?i)(?:,? (?:and|with|together with|along with|as well as)|,) the (?:year|date|day|month|time|moment) "
-    rf"(?:(?:in|on|at|of|since) which|when|that) (?P<clause>{_THEM} (?:was|were|is|are) \w+)(?=\W*$|[,.;?!]| and\b)"
+    r"(?i)(?:,? (?:and|with|together with|along with|as well as)|,) "
+    r"the (?:year|date|day|month|time|moment) (?:(?:in|on|at|of|since) which|when|that) "
+    rf"(?P<clause>{_THEM} (?:was|were|is|are) \w+)(?=\W*$|[,.;?!]| and\b)"
 )
 _PLACE: Final = re.compile(
     r"(?i)\b(?P<joins>and|with|together with|along with|as well as) the (?P<n>[\w-]+(?: [\w-]+)?) "

@@ -12,6 +12,7 @@ from mrag.planning.rephrasing.forms import rephrased
 from mrag.planning.rephrasing.idioms import with_single_verbs
 from mrag.planning.rephrasing.known import as_known
 from mrag.planning.rephrasing.ranges import with_both_ends
+from mrag.planning.rephrasing.ranked import ranked
 from mrag.planning.rephrasing.unnamed import with_average_named
 from mrag.planning.schema import Schema
 
@@ -28,6 +29,6 @@ def in_plain_words(text: str, schema: Schema, own: Mapping[tuple[str, str], str]
         >>> in_plain_words("hey, which clubs were set up between 10 and 20 May 1949?", Schema({}, {}, ()), {})
         'which clubs were founded between 10 May 1949 and 20 May 1949?'
     """
-    text = with_both_ends(with_single_verbs(rephrased(with_their_own(plainly(text))), own))
+    text = with_both_ends(with_single_verbs(rephrased(with_their_own(ranked(plainly(text)))), own))
     text = with_average_named(as_one_word(text, own), schema)
     return as_known(without_house(with_people(text, schema), schema), schema)
