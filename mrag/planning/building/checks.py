@@ -26,8 +26,17 @@ _BEFORE_NOUNS = PREPOSITIONS | frozenset(
 
 
 def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
-    """Return mentions without the values that are a thing and its class: "the Colorado river"."""
-    split: set[tuple[int, int]] = set()
+    """Return mentions without the values that are a thing and its class, or parts of a thing's name.
+
+    These are "the Colorado river", and the first and the last name of "Ada Lovelace".
+    """
+    whole = [m for m in mentions if m.candidates[0].kind == "entity" and m.candidates[0].way == "exact"]
+    split = {
+        (m.start, m.end)
+        for m in mentions
+        if any(o.start <= m.start and m.end <= o.end and o.end - o.start > m.end - m.start for o in whole)
+    }
+    mentions = [m for m in mentions if (m.start, m.end) not in split or m.candidates[0].kind != "value"]
     for one in mentions:
         for other in mentions:
             classes = {c.term for c in other.candidates[:1] if c.kind == "class" and c.score > 0.94}
