@@ -21,7 +21,8 @@ GRAPH = """
 :reserved rdfs:label "reserved equipment" . :reservedBy rdfs:label "reserved by" .
 :startDate rdfs:label "start date" . :endDate rdfs:label "end date" .
 :worksWith rdfs:label "works with" . :price rdfs:label "price (EUR)" . :hasPart rdfs:label "has part" .
-:reportsTo rdfs:label "reports to" . :givenName rdfs:label "given name" . :familyName rdfs:label "family name" .
+:reportsTo rdfs:label "reports to" .
+:givenName rdfs:label "given name" . :familyName rdfs:label "family name" .
 
 d:ada a :Person ; rdfs:label "Ada Kern" ; :givenName "Ada" ; :familyName "Kern" .
 d:ben a :Person ; rdfs:label "Ben Roth" ; :givenName "Ben" ; :familyName "Roth" ; :reportsTo d:ada .

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rdflib import URIRef
+
 from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.derived.amounts import stated_amounts
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Aggregate, Expression, Fold, Unknown
-from mrag.planning.reading.frame import FrameMeasure
+from mrag.planning.reading.frame import FrameMeasure, Noun
 from mrag.planning.schema import PropertyInfo
 
 _OF_MONEY = frozenset(map(root, "funding money spending earning revenue income turnover".split()))
@@ -43,6 +45,22 @@ class PlanSums(PlanPeople):
             raise Unbuildable("an average of sums")
         node = self.graph.owner(self.schema.likeliest(amounts[0].domains))
         return Aggregate("sum", self.graph.number(node, amounts[0]), (self._unknown(node),))
+
+    def _counted_kind(self, noun: Noun, info: PropertyInfo) -> Unknown | None:
+        """Return the things of a kind that a relation before it is of: "number of neighbouring states of".
+
+        Args:
+            noun: The words for the relation.
+            info: The relation, of things of one kind.
+        """
+        alike = {*info.domains} & {*info.ranges}
+        behind = next((n for n in self.frame.nouns if n.start == noun.end), None)
+        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef) and alike & {*n.classes}]
+        if behind is None or len(named) != 1 or self.noun(behind).term not in alike:
+            return None
+        things = self.graph.node_of(self.noun(behind).term, typed=True)
+        self.graph.add(named[0].place, info.iri, things.place)
+        return things.place if isinstance(things.place, Unknown) else None
 
     def _money(self, cls: str, function: Fold) -> Expression:
         """Return a fold of the one property of a class that is an amount: "the total sales amount"."""

@@ -203,6 +203,8 @@ class PlanExpressions(PlanSums):
         info = self.info(found)
         if function == "count" and (holders := self._holders(found, measure.noun)) is not None:
             return Aggregate("count", None, (holders,))
+        if function == "count" and (others := self._counted_kind(measure.noun, info)) is not None:
+            return Aggregate("count", None, (others,))
         value = self._property(found, measure.noun)
         if function is None:
             return value

@@ -72,7 +72,7 @@ class Mentioning(Drafting):
         }  # fmt: skip
         coded = list(self._codes.mentions(question, clear | taken, exact | taken))
         found = [m for m in found if not any(c.start <= m.start and m.end <= c.end for c in coded)] + coded
-        return checks.without_each_other(checks.without_split_values(found)) + list(
+        return checks.without_each_other(checks.without_split_values(found, self.schema)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
         )
 
