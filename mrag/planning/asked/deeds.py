@@ -22,6 +22,8 @@ _OF_PEOPLE = frozenset(
     "hired hire salary wage married surname nationality occupation profession forename firstname "
     "lastname".split()
 )
+_OF_WORK = frozenset("hired hire salary wage".split())
+"""Words for what people have, or a record of their work has in their place."""
 _NAMES_OF_PEOPLE = frozenset(
     ("first name", "last name", "given name", "family name", "job title", "birth date", "birthday")
 )
@@ -107,19 +109,25 @@ def doers(verbs: Sequence[str], schema: Schema) -> list[str]:
 
 def kinds_of_people(schema: Schema) -> list[str]:
     """Return the classes of people: by their names, or as they have a surname, a salary or a nationality."""
-    told = {
+    said: dict[str, set[str]] = {}
+    for info in schema.properties.values():
+        found = {w for n in info.names for w in n.lower().split() if w in _OF_PEOPLE}
+        found |= {n.lower() for n in info.names if n.lower() in _NAMES_OF_PEOPLE}
+        for cls in info.domains if found else ():
+            said.setdefault(cls, set()).update(found)
+    people = {
+        cls
+        for cls, info in schema.classes.items()
+        if said.get(cls, set()) - _OF_WORK
+        or PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
+    }
+    records = {
         cls
         for info in schema.properties.values()
-        if any(
-            _OF_PEOPLE & {*name.lower().split()} or name.lower() in _NAMES_OF_PEOPLE for name in info.names
-        )
+        if info.kind == "entity" and info.functional and people & {*info.ranges}
         for cls in info.domains
     }
-    return [
-        cls
-        for cls, info in sorted(schema.classes.items())
-        if cls in told or PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
-    ]
+    return sorted(cls for cls in schema.classes if cls in people or cls in said.keys() - records)
 
 
 def names_near_end(said: Sequence[str], names: Iterable[str], far: Collection[str]) -> bool:

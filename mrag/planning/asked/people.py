@@ -200,6 +200,18 @@ class PlanPeople(PlanChoices):
         self.graph.add(deed.place, iri, found.place)
         return found
 
+    def _person_recorded(self) -> PlanNode | None:
+        """Return whose record a question tells of by its first verb: "who joined a club after 2015"."""
+        verb = next((n for n in self.frame.nouns if n.start <= 2), None)
+        found = self.noun(verb) if verb is not None else None
+        if found is None or found.kind != "property":
+            return None
+        domains = self._domains(found)
+        if len(domains) != 1 or {*domains} & {*kinds_of_people(self.schema)}:
+            return None
+        deed = self.graph.owner(domains, constants=False)
+        return self._person_of(deed) if not deed.typed else None
+
     def _doing(self, ends: set[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return those of several people that did something: those it was done by, or who are called so."""
         did = doers([w for w in self.question.low[1:] if is_past(w)], self.schema)
@@ -220,7 +232,7 @@ class PlanPeople(PlanChoices):
                 return doer
             return self._somebody_near(end)
         if self.frame.asks == "who":
-            return self._person()
+            return self._person_recorded() or self._person()
         if self.frame.asks == "where" and len(self.frame.restrictions) == 1 and self.question.low[1] != "can":
             for node in self.graph.nodes:
                 if (where := self._place_of(node) or self._place_told(node)) is not None:

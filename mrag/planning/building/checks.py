@@ -186,6 +186,11 @@ def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) 
     return info is not None and info.kind == "text"
 
 
+_ASKING = frozenset(
+    "list show give find return get me us what which are is were was do have the a all of any name names "
+    "different distinct every each those please display tell".split()
+)
+"""Words before what a question asks for."""
 _LIGHT_HEADS = frozenset("type kind category model record entry item profile info information".split())
 """Heads of names of classes that are left out in speech: an "aircraft" is an aircraft type."""
 _HEADS = frozenset("type types kind kinds sort sorts amount amounts value values share shares".split())
@@ -218,6 +223,25 @@ def heads_passed_over(way: Segmentation, question: QuestionText, names: Collecti
             # A "make" in the place of a noun is none of "is made of".
             found += apart or (bool(item.start) and low[item.start - 1] in _BEFORE_HEADS)
     return found
+
+
+def asked_class(way: Segmentation, question: QuestionText) -> str | None:
+    """Return the class of things that a question begins with: "list the names of conductors that …".
+
+    Args:
+        way: How the question was cut.
+        question: The question.
+    """
+    first = next((i for i in way.items if i.mention is not None), None)
+    if first is None or first.mention is None or not {*question.low[: first.start]} <= _ASKING:
+        return None
+    best = first.mention.candidates[0]
+    compound = any(i.mention is not None and i.start == first.end for i in way.items)
+    owned = question.text[question.words[first.end - 1].token.end :].startswith(("'", "’"))
+    listed = question.low[first.end : first.end + 1] in (["and"], ["of"], ["or"], ["with"])
+    return (
+        best.term if best.kind == "class" and best.score > 0.9 and not (compound or owned or listed) else None
+    )
 
 
 def asked_kinds(way: Segmentation) -> set[str]:

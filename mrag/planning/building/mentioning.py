@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mrag.graph.naming import name_part
 from mrag.planning.building import checks
 from mrag.planning.building.drafting import Drafting
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -30,6 +31,8 @@ class Mentioning(Drafting):
         super().__init__(schema, lexicon)
         self._codes = CodeWords(schema, lexicon.matcher.things)
         self._phrasal = phrasal_verbs(n for i in schema.properties.values() for n in i.names)
+        parts = {iri: part for iri in schema.properties if (part := name_part(iri))}
+        self._name_parts = frozenset(parts) if len({*parts.values()}) > 1 else frozenset[str]()
         self._one_word: dict[str, list[Candidate]] = {}
         for info in schema.properties.values():
             for name in info.names:
@@ -61,6 +64,7 @@ class Mentioning(Drafting):
         for mention in matched:
             kept = None if checks.is_part_of_time(mention, question) else checks.headed(mention, question)
             kept = self._no_flags(kept, question) if kept is not None else None
+            kept = self._whole_names(kept, question) if kept is not None else None
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
         clear = {
@@ -92,6 +96,13 @@ class Mentioning(Drafting):
             return part or (past and c.way in ("synonym", "meaning"))
 
         kept = tuple(c for c in mention.candidates if c.term not in flags or not unlike(c))
+        return replace(mention, candidates=kept) if kept else None
+
+    def _whole_names(self, mention: NameMention, question: QuestionText) -> NameMention | None:
+        """Return a mention without first and last names, where a "name" alone asks for both."""
+        if mention.end - mention.start > 1 or question.low[mention.start] not in ("name", "names"):
+            return mention
+        kept = tuple(c for c in mention.candidates if c.term not in self._name_parts)
         return replace(mention, candidates=kept) if kept else None
 
     def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:

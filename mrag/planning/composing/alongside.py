@@ -14,10 +14,14 @@ from mrag.text.tokens import is_stopword, tokens
 
 _ALSO = re.compile(
     r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name"
-    r"|identify|display)\b.+?),? (?:and|along with|together with|as well as|with)(?: also)? "
+    r"|identify|display|rank|order|sort)\b.+?)"
+    r"(?:,? (?:and|along with|together with|as well as|with)(?: also)?|[.;?!] (?=show|give|state|include|list))"
+    r"(?: (?:also )?(?:show|give|state|include|report|return|list)(?: me)?)? "
+    r"(?:(?:the |their )?names?(?: of (?:the |these |those )?[\w-]+)?(?:,| and) )?"
     r"(?P<also>(?:(?:by|of|to|with|for|in|at) )?how (?:many|much)\b.*?|"
     r"(?:what (?:is|was|are|were) )?(?:the |that |this |its |their )?"
-    r"(?:corresponding |respective )?(?:numbers?|counts?|amounts?|totals?|values?|sums?|figures?)\b.*?|"
+    r"(?:corresponding |respective )?(?:numbers?|counts?|amounts?|totals?|values?|sums?|figures?|averages?"
+    r"|percentages?|shares?)\b.*?|"
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
 )
 _LASTING = re.compile(r"(?i)\b(?:last|lasts|lasted|take|takes|took|run|runs|ran)\b")
@@ -28,7 +32,8 @@ _UNIT = re.compile(
 _SAID = frozenset(
     "how many much what number count amount total value do does did have has had they he she it them him her "
     "sum sums amounts totals figures figure numbers counts values "
-    "that there in all each are is was were the year time s its their corresponding".split()
+    "that there in all each are is was were the year time s its their corresponding average averages "
+    "percentage percentages share shares too also well made".split()
 )
 """Words that say no more than that a number is asked for, or refer to what was said."""
 
@@ -65,7 +70,7 @@ def with_its_number(draft: Draft) -> Draft | None:
     plan = draft.plan
     if plan.yes_or_no or len(draft.shown) > 2:
         return None
-    if plan.order and plan.limit is not None:
+    if plan.order:
         name = plan.order[0].column
         return replace(draft, shown=(*draft.shown, name)) if name not in draft.shown else draft
     bounds = [c.left for c in plan.having if isinstance(c, pl.Comparison)]
