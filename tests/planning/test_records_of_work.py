@@ -73,6 +73,7 @@ def given(kg: KnowledgeGraph, question: str) -> list[tuple[str, ...]]:
         ("Who is the second author of Slow Bloom?", ["Ben Roth"]),
         ("papers with Ada Kern as first author", ["Deep Iron", "Ice and Salt"]),
         ("How many papers have Ben Roth as second author?", ["3"]),
+        ("Apart from Ada Kern, who reserved the Scope 300?", ["Ben Roth"]),
         ("How much funding did TIDE get?", ["150"]),
         ("Which project got the most funding?", ["FROST"]),
         ("What did Ada Kern reserve?", ["Drone 7", "Scope 300"]),

@@ -112,6 +112,11 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
         (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
+        (
+            r"^\W*(?:apart from|besides|except for|except|other than|not counting) (?P<x>[^,?]+), "
+            r"(?:who|whom) (?:else )?(?P<q>[^?]+?)(?=\W*$)",
+            r"Who \g<q> apart from \g<x>",
+        ),
         (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
         (r"\bmost recently(?=\W*$)", "last"),
         (
