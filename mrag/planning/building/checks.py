@@ -19,15 +19,26 @@ from mrag.text.tokens import alike, stem
 
 _JOINING = frozenset("as than that which who whose is are was were has have had do does did".split())
 """Words that are in no name but one that has them."""
+_NAMES = frozenset("name surname forename firstname lastname".split())
 _BEFORE_NOUNS = PREPOSITIONS | frozenset(
     "a an the do does did each every any no all this that and or".split()
 )
 """Words behind which no verb stands."""
 
 
-def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
-    """Return mentions without the values that are a thing and its class: "the Colorado river"."""
-    split: set[tuple[int, int]] = set()
+def without_split_values(mentions: Sequence[NameMention], schema: Schema) -> list[NameMention]:
+    """Return mentions without the values that are a thing and its class, or parts of a thing's name.
+
+    These are "the Colorado river", and the first and the last name of "Ada Lovelace".
+    """
+    whole = [m for m in mentions if m.candidates[0].kind == "entity" and m.candidates[0].way == "exact"]
+    split = {
+        (m.start, m.end)
+        for m in mentions
+        if _part_of_name(m, schema)
+        and any(o.start <= m.start and m.end <= o.end and o.end - o.start > m.end - m.start for o in whole)
+    }
+    mentions = [m for m in mentions if (m.start, m.end) not in split]
     for one in mentions:
         for other in mentions:
             classes = {c.term for c in other.candidates[:1] if c.kind == "class" and c.score > 0.94}
@@ -43,6 +54,13 @@ def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
     return [
         m for m in mentions if (m.start, m.end) not in split or any(c.kind != "value" for c in m.candidates)
     ]
+
+
+def _part_of_name(mention: NameMention, schema: Schema) -> bool:
+    """Return whether words are a value that is only a part of names: a first name, a surname."""
+    best = mention.candidates[0]
+    infos = [schema.properties[p] for p in best.properties if p in schema.properties]
+    return best.kind == "value" and bool(infos) and all(_NAMES & {*i.names[0].lower().split()} for i in infos)
 
 
 def without_each_other(mentions: Sequence[NameMention]) -> list[NameMention]:

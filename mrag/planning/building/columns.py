@@ -287,6 +287,8 @@ class PlanColumns(PlanTold):
         ):
             if found.kind == "property" and self.info(found).functional and self.info(found).kind == "text":
                 return self._number_beside(self.info(found))
+            if found.kind == "property" and (money := self._sum_of(measure, self.info(found))) is not None:
+                return money
             return self.expression(FrameMeasure("count", measure.noun))
         return self._summed(expression, measure.noun, columns)
 

@@ -11,10 +11,12 @@ from mrag.planning.building.drafting import Drafting
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.codes import CodeWords
 from mrag.planning.lexical.phrasal import phrasal_verbs
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.synonyms import synonym_roots
+from mrag.planning.lexical.words import is_past, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.schema import Schema
+from mrag.text.tokens import content
 
 
 class Mentioning(Drafting):
@@ -74,18 +76,26 @@ class Mentioning(Drafting):
         }  # fmt: skip
         coded = list(self._codes.mentions(question, clear | taken, exact | taken))
         found = [m for m in found if not any(_said_by(c, m) for c in coded)] + coded
-        return checks.without_each_other(checks.without_split_values(found)) + list(
+        return checks.without_each_other(checks.without_split_values(found, self.schema)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
         )
 
     def _no_flags(self, mention: NameMention, question: QuestionText) -> NameMention | None:
-        """Return a mention without what only says yes or no, where that is not called so: "directed"."""
-        if not is_past(question.low[mention.end - 1]):
-            return mention
+        """Return a mention without what only says yes or no, where that is not called so: "directed".
+
+        Nor is an author a "corresponding author", or what somebody owns "state-owned".
+        """
         flags = {iri for iri, info in self.schema.properties.items() if info.flag}
-        kept = tuple(
-            c for c in mention.candidates if c.way not in ("synonym", "meaning") or c.term not in flags
-        )
+        past = is_past(question.low[mention.end - 1])
+        said = {root(w) for w in question.low[mention.start : mention.end]}
+        said |= {other for word in said for other in synonym_roots().get(word, ())}
+
+        def unlike(c: Candidate) -> bool:
+            words = content(c.name)
+            part = c.way in ("tokens", "synonym") and len(words) > 1 and root(words[0]) not in said
+            return part or (past and c.way in ("synonym", "meaning"))
+
+        kept = tuple(c for c in mention.candidates if c.term not in flags or not unlike(c))
         return replace(mention, candidates=kept) if kept else None
 
     def _whole_names(self, mention: NameMention, question: QuestionText) -> NameMention | None:

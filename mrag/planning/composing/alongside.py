@@ -26,6 +26,11 @@ _ALSO = re.compile(
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
 )
 _ANOTHER = re.compile(r"(?i)[.;?!] +(?:show|give|state|include|list|return)\b")
+_LASTING = re.compile(r"(?i)\b(?:last|lasts|lasted|take|takes|took|run|runs|ran)\b")
+_UNIT = re.compile(
+    r"(?i)(?:for )?how many (?P<unit>seconds|minutes|hours|days|weeks|months|years)"
+    r"(?: (?:does|do|did|has|have) (?:it|they) (?:last|take|run|lasted|taken))?$"
+)
 _SAID = frozenset(
     "how many much what number count amount total value do does did have has had they he she it them him her "
     "sum sums amounts totals figures figure numbers counts values "
@@ -48,6 +53,8 @@ def also_told(text: str) -> str | None:
     match = _ALSO.match(text)
     if match is None or _ANOTHER.search(match["first"]):
         return None
+    if _LASTING.search(match["first"]) and (unit := _UNIT.match(match["also"])) is not None:
+        return f"{match['first'].strip()} in {unit['unit']}?"
     first = {root(t.key) for t in tokens(match["first"])}
     # "He/she" is two words.
     said = [t for t in tokens(match["also"].replace("/", " ")) if t.key not in _SAID]

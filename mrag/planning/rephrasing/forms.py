@@ -112,6 +112,11 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
         (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
+        (
+            r"^\W*(?:apart from|besides|except for|except|other than|not counting) (?P<x>[^,?]+), "
+            r"(?:who|whom) (?:else )?(?P<q>[^?]+?)(?=\W*$)",
+            r"Who \g<q> apart from \g<x>",
+        ),
         (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
         (r"\bmost recently(?=\W*$)", "last"),
         (
@@ -136,6 +141,11 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "have ",
         ),
         (r"\bworst[- ]rated\b", "lowest-rated"),
+        (
+            r"\b(?:ongoing|going on|under way|underway|in (?:progress|operation|force|effect))"
+            r"(?= (?:in|on|at|during) (?:[a-z]+ )?\d)",
+            "running",
+        ),
         (
             r"\b(?:(?:is|are) (?:still |currently )?(?:going on|ongoing|in progress|under way|underway)"
             r"|(?:is|are) still (?:running|outstanding|unfinished))\b",
@@ -320,10 +330,9 @@ def rephrased(text: str) -> str:
         >>> rephrased("Which rivers are long?")
         'Which rivers are long?'
     """
-    text = _TECHNICAL.sub("", text)
+    text = neither(_TECHNICAL.sub("", text))
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
-    text = neither(text)
     if not _YES_OR_NO.match(text):
         text = _MEASURED.sub(_with_measure, text)
     text = _YEAR_BEHIND.sub(r"\g<a> in \g<y>", text)
