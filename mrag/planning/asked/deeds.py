@@ -118,8 +118,20 @@ def kinds_of_people(schema: Schema) -> list[str]:
     return [
         cls
         for cls, info in sorted(schema.classes.items())
-        if cls in told or PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
+        if (cls in told or PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()})
+        and not _joins(cls, schema)
     ]
+
+
+def _joins(cls: str, schema: Schema) -> bool:
+    """Return whether the things of a class only join things that it is called after: a "film actor"."""
+    said = schema.classes[cls].names[0].lower().split()
+    ends = {
+        e for i in schema.properties.values()
+        if i.kind == "entity" and cls in i.domains for e in i.ranges if e in schema.classes
+    }  # fmt: skip
+    called = {schema.classes[e].names[0].lower() for e in ends}
+    return len(said) > 1 and {*said} <= called
 
 
 def names_near_end(said: Sequence[str], names: Iterable[str], far: Collection[str]) -> bool:

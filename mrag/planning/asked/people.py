@@ -22,6 +22,8 @@ from mrag.text.tokens import content, is_stopword
 
 _DIRECT = 1.4
 """What a way costs at most that leads through nothing else."""
+_CODES = frozenset("no nr number id code".split())
+"""Last words of properties that tell one thing from another and name nobody."""
 _HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
 
@@ -146,12 +148,14 @@ class PlanPeople(PlanChoices):
             return self.graph.node_of(did[0], typed=True)  # "who drove it" asks for drivers
         if not named:
             found = [self.noun(n) for n in self.frame.nouns]
-            named = [c for f in found if f.kind == "property" for c in self._domains(f)]
+            named = [c for f in found for c in (self._domains(f) if f.kind == "property" else [f.term])]
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
                 return node
-        far = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=4.5)) is not None]
-        ways = [(cost, c) for cost, c in far if cost <= 2.5]
+        # Where there is one kind of people, nobody else can be meant, though records lie between.
+        widest, wide = (4.5, 2.5) if len(kinds) > 1 else (6.0, 6.0)
+        far = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=widest)) is not None]
+        ways = [(cost, c) for cost, c in far if cost <= wide]
         if not ways:
             raise Unbuildable("nobody is in this graph")
         least = min(ways)[0]
@@ -263,7 +267,13 @@ class PlanPeople(PlanChoices):
 
     def _somebody(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
         """Return whether what is shown may be asked for by "who": people, firms, or no things at all."""
-        nodes = [n for n in self.graph.nodes if any(c.value == n.place and c.name in shown for c in columns)]
+        values = {c.value for c in columns if c.name in shown}
+        coded = {
+            p.subject for p in self.graph.patterns
+            if p.object in values and (info := self.schema.properties.get(str(p.predicate)))
+            and _CODES & {name.lower().split()[-1] for name in info.names}
+        }  # fmt: skip
+        nodes = [n for n in self.graph.nodes if n.place in values | coded]
         kinds = {w for n in nodes for c in n.classes if c in self.schema.classes
                  for name in self.schema.classes[c].names[:1] for w in name.lower().split()}  # fmt: skip
         people = kinds_of_people(self.schema)
@@ -295,8 +305,20 @@ class PlanPeople(PlanChoices):
 
     def _people_for(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return what a "who" shows: people, in the place of what they have or did."""
+        if self.frame.asks != "who":
+            return self._doers_of(columns, shown) if self._asks_for_role(columns) else (columns, shown)
         columns, shown = self._whoever_has(columns, shown)
         return (columns, shown) if self._somebody(columns, shown) else self._doers_of(columns, shown)
+
+    def _asks_for_role(self, columns: Sequence[Column]) -> bool:
+        """Return whether people are asked for by a role that records give them: "the owners of …"."""
+        low = self.question.low
+        asked = [o for o in self.frame.outputs if isinstance(o, Noun) and o.implied]
+        words = {low[o.end - 1] for o in asked[:1]}
+        alone = bool(words) and len(columns) == 1
+        node = next((n for n in self.graph.nodes if alone and n.place == columns[0].value), None)
+        role = any(is_role(word.removesuffix("s")) for word in words)
+        return role and node is not None and not self._people(node) and bool(kinds_of_people(self.schema))
 
     def _whoever_has(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return whoever has the number or the date that is shown: "who" asks for no number."""

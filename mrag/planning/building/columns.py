@@ -111,7 +111,11 @@ class PlanColumns(PlanTold):
                     continue
             else:
                 key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
-            order.append(Order(key.name, bool(ordering.descending)))
+            # Of "by year, newest first" the second is the order.
+            found = Order(key.name, bool(ordering.descending))
+            if top is not None and order[0].column == key.name and order[0] != found:
+                raise Unbuildable("ordered against what is extreme")
+            order = [o for o in order if o.column != key.name] + [found]
         return order
 
     def _added_up(self, output: Output, value: Expression) -> Expression:
