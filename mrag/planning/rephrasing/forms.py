@@ -73,6 +73,12 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"(?P<r>[\w-]+ the (?:most|least|fewest|highest|lowest|greatest|smallest|largest)\b.*)",
             r"Which \g<n> \g<x> \g<r>?",
         ),
+        (
+            r"^(?:name|list|show|give me|find|what are|which are) (?:all )?(?:the )?(?P<n>\w+(?: \w+)?) that "
+            r"(?P<m>(?:more than|at least|exactly|over) (?:one|two|three|four|five|\d+) \w+(?: \w+)?) "
+            r"(?:has|have|shares?)(?: in common)?",
+            r"Which \g<n> do \g<m> have?",
+        ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
         (
             r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",
