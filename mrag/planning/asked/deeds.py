@@ -10,9 +10,10 @@ from mrag.planning.building.assembly import PlanNode, QueryGraph
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_doer, is_past, root
 from mrag.planning.plan import Unknown
+from mrag.planning.reading.periods import Word
 from mrag.planning.schema import Schema
 from mrag.text.english import PERSON_WORDS, VERBS
-from mrag.text.tokens import content, words_in
+from mrag.text.tokens import content, is_stopword, words_in
 
 Likeness = Callable[[str, str], float]
 
@@ -107,6 +108,19 @@ def doers(verbs: Sequence[str], schema: Schema) -> list[str]:
     ]  # fmt: skip
 
 
+def told_by_verb(said: Iterable[Word], cls: str, schema: Schema) -> bool:
+    """Return whether a word is in the name of a relation of the things of a class.
+
+    Args:
+        said: The words that name nothing.
+        cls: The class.
+        schema: The schema.
+    """
+    roots = {root(w.low) for w in said if not is_stopword(w.token.key)}
+    own = (i for i in schema.properties.values() if i.kind == "entity" and cls in (*i.domains, *i.ranges))
+    return any(roots & {root(w) for w in content(name)} for info in own for name in info.names)
+
+
 def kinds_of_people(schema: Schema) -> list[str]:
     """Return the classes of people: by their names, or as they have a surname, a salary or a nationality."""
     said: dict[str, set[str]] = {}
@@ -127,7 +141,21 @@ def kinds_of_people(schema: Schema) -> list[str]:
         if info.kind == "entity" and info.functional and people & {*info.ranges}
         for cls in info.domains
     }
-    return sorted(cls for cls in schema.classes if cls in people or cls in said.keys() - records)
+    return sorted(
+        cls for cls in schema.classes
+        if (cls in people or cls in said.keys() - records) and not _joins(cls, schema)
+    )  # fmt: skip
+
+
+def _joins(cls: str, schema: Schema) -> bool:
+    """Return whether the things of a class only join things that it is called after: a "film actor"."""
+    said = schema.classes[cls].names[0].lower().split()
+    ends = {
+        e for i in schema.properties.values()
+        if i.kind == "entity" and cls in i.domains for e in i.ranges if e in schema.classes
+    }  # fmt: skip
+    called = {schema.classes[e].names[0].lower() for e in ends}
+    return len(said) > 1 and {*said} <= called
 
 
 def names_near_end(said: Sequence[str], names: Iterable[str], far: Collection[str]) -> bool:

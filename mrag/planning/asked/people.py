@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
-from mrag.planning.asked.deeds import doers, kinds_of_people
+from mrag.planning.asked.deeds import doers, kinds_of_people, told_by_verb
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
@@ -18,10 +18,11 @@ from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.state import PARTICIPLES
 from mrag.text.english import AGENTS
-from mrag.text.tokens import content, is_stopword
 
 _DIRECT = 1.4
 """What a way costs at most that leads through nothing else."""
+_CODES = frozenset("no nr number id code".split())
+"""Last words of properties that tell one thing from another and name nobody."""
 _HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
 
@@ -146,37 +147,28 @@ class PlanPeople(PlanChoices):
             return self.graph.node_of(did[0], typed=True)  # "who drove it" asks for drivers
         if not named:
             found = [self.noun(n) for n in self.frame.nouns]
-            named = [c for f in found if f.kind == "property" for c in self._domains(f)]
+            named = [c for f in found for c in (self._domains(f) if f.kind == "property" else [f.term])]
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
                 return node
-        far = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=4.5)) is not None]
-        ways = [(cost, c) for cost, c in far if cost <= 2.5]
+        # Where there is one kind of people, nobody else can be meant, though records lie between.
+        widest, wide = (4.5, 2.5) if len(kinds) > 1 else (6.0, 6.0)
+        far = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=widest)) is not None]
+        ways = [(cost, c) for cost, c in far if cost <= wide]
         if not ways:
             raise Unbuildable("nobody is in this graph")
         least = min(ways)[0]
         # Of kinds that are as near, the largest holds the others; by records, the nearest need not be meant.
         near = [c for cost, c in far if cost < least + (1.5 if least > _DIRECT else 0.3)]
-        told = [c for c in near if self._told_by_verb(c)]
+        taken = {i for r in self.frame.restrictions for i in range(r.mention.start, r.mention.end)}
+        said = [w for i, w in enumerate(self.question.words) if i not in taken]
+        told = [c for c in near if told_by_verb(said, c, self.schema)]
         nearest = [c for cost, c in ways if cost < least + 0.3]
         best = max(told or nearest, key=lambda c: (self.schema.classes[c].count, c))
         above = self.schema.above
         if not told and any(best not in above(c) and c not in above(best) for c in near if c != best):
             self.guesses += 2  # patients and physicians are both people
         return self.graph.node_of(best, typed=True)
-
-    def _told_by_verb(self, cls: str) -> bool:
-        """Return whether a word of the question is in the name of a relation of people of a class."""
-        taken = {i for r in self.frame.restrictions for i in range(r.mention.start, r.mention.end)}
-        said = {
-            root(w.low) for i, w in enumerate(self.question.words)
-            if i not in taken and not is_stopword(w.token.key)
-        }  # fmt: skip
-        own = (
-            i for i in self.schema.properties.values()
-            if i.kind == "entity" and cls in (*i.domains, *i.ranges)
-        )  # fmt: skip
-        return any(said & {root(w) for w in content(name)} for info in own for name in info.names)
 
     def _people(self, node: PlanNode) -> bool:
         """Return whether the things of a node are people."""
@@ -275,7 +267,13 @@ class PlanPeople(PlanChoices):
 
     def _somebody(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
         """Return whether what is shown may be asked for by "who": people, firms, or no things at all."""
-        nodes = [n for n in self.graph.nodes if any(c.value == n.place and c.name in shown for c in columns)]
+        values = {c.value for c in columns if c.name in shown}
+        coded = {
+            p.subject for p in self.graph.patterns
+            if p.object in values and (info := self.schema.properties.get(str(p.predicate)))
+            and _CODES & {name.lower().split()[-1] for name in info.names}
+        }  # fmt: skip
+        nodes = [n for n in self.graph.nodes if n.place in values | coded]
         kinds = {w for n in nodes for c in n.classes if c in self.schema.classes
                  for name in self.schema.classes[c].names[:1] for w in name.lower().split()}  # fmt: skip
         people = kinds_of_people(self.schema)
@@ -307,8 +305,20 @@ class PlanPeople(PlanChoices):
 
     def _people_for(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return what a "who" shows: people, in the place of what they have or did."""
+        if self.frame.asks != "who":
+            return self._doers_of(columns, shown) if self._asks_for_role(columns) else (columns, shown)
         columns, shown = self._whoever_has(columns, shown)
         return (columns, shown) if self._somebody(columns, shown) else self._doers_of(columns, shown)
+
+    def _asks_for_role(self, columns: Sequence[Column]) -> bool:
+        """Return whether people are asked for by a role that records give them: "the owners of …"."""
+        low = self.question.low
+        asked = [o for o in self.frame.outputs if isinstance(o, Noun) and o.implied]
+        words = {low[o.end - 1] for o in asked[:1]}
+        alone = bool(words) and len(columns) == 1
+        node = next((n for n in self.graph.nodes if alone and n.place == columns[0].value), None)
+        role = any(is_role(word.removesuffix("s")) for word in words)
+        return role and node is not None and not self._people(node) and bool(kinds_of_people(self.schema))
 
     def _whoever_has(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return whoever has the number or the date that is shown: "who" asks for no number."""

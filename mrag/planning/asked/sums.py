@@ -9,7 +9,7 @@ from rdflib import URIRef
 from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import Unbuildable
-from mrag.planning.derived.amounts import stated_amounts
+from mrag.planning.derived.amounts import number_recorded, stated_amounts
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Aggregate, Expression, Fold, Unknown
 from mrag.planning.reading.frame import FrameMeasure, Noun
@@ -21,7 +21,7 @@ _OF_MONEY = frozenset(map(root, "funding money spending earning revenue income t
 
 @dataclass
 class PlanSums(PlanPeople):
-    """Sums of money that a question asks for by what it was paid for."""
+    """Sums of money that a question asks for by what it was paid for, and of what was recorded."""
 
     def _sum_of(self, measure: FrameMeasure, info: PropertyInfo) -> Expression | None:
         """Return the sum of the amounts of what a relation is of: "the total funding" adds up grants.
@@ -73,6 +73,18 @@ class PlanSums(PlanPeople):
             raise Unbuildable("which amount?")
         node = self.graph.node_of(cls, typed=True)
         return Aggregate(function, self.graph.number(node, found[0]), (self._unknown(node),))
+
+    def _recorded(self, cls: str, measure: FrameMeasure) -> Expression | None:
+        """Return a fold of what things of a class are records of; None where they are counted themselves."""
+        function = measure.function
+        if measure.money:
+            return self._money(cls, function or "sum")
+        if function in ("sum", "average") and (own := number_recorded(cls, self.schema)):
+            node = self.graph.node_of(cls, typed=True)
+            return Aggregate(function, self.graph.number(node, own), (self._unknown(node),))
+        if function == "average" or (function == "sum" and self.question.low[:2] == ["how", "much"]):
+            raise Unbuildable("things are no number")
+        return None
 
     @staticmethod
     def _unknown(node: PlanNode) -> Unknown:

@@ -72,6 +72,12 @@ class PlanTold(PlanFrequency):
         """Return the things that are shown first."""
         return next((n for n in self.graph.nodes if columns and n.place == columns[0].value), None)
 
+    def _owner_of_shown(self, columns: Sequence[Column]) -> PlanNode | None:
+        """Return the things that have what is shown first: the players of "name and age of all players"."""
+        values = {u for c in columns[:1] for u in (c.value, getattr(c.value, "value", None))}
+        owners = {p.subject for p in self.graph.patterns if p.object in values}
+        return next((n for n in self.graph.nodes if n.place in owners), None)
+
     def _has(self, node: PlanNode, found: Candidate) -> bool:
         return any(self.graph.compatible(c, node.classes) for c in self._domains(found))
 
@@ -101,7 +107,7 @@ class PlanTold(PlanFrequency):
 
     def _by_adjective(self, ordering: Ordering, columns: Sequence[Column]) -> tuple[Expression, bool]:
         """Return what an adjective orders by, and whether downwards: "newest first"."""
-        node = self._node_shown(columns)
+        node = self._node_shown(columns) or self._owner_of_shown(columns)
         options = [
             o for o in self.dimension(ordering.adjective) if node is not None and self._has(node, o[0])
         ]

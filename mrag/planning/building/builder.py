@@ -102,8 +102,7 @@ class Builder(PlanVerbs):
         if frame.asks == "where" and ways_to_say_where(self.graph.nodes[0].classes[0], self.schema) > 1:
             self.guesses += 1  # the city or the street
         self._extremes(columns, order, wanted)
-        if frame.asks == "who":
-            columns, shown = self._people_for(columns, shown)
+        columns, shown = self._people_for(columns, shown)
         self._both_ways(columns)
         self._others(columns)
         self._apart(columns)

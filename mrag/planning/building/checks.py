@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -262,14 +262,28 @@ def groups(way: Segmentation) -> bool:
 
 def says_extreme(way: Segmentation, question: QuestionText) -> bool:
     """Return whether a way of cutting a question reads a superlative in it."""
+    return any(not orders for orders in _superlatives(way, question))
+
+
+def only_orders(way: Segmentation, question: QuestionText) -> bool:
+    """Return whether superlatives of a question only order what is found: ", highest salary first"."""
+    found = [*_superlatives(way, question)]
+    return bool(found) and all(found)
+
+
+def _superlatives(way: Segmentation, question: QuestionText) -> Iterator[bool]:
+    """Yield for each superlative whether it orders: "newest first" finds nothing by itself."""
     low = question.low
-    return any(
-        i.cue.kind in ("most", "top") and low[i.cue.end + 1 : i.cue.end + 2] != ["first"]
-        if i.cue is not None
-        # "Newest first" orders, and finds nothing by itself.
-        else i.unread and is_superlative(low[i.start]) and low[i.end : i.end + 1] != ["first"]
-        for i in way.items
-    )
+
+    def orders(start: int, end: int) -> bool:
+        apart = "," in question.words[start].before and low[-1] == "first"
+        return "first" in (low[end : end + 3] if apart else low[end : end + 1])
+
+    for item in way.items:
+        if item.cue is not None and item.cue.kind in ("most", "top"):
+            yield orders(item.cue.start, item.cue.end + 1) or orders(item.cue.start, item.cue.end)
+        elif item.cue is None and item.unread and is_superlative(low[item.start]):
+            yield orders(item.start, item.end)
 
 
 def passes_over_or(way: Segmentation, plan: Plan) -> bool:

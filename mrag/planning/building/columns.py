@@ -111,7 +111,11 @@ class PlanColumns(PlanTold):
                     continue
             else:
                 key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
-            order.append(Order(key.name, bool(ordering.descending)))
+            # Of "by year, newest first" the second is the order.
+            found = Order(key.name, bool(ordering.descending))
+            if top is not None and order[0].column == key.name and order[0] != found:
+                raise Unbuildable("ordered against what is extreme")
+            order = [o for o in order if o.column != key.name] + [found]
         return order
 
     def _added_up(self, output: Output, value: Expression) -> Expression:
@@ -282,9 +286,7 @@ class PlanColumns(PlanTold):
         if isinstance(expression, Aggregate) or measure.noun is None:
             return expression
         found = self.noun(measure.noun)
-        if found.kind == "class" or (
-            found.kind == "property" and self.info(found).kind in ("entity", "text")
-        ):
+        if found.kind == "class" or self.info(found).kind in ("entity", "text"):
             if found.kind == "property" and self.info(found).functional and self.info(found).kind == "text":
                 return self._number_beside(self.info(found))
             if found.kind == "property" and (money := self._sum_of(measure, self.info(found))) is not None:

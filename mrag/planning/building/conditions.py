@@ -71,7 +71,9 @@ class PlanConditions(PlanHappenings):
 
     def _flagged(self, noun: Noun, found: Candidate, info: PropertyInfo) -> None:
         """Ask for the things of which a flag holds, unless its value is named beside it."""
-        if not self._beside(noun) and info.iri not in self.graph.used:
+        picked = [self.picked.get(r.mention.end) for r in self.frame.restrictions if r.noun is noun]
+        told = self._beside(noun) and (not picked or any(p and info.iri in p.properties for p in picked))
+        if not told and info.iri not in self.graph.used:
             value = self.graph.value(self.graph.owner(self._domains(found)), info)
             self.graph.conditions.append(Comparison(value, "=", info.truth_value(True)))
 

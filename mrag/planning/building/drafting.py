@@ -20,7 +20,7 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import root
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.plan import Arithmetic
+from mrag.planning.plan import Aggregate, Arithmetic
 from mrag.planning.reading.frame import Frame
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
@@ -174,6 +174,10 @@ class Drafting:
         if draft is not None:
             if shapes.falls_apart(draft.plan.where):
                 raise Unbuildable("not connected")
+            shown = {c.value for c in draft.plan.columns}
+            folds = [getattr(condition, "left", None) for condition in draft.plan.having]
+            if any(isinstance(f, Aggregate) and f.function == "count" and shown & {*f.of} for f in folds):
+                raise Unbuildable("each thing is one")
             numbers = (c.value for c in draft.plan.columns)
             if any(isinstance(n, Arithmetic) and n.left == n.right for n in numbers):
                 raise Unbuildable("a number beside itself")

@@ -11,7 +11,6 @@ from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.sums import PlanSums
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import OF, Unbuildable
-from mrag.planning.derived.amounts import number_recorded
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import root
@@ -193,16 +192,10 @@ class PlanExpressions(PlanSums):
         function = measure.function
         found = self.noun(measure.noun)
         if found.kind == "class":
-            if measure.money:
-                return self._money(found.term, function or "sum")
-            if function in ("sum", "average") and (own := number_recorded(found.term, self.schema)):
-                node = self.graph.node_of(found.term, typed=True)
-                return Aggregate(function, self.graph.number(node, own), (self._unknown(node),))
-            if function == "average" or (function == "sum" and self.question.low[:2] == ["how", "much"]):
-                raise Unbuildable("things are no number")
-            if (other := self._related(found.term, measure.noun)) is not None:
-                return Aggregate("count", None, (self._unknown(other),))
-            return Aggregate("count", None, (self._unknown(self.graph.node_of(found.term, typed=True)),))
+            if (recorded := self._recorded(found.term, measure)) is not None:
+                return recorded
+            other = self._related(found.term, measure.noun) or self.graph.node_of(found.term, typed=True)
+            return Aggregate("count", None, (self._unknown(other),))
         info = self.info(found)
         if function == "count" and (holders := self._holders(found, measure.noun)) is not None:
             return Aggregate("count", None, (holders,))

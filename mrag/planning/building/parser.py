@@ -43,7 +43,7 @@ from mrag.planning.composing.nested import (
 )
 from mrag.planning.composing.ratios import both_counts, halves
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
-from mrag.planning.composing.unions import both_times, either_flag, either_said, of_either
+from mrag.planning.composing.unions import both_named, both_times, either_flag, either_said, of_either
 from mrag.planning.composing.universal import claim_of, universal
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -176,13 +176,15 @@ class Parser(Mentioning):
     ) -> list[tuple[Draft, float]]:
         """Return drafts of a question that is read as one, with what the way of cutting it costs."""
         asked, split = checks.asked_kinds(ways[0]), checks.groups(ways[0])
+        ordered = checks.only_orders(ways[0], question)
         return [
             (replace(draft, guesses=draft.guesses + passed_over), way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
             if asked <= checks.asked_kinds(way)
             for draft in self._drafts(question, way, schema, flips=number < 2)
             if shapes.finds_extreme(draft.plan) or not extreme
-            for passed_over in [(split > checks.groups(way)) + 2 * checks.passes_over_or(way, draft.plan)]
+            if draft.plan.limit != 1 or not ordered
+            for passed_over in [(split > checks.groups(way)) + 4 * checks.passes_over_or(way, draft.plan)]
         ]
 
     def _of_two(
@@ -203,6 +205,10 @@ class Parser(Mentioning):
         if (times := both_times(question.text)) is not None:
             sides = ([d for d in best(t)[:1] if not d.ignored] for t in times)
             return [(d, 0.0) for a, b in product(*sides) if (d := beside(a, b)) is not None]
+        for two in both_named(question, mentions):
+            sides = ([d for d in best(t)[:2] if not d.ignored] for t in two)
+            if found := [d for a, b in product(*sides) if (d := beside(a, b)) is not None]:
+                return [(draft, 0.0) for draft in found[:2]]
         if (apart_from := but_not(question, mentions)) is not None:
             return self._denied(apart_from, given) or None
         if (same := identity(question, mentions)) is not None:

@@ -16,6 +16,7 @@ from mrag.planning.building.choices import Draft
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Aggregate, Block, Expression, Unknown
+from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
@@ -27,6 +28,11 @@ _VERBS: Final = frozenset(
     "have has had is are was were do does did can cost costs weigh weighs lack lacks never".split()
 )
 _EITHER: Final = re.compile(r"(?i)\beither ")
+_ASKING: Final = frozenset("who which what list show name find give tell how".split())
+_PASSED: Final = 3
+"""How many small words may stand between "both" and the first name."""
+_JOINT: Final = frozenset("a an the in at on to from with for by also something anything".split())
+"""Words that may stand between "and" and the second name."""
 _PREPOSITIONS: Final = frozenset("in at from of on".split())
 _UNTIL: Final = frozenset("per for each by sorted ordered".split())
 _TIME: Final = (
@@ -52,7 +58,10 @@ def either_said(question: QuestionText, mentions: Sequence[NameMention]) -> tupl
     behind = at + 1
     if not at or behind >= len(low) or any(map(is_superlative, low)) or _UNTIL & {*low}:
         return None
-    if not _begins(low[behind]) or _values(m for m in mentions if m.start == behind):
+    named = behind + (low[behind] in ("a", "an", "the", "by"))
+    if not (_begins(low[behind]) or _compares(low, mentions, named)):
+        return None
+    if _values(m for m in mentions if m.start == behind):
         return None
     things = [m for m in mentions if m.candidates[0].kind == "class" and m.end < at]
     end = 1 if low[0] == "who" else min((m.end for m in things), default=at)
@@ -121,8 +130,45 @@ def both_times(text: str) -> tuple[str, str] | None:
     return next(parts), next(parts)
 
 
+def both_named(question: QuestionText, mentions: Sequence[NameMention]) -> list[tuple[str, str]]:
+    """Return a question for what both of two names are said of as one for each, likeliest first.
+
+    What stands behind the second name belongs to both or to it alone: "both a comedy and a horror film".
+
+    Args:
+        question: The question.
+        mentions: What its words may name.
+    """
+    low, words, text = question.low, question.words, question.text
+    at = low.index("both") if low.count("both") == 1 else 0
+    told = [m for m in mentions if m.candidates[0].kind in ("value", "entity")]
+    firsts = [m for m in told if 0 <= m.start - at - 1 <= _PASSED]
+    joint = next((i for i in range(at + 2, len(low)) if low[i] == "and"), 0)
+    begin = next((i for i in range(joint + 1, len(low)) if low[i] not in _JOINT), 0)
+    seconds = [m for m in told if begin <= m.start <= begin + 2 and "and" not in low[m.start : m.end]]
+    things = [m for m in mentions if m.candidates[0].kind == "class" and m.end <= at]
+    asked = low[0] == "who" or (bool(things) and (low[0] in _ASKING or any(not m.start for m in things)))
+    if not at or not asked or not begin or not seconds or not any(m.end <= joint for m in firsts):
+        return []
+    if _VERBS & {low[at - 1]} or low[at - 1] in ("of", "for"):
+        return []  # "the capacity of both A and B" is two numbers
+    end = max(m.end for m in seconds)
+    head, first = text[: words[at].token.start], text[words[at + 1].token.start : words[joint - 1].token.end]
+    second, tail = text[words[begin].token.start : words[end - 1].token.end], text[words[end - 1].token.end :]
+    found = [(f"{head}{first}{tail}", f"{head}{second}{tail}")]
+    if behind := tail.strip(" ?.!"):
+        found.append((f"{head}{first}?", f"{head}{second} {behind}?"))
+    return found
+
+
 def _values(mentions: Iterable[NameMention]) -> bool:
     return any(m.candidates[0].kind in ("value", "entity") for m in mentions)
+
+
+def _compares(low: Sequence[str], mentions: Iterable[NameMention], at: int) -> bool:
+    """Return whether a property that is compared with something begins here: "earning over 2000"."""
+    ends = {m.end for m in mentions if m.start == at and m.candidates[0].kind == "property"}
+    return any(c.kind in ("compare", "between") and c.start in ends for c in cues(low))
 
 
 def _begins(word: str) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.plan import Fold
 from mrag.planning.reading.cues import Cue
-from mrag.planning.reading.frame import Compared, FrameMeasure, Noun
+from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Ordering, Superlative
 from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem
@@ -195,3 +196,16 @@ class FoldReader(QuantityReader):
         found = Compared(waiting.compare, measure, left=left, adjective=waiting.adjective)
         waiting.fold = None
         self._compared(found)
+
+    def _ordered_first(self, noun: Noun, top: Superlative) -> bool:
+        """Read an extreme property with a "first" at the end as an order: "highest salary first"."""
+        low, info = self.question.low, self.schema.properties.get(noun.candidates[0].term)
+        if low[noun.end :] != ["first"] or info is None or info.kind not in ("number", "date"):
+            return False
+        plain = positive(top.adjective)
+        descending = (DIMENSIONS[plain][0] if plain else top.direction) == "greatest"
+        self.frame.orders.append(Ordering(FrameMeasure(None, noun), descending))
+        self.frame.superlative, self.waiting.most, noun.role = None, "", "order"
+        self.frame.read.add(noun.end)
+        self.skipped.add(noun.end)
+        return True

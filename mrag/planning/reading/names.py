@@ -232,8 +232,9 @@ class NameReader(WordReader):
         low = self.question.low
         if low[previous.mention.end : found.mention.start] != ["and"] or self.frame.yes_or_no:
             return False
-        if "both" in low[max(0, previous.mention.start - 5) : previous.mention.start]:
-            return False
+        before = low[max(0, previous.mention.start - 5) : previous.mention.start]
+        if "both" in before and before[max(0, before.index("both") - 1)] not in ("of", "for"):
+            return False  # "the capacity of both halls" is that of each
         classes = [set(r.mention.candidates[0].classes) for r in (previous, found)]
         last = self.frame.outputs[-1] if self.frame.outputs else None
         noun = last.noun if isinstance(last, FrameMeasure) else last

@@ -276,6 +276,8 @@ class NounReader(FoldReader):
         waiting, frame = self.waiting, self.frame
         top = frame.superlative
         assert top is not None
+        if self._ordered_first(noun, top):
+            return
         plain = (
             self.most_word in ("highest", "lowest", "greatest") and not waiting.count and waiting.fold is None
         )

@@ -256,6 +256,8 @@ class FrameReader(NameReader):
             self.last.role, waiting.most = "measure", ""
             self.frame.superlative = Superlative(cue.value, measure=FrameMeasure(None, self.last))
             return
+        if self.frame.superlative is not None and low[cue.end + 1 : cue.end + 2] == ["first"]:
+            return  # "the five dearest, most expensive first"
         if self.frame.superlative is not None and self.frame.superlative.adjective:
             self.frame.unsupported = self.frame.superlative.adjective not in _JUDGED
         if "number of" in " ".join(self.question.low[cue.start : cue.end]):

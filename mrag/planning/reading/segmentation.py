@@ -51,7 +51,7 @@ _BETWEEN = frozenset("in at on for from to with the a an".split())
 _JOINING = frozenset("in at on for from to with and or".split())
 _GRAMMAR = frozenset(
     "each every both whose all per no not with who that which how many most least than where when "
-    "any have has had is are was were by".split()
+    "any have has had is are was were by but".split()
 )
 """Words that join names: a name that was matched across one is two names."""
 

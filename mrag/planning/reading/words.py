@@ -32,6 +32,9 @@ _HEADS = frozenset(
     "address addresses number numbers value values name names data figure figures score scores".split()
 )
 
+_BUSY = frozenset("busiest popular active frequent".split())
+"""Adjectives that say of things that they are often met with."""
+
 _DATES = frozenset("date dates day time".split())
 _UNITS: dict[str, Part] = {
     "month": "month", "months": "month", "monthly": "month", "year": "year", "years": "year",
@@ -143,7 +146,10 @@ class WordReader(NounReader):
         """Read an adjective with a "first" behind it as an order: "newest first", "most expensive first"."""
         if self.question.low[at + 1 : at + 2] != ["first"] or not self.frame.outputs:
             return False
-        self.frame.orders.append(Ordering(adjective=low, descending=self.waiting.most == "least"))
+        if self.frame.measures and low in _BUSY:
+            self.frame.orders.append(Ordering(descending=self.waiting.most != "least"))
+        else:
+            self.frame.orders.append(Ordering(adjective=low, descending=self.waiting.most == "least"))
         self.frame.read.update((at, at + 1))
         self.skipped.add(at + 1)
         self.waiting.most, self.listing = "", False
@@ -157,7 +163,7 @@ class WordReader(NounReader):
                 self.frame.superlative = None
         elif top is not None and top.measure is None:
             top.adjective, top.turned = low, least
-            self.waiting.most = ""
+            self.waiting.most = "adjective" if self.question.low[-1] == "first" and not least else ""
             self.frame.read.add(at)
 
     def _adjective(self, low: str, at: int) -> None:

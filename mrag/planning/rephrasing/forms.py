@@ -66,12 +66,17 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"What is the ratio of the \g<n>\g<n2> of \g<y> to the \g<n>\g<n2> of \g<x>\g<x2>?",
         ),
         (
-            r"^(?:give me|give|show me|show|list|name|find|who (?:are|were)|which (?:are|were)|what (?:are"
-            r"|were)|tell me"
+            r"^(?:give me|give|show me|show|list|name|find|(?:who|which|what) (?:are|were)|tell me"
             r"|return|get|display) (?:the )?(?:top )?(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d+) "
             r"(?P<x>[\w-]+(?: [\w-]+)?) (?:who|that|which) (?:have |has |had )?"
             r"(?P<r>[\w-]+ the (?:most|least|fewest|highest|lowest|greatest|smallest|largest)\b.*)",
             r"Which \g<n> \g<x> \g<r>?",
+        ),
+        (
+            r"^(?:name|list|show|give me|find|what are|which are) (?:all )?(?:the )?(?P<n>\w+(?: \w+)?) that "
+            r"(?P<m>(?:more than|at least|exactly|over) (?:one|two|three|four|five|\d+) \w+(?: \w+)?) "
+            r"(?:has|have|shares?)(?: in common)?",
+            r"Which \g<n> do \g<m> have?",
         ),
         (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
         (
@@ -248,10 +253,8 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 """Words that others can be put in the place of, wherever they stand."""
 _YEAR_BEHIND: Final = re.compile(
     rf"^(?i:{_NOT_ASKING})(?P<a>(?:(?!\bthe\b)[^?])*\b(?!(?:in|since|before|after|until|till|by|to|and|or"
-    rf"|than"
-    r"|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early|late"
-    r"|around"
-    r"|for|season|version|model|edition|room)\b)[a-z]{3,}) (?P<y>(?:19|20)\d\d)\W*$"
+    r"|than|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early"
+    r"|late|around|for|season|version|model|edition|room)\b)[a-z]{3,}) (?P<y>(?:19|20)\d\d)\W*$"
 )
 """Key words with a year behind them: "cancelled concerts 2022"."""
 _MUCH: Final = re.compile(
@@ -275,11 +278,8 @@ _MEASURED: Final = re.compile(
 
 def _with_measure(match: re.Match[str]) -> str:
     noun = DIMENSIONS[match["a"].lower()][1].split()[0]
-    verb = (
-        "with"
-        if match["of"] or not match["be"]
-        else {"is": "has", "was": "has"}.get(match["be"].lower(), "have")
-    )
+    verb = "has" if (match["be"] or "").lower() in ("is", "was") else "have"
+    verb = "with" if match["of"] or not match["be"] else verb
     compared = "between" if match["m"] else match["c"] or "of"
     numbers = f"{match['n']} and {match['m']}" if match["m"] else match["n"]
     return f"{verb} a {noun} {compared} {numbers}{match['u'] or ''}"
