@@ -103,8 +103,8 @@ PERSON_WORDS = words(
     "mechanic consultant contractor inspector lecturer librarian resident citizen performer conductor "
     "adjuster adviser advisor holder policyholder cardholder shareholder insured claimant principal pupil "
     "learner mayor governor president minister senator landlord dentist surgeon therapist pharmacist "
-    "photographer journalist editor translator illustrator narrator sculptor architect curator collector "
-    "designer programmer tester analyst accountant auditor cashier waiter bartender baker carpenter plumber "
+    "photographer journalist illustrator narrator sculptor architect curator collector "
+    "programmer analyst accountant auditor cashier waiter bartender baker carpenter plumber "
     "electrician gardener courier firefighter soldier goalkeeper midfielder defender striker skier boxer "
     "golfer gymnast king queen emperor monarch pope bishop priest monk saint"
 )
