@@ -20,7 +20,7 @@ from hypothesis import settings
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
-from tests.longest import LONGEST
+from tests.longest import LONGEST, LONGEST_SLOW
 
 os.environ.setdefault("LANGSMITH_TRACING", "false")
 # Many tests start commands of their own: each would compile the whole package anew where Python may not keep
@@ -64,7 +64,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Let workers begin with the files that take longest, so that none runs one alone at the end."""
     if hasattr(config, "workerinput"):
         files = [item.nodeid.partition("::")[0] for item in items]
-        tests, place = Counter(files), {f"tests/{name}.py": at for at, name in enumerate(LONGEST)}
+        longest = LONGEST_SLOW if config.option.markexpr == "slow" else LONGEST
+        tests, place = Counter(files), {f"tests/{name}.py": at for at, name in enumerate(longest)}
         order = {file: (place.get(file, len(place)), -tests[file]) for file in tests}
         items.sort(key=lambda item: order[item.nodeid.partition("::")[0]])
 

@@ -1,6 +1,7 @@
 """The files of tests that take most of the processor or of waiting, in about that order.
 
-Workers begin with them; a file that is not here follows by how many tests it has.
+Workers begin with them; a file that is not here follows by how many tests it has. Where slow tests run alone,
+other files take longest.
 """
 
 from __future__ import annotations
@@ -32,5 +33,34 @@ LONGEST = tuple(
     completion/test_review clients/test_page_languages reasoning/test_edits generation/test_properties
     completion/test_paraphrases rdf/test_gate_fuzz index/test_dense test_interrupted storage/test_damage
     test_query_comfort
+    """.split()
+)
+
+LONGEST_SLOW = tuple(
+    """
+    conformance/test_stores docs/test_docs test_star_wars terminal/test_commands server/test_remote
+    server/page/test_access jobs/test_ray clients/test_page_types completion/test_incomplete
+    stores/test_limits completion/test_metaqa cel/test_drill planning/test_plans server/test_headers
+    docs/test_site stores/test_jena server/test_attacks docker/test_servers server/test_load
+    ontology/test_products injection/test_local_model generation/test_ollama server/test_serving
+    server/test_w3c stores/test_secrets storage/test_killed stores/test_virtuoso server/page/test_learn
+    generative/test_gguf planning/test_neural stores/test_engines test_package stores/test_graphdb
+    images/test_interrupted docs/test_notebook_stores completion/test_crash reasoning/test_owl_cases
+    test_kg server/page/test_page clients/test_graphdb_driver clients/test_comunica
+    graphcodes/test_index context/test_remote server/page/test_query cel/test_learners server/test_crash
+    jobs/test_views server/page/test_film terminal/test_processes test_views server/page/test_images
+    cel/test_learn_cli test_crash_data test_as_they_come server/page/test_languages jobs/test_works
+    test_audit stores/test_rights test_crash_views cel/test_time_limits server/test_start
+    evaluation/test_eval_cli generation/test_local index/test_index_crash stores/test_found_data
+    reasoning/test_edits server/page/test_health reasoning/test_closure evaluation/test_questions
+    index/test_backends evaluation/test_cranfield graphcodes/test_extract_model cel/test_hermit
+    graphcodes/test_storage index/test_opensearch planning/test_following_changes
+    completion/test_rollback cel/test_crash completion/test_command test_retriever
+    index/test_known_items test_mcp generative/test_clues_command completion/test_plan
+    server/page/test_hostile cel/test_keep_servers reasoning/test_sameness evaluation/test_crash
+    server/page/test_review test_foreign_rankers cel/test_keep generative/test_index server/test_several
+    widgets/test_widgets completion/test_servers server/page/test_receipts cel/test_mofn
+    server/test_metrics index/test_document_index images/test_attacks images/test_servers
+    cel/test_servers
     """.split()
 )

@@ -70,12 +70,17 @@ def answer(
 
 
 async def aanswer(
-    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
+    question: str,
+    context: Context,
+    model: BaseChatModel | None = None,
+    *,
+    notice: str | None = None,
+    computing: Sequence[str] = (),
 ) -> Answer:
     """Answer as `answer` does, without blocking while the model writes."""
     kept = recorded(context)
     if model is None or not kept.lines:
-        return _plain(question, kept, model, notice)
+        return _plain(question, kept, model, notice, computing)
     with model_errors(model):
         text = _text(await model.ainvoke(messages(question, kept.text())))
     return cite(question, text, kept, model=model_name(model), notice=notice)
@@ -114,12 +119,17 @@ def stream_answer(
 
 
 async def astream_answer(
-    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
+    question: str,
+    context: Context,
+    model: BaseChatModel | None = None,
+    *,
+    notice: str | None = None,
+    computing: Sequence[str] = (),
 ) -> AsyncIterator[str | Answer]:
     """Stream as `stream_answer` does, without blocking while the model writes."""
     kept = recorded(context)
     if model is None or not kept.lines:
-        for part in stream_answer(question, kept, None, notice=notice):
+        for part in stream_answer(question, kept, None, notice=notice, computing=computing):
             yield part
         return
     said, thoughts = "", ThoughtFilter()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mrag.graphcodes.index.code_index import CodeMatch, GraphCodeIndex
     from mrag.graphcodes.interchange import from_folder, from_json, to_json
     from mrag.graphcodes.linking import Linker
-    from mrag.graphcodes.meaning import CodeMeaning
+    from mrag.graphcodes.meaning import CodeMeaning, CodeUsage
     from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted, paper, query_relative, structural
     from mrag.graphcodes.ontology import Ontology
     from mrag.graphcodes.prompt import chain
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from mrag.graphcodes.texts import extract_codes
 
 __all__ = [
-    "CodeComparison", "CodeMatch", "CodeMeaning", "CodeNormaliser", "CodeScores", "CodeVerbaliser",
-    "Edge", "GraphCode", "GraphCodeIndex", "GraphCodeRanker", "Lexicographic", "Linker",
+    "CodeComparison", "CodeMatch", "CodeMeaning", "CodeNormaliser", "CodeScores", "CodeUsage",
+    "CodeVerbaliser", "Edge", "GraphCode", "GraphCodeIndex", "GraphCodeRanker", "Lexicographic", "Linker",
     "ModelExtractor", "NeighbourhoodSettings", "Node", "Ontology", "PictureExtractor",
     "RelationRegistry", "ScoreFusedRanker", "TextExtractor", "Weighted", "chain", "difference",
     "explain", "extract_codes", "from_folder", "from_json", "from_scene_triples", "intersection",

@@ -1,7 +1,10 @@
-"""How alike two codes are in meaning: words of one sense match in part, by the vectors of a small model."""
+"""How alike two codes are in meaning, and how usual one is: words of one sense match in part, by vectors."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +19,8 @@ from mrag.index.embedding.embedders import embedder as load_embedder
 from mrag.index.embedding.local_models import Vectors
 
 _FLOOR: Final = 0.1
+_SHARPNESS: Final = 4
+_PRIOR: Final = 1.0
 
 
 @dataclass
@@ -49,13 +54,10 @@ class CodeMeaning:
 
     embedder: str | Embedder = "minilm"
     aggregate: Weighted | Lexicographic = field(default_factory=Weighted)
-    _vectors: dict[str, Vectors] = field(default_factory=dict, init=False, repr=False)
+    _names: _NameVectors = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        model = load_embedder(self.embedder)
-        if model is None:
-            raise ConfigError("Meaning is compared by an embedding model.", hint="Name minilm or wordllama.")
-        self._model = model
+        self._names = _NameVectors.by(self.embedder)
 
     def score(self, q: GraphCode, d: GraphCode) -> float | tuple[float, ...]:
         """Return the three values as one order, greatest for the codes that are most alike."""
@@ -70,7 +72,9 @@ class CodeMeaning:
         """
         if not q or not d:
             return CodeScores(0.0, 0.0, 0.0)
-        nodes = _likeness(self._of([_name(n) for n in q.nodes]), self._of([_name(n) for n in d.nodes]))
+        nodes = _likeness(
+            self._names.of([_name(n) for n in q.nodes]), self._names.of([_name(n) for n in d.nodes])
+        )
         features = float(nodes.max(axis=1).mean())
         if not q.edges:
             return CodeScores(features, features, features)
@@ -81,18 +85,101 @@ class CodeMeaning:
         sources = nodes[np.ix_([mine[e.source] for e in q.edges], [theirs[e.source] for e in d.edges])]
         targets = nodes[np.ix_([mine[e.target] for e in q.edges], [theirs[e.target] for e in d.edges])]
         relations = _likeness(
-            self._of([readable(e.relation) for e in q.edges]),
-            self._of([readable(e.relation) for e in d.edges]),
+            self._names.of([readable(e.relation) for e in q.edges]),
+            self._names.of([readable(e.relation) for e in d.edges]),
         )
         joined = sources * targets
         return CodeScores(
             features, float(joined.max(axis=1).mean()), float((joined * relations).max(axis=1).mean())
         )
 
-    def _of(self, names: list[str]) -> Vectors:
-        new = sorted({name for name in names if name not in self._vectors})
-        self._vectors.update(zip(new, self._model.embed_documents(new), strict=True) if new else ())
-        return np.stack([self._vectors[name] for name in names])
+
+class CodeUsage:
+    """Tells how usual the edges of a code are among the codes of a collection.
+
+    That a man rides a horse is said more often than that he eats one. For an edge, usage is the logarithm of
+    P(relation | ends) / P(relation). P(relation) is its share of the collection's edges. P(relation | ends)
+    is its share of the edges with like ends: each counts (s(sources) · s(targets))⁴, s as in `CodeMeaning`,
+    and one edge's worth of P(relation) is added (Dirichlet's smoothing: Zhai and Lafferty, 2004, A Study of
+    Smoothing Methods for Language Models, ACM TOIS 22), so an edge between unheard-of things has 0.
+
+    It does not look at any document, so it never changes the order of documents for a question. It helps
+    to choose between codes for one document, such as captions for an image, added to how alike they are.
+    Write both in one way, by `CodeNormaliser`.
+
+    Args:
+        codes: The collection, such as what was said of other images.
+        embedder: `minilm`, `wordllama`, or an embedder.
+
+    Raises:
+        ConfigError: If there is no such embedder, or it is `none`.
+
+    Example:
+        >>> said = [("man", "ride", "horse"), ("girl", "ride", "pony"), ("horse", "eat", "grass")]
+        >>> usage = CodeUsage(GraphCode.of([], [edge]) for edge in said)
+        >>> ride, eat = (GraphCode.of([], [("boy", verb, "horse")]) for verb in ("ride", "eat"))
+        >>> usage.score(ride) > 0 > usage.score(eat)
+        True
+    """
+
+    def __init__(self, codes: Iterable[GraphCode], embedder: str | Embedder = "minilm") -> None:
+        self._names = _NameVectors.by(embedder)
+        ends = [
+            (_name(code.by_id[e.source]), e.relation, _name(code.by_id[e.target]))
+            for code in codes
+            for e in code.edges
+        ]
+        known = sorted({name for source, _, target in ends for name in (source, target)})
+        places = {name: at for at, name in enumerate(known)}
+        self._known = self._names.of(known) if known else None
+        self._sources = np.array([places[source] for source, _, _ in ends], np.int64)
+        self._targets = np.array([places[target] for _, _, target in ends], np.int64)
+        self._shares = Counter(relation for _, relation, _ in ends)
+        numbers = {relation: at for at, relation in enumerate(self._shares)}
+        self._numbers = numbers
+        self._relations = np.array([numbers[relation] for _, relation, _ in ends], np.int64)
+
+    def score(self, code: GraphCode) -> float:
+        """Return the mean of the usage of a code's edges; 0 if it has none."""
+        if not code.edges or self._known is None:
+            return 0.0
+        near = _likeness(self._names.of([_name(node) for node in code.nodes]), self._known) ** _SHARPNESS
+        rows = {node_id: at for at, node_id in enumerate(code.dictionary)}
+        total = 0.0
+        for edge in code.edges:
+            alike = near[rows[edge.source]][self._sources] * near[rows[edge.target]][self._targets]
+            same = alike[self._relations == self._numbers.get(edge.relation, -1)]
+            # One edge more, of a relation of its own, so that what is new has a share too.
+            share = (self._shares[edge.relation] + 1) / (len(alike) + len(self._shares) + 1)
+            given = (float(same.sum()) + _PRIOR * share) / (float(alike.sum()) + _PRIOR)
+            total += math.log(given / share)
+        return total / len(code.edges)
+
+
+@dataclass
+class _NameVectors:
+    """The vectors of names, each computed once."""
+
+    model: Embedder
+    known: dict[str, Vectors] = field(default_factory=dict)
+
+    @classmethod
+    def by(cls, embedder: str | Embedder) -> _NameVectors:
+        """Return those of an embedder.
+
+        Raises:
+            ConfigError: If there is no such embedder, or it is `none`.
+        """
+        model = load_embedder(embedder)
+        if model is None:
+            raise ConfigError("Meaning is compared by an embedding model.", hint="Name minilm or wordllama.")
+        return cls(model)
+
+    def of(self, names: list[str]) -> Vectors:
+        """Return the vectors of names, in their order."""
+        new = sorted({name for name in names if name not in self.known})
+        self.known.update(zip(new, self.model.embed_documents(new), strict=True) if new else ())
+        return np.stack([self.known[name] for name in names])
 
 
 def _name(node: Node) -> str:

@@ -100,7 +100,13 @@ PERSON_WORDS = words(
     "skipper sailor bidder borrower lender passenger traveller traveler tourist visitor subscriber applicant "
     "candidate referee umpire trainer supervisor assistant trainee intern painter poet novelist dancer "
     "farmer lawyer attorney clerk officer runner athlete swimmer cyclist rider jockey climber scholar "
-    "mechanic consultant contractor inspector lecturer librarian resident citizen performer"
+    "mechanic consultant contractor inspector lecturer librarian resident citizen performer conductor "
+    "adjuster adviser advisor holder policyholder cardholder shareholder insured claimant principal pupil "
+    "learner mayor governor president minister senator landlord dentist surgeon therapist pharmacist "
+    "photographer journalist editor translator illustrator narrator sculptor architect curator collector "
+    "designer programmer tester analyst accountant auditor cashier waiter bartender baker carpenter plumber "
+    "electrician gardener courier firefighter soldier goalkeeper midfielder defender striker skier boxer "
+    "golfer gymnast king queen emperor monarch pope bishop priest monk saint"
 )
 """Types whose members are not called "it"."""
 

@@ -6,7 +6,7 @@ import pytest
 from rdflib import Literal
 
 from mrag.context.render import Context
-from mrag.generation.answering import answer
+from mrag.generation.answering import aanswer, answer, astream_answer
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
@@ -139,9 +139,13 @@ def test_a_question_without_words_is_about_what_was_found(products: Context) -> 
     assert text.startswith("- GraphDB is a triple store [t1].") and "\n- Ontotext is a company" in text
 
 
-def test_facts_that_were_to_be_computed_with_do_not_answer(products: Context) -> None:
+async def test_facts_that_were_to_be_computed_with_do_not_answer(products: Context) -> None:
     asked = "Who develops the newest triple store?"
     found = answer(asked, products, computing=("newest",)).text
+    assert (await aanswer(asked, products, computing=("newest",))).text == found
+    assert [p async for p in astream_answer(asked, products, computing=("newest",))][-1] == answer(
+        asked, products, computing=("newest",)
+    )
     assert found.startswith("The context does not answer this directly.\n- ") and "“newest”" not in found
     assert answer(asked, products).text == found.split("directly.\n")[1]
 

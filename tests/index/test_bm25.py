@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Index, Bm25Params
+from mrag.index.compiled import kernels
 from mrag.index.segments import impacts
 from mrag.index.segments.postings import Postings
 from mrag.index.segments.rows import StringTable
@@ -125,6 +126,24 @@ def test_the_best_rows_are_those_of_scoring_all(
             assert rows.tolist() == every.tolist() and scores.tolist() == whole.tolist(), (query, k)
             chosen += impacts._chosen(index._impacts, index.counted(query), k, mask) is not None
     assert chosen > 100
+
+
+@given(st.dictionaries(st.integers(0, 300).map(str), TEXTS, max_size=60), TEXTS)
+@settings(max_examples=40, deadline=None)
+def test_compiled_sums_are_those_of_sorting(documents: dict[str, str], query: str) -> None:
+    index = Bm25Index.of(documents.items())
+    terms = [(name, times) for name, times in index.counted(query).items() if index._impacts.df(name)]
+    got = []
+    for large in (10**9, 0):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr(kernels, "LARGE", large)
+            monkeypatch.setattr(kernels, "_BLOCK", 64)
+            # As a rare one: a term of many rows is kept as a column, which is added apart.
+            monkeypatch.setattr(impacts, "_FREQUENT", 0)
+            got.append(impacts._summed(index._impacts, terms))
+    assert all(
+        np.array_equal(one, other) and one.dtype == other.dtype for one, other in zip(*got, strict=True)
+    )
 
 
 @given(st.lists(DOCUMENTS, min_size=1, max_size=4), st.sets(IDS))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
+from mrag.index.compiled.kernels import LARGE, search_kernels
 from mrag.index.dense import DenseIndex, DenseParams
 from mrag.index.embedding.embedders import WordLlamaEmbedder
 from mrag.index.segments.rows import Rows, StringTable
@@ -16,6 +17,7 @@ from mrag.index.segments.segment import DocumentSegment, digest
 from mrag.index.segments.signs import (
     SegmentSigns,
     _rotated,
+    _unlike,
     nearest_by_signs,
     planes_of_codes,
     sign_planes,
@@ -228,3 +230,17 @@ def test_empty_and_wrong() -> None:
         DenseIndex.of(["a", "a"], np.ones((2, 1), np.float32))
     with pytest.raises(ConfigError):
         DenseParams(oversample=0)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=40), st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_compiled_functions_give_the_same_bits(words: list[int], seed: int) -> None:
+    compiled = search_kernels(LARGE)
+    assert compiled is not None
+    chosen = np.array(words, np.uint64)
+    assert np.array_equal(compiled.places(chosen), set_bits(chosen))
+    signs = SegmentSigns.of(unit_vectors(90, 32, seed))
+    rows = np.random.default_rng(seed).permutation(90)[:50]
+    turned = _rotated(unit_vectors(1, 32, seed + 1))[0]
+    few, many = (_unlike(signs.rows, rows, turned, total) for total in (90, LARGE))
+    assert np.array_equal(few, many) and many.dtype == few.dtype

@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mrag.index.compiled.kernels import search_kernels
 from mrag.index.segments.bm25_params import Bm25Params
 from mrag.index.segments.postings import Postings
 from mrag.index.segments.rows import Mask, Ranking, Rows, best, contenders
@@ -313,6 +314,9 @@ def _summed(
     impacts: Impacts, terms: Sequence[tuple[str, int]]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Return the rows that have one of some rare terms, ascending, and their scores by these."""
+    if (compiled := search_kernels(impacts.rows.total)) and terms:
+        found = [(impacts.term(name), times) for name, times in terms]
+        return compiled.merged([(one.rows, one.impacts, n) for one, n in found], impacts.rows.total)
     keys = [impacts.packed(name) for name, times in terms for _ in range(times)]
     if not keys:
         return np.empty(0, np.int64), np.empty(0)

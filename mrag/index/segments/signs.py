@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from mrag.index.compiled.kernels import search_kernels
 from mrag.index.segments.rows import Mask
 from mrag.storage.arrays import Lazy
 from mrag.storage.bits import Words, added, byte_sums, largest, set_bits
@@ -183,9 +184,9 @@ def nearest_by_signs(
         >>> found.tolist()
         [0, 1]
     """
-    rotated = _rotated(query[np.newaxis])[0]
+    rotated, total = _rotated(query[np.newaxis])[0], 64 * sum(map(len, allowed))
     parts = _by_planes([one.planes for one in signs], rotated, max(first, wanted), allowed)
-    unlike = [_unlike(one.rows, part, rotated) for one, part in zip(signs, parts, strict=True)]
+    unlike = [_unlike(one.rows, part, rotated, total) for one, part in zip(signs, parts, strict=True)]
     if sum(map(len, parts)) > wanted:
         last = np.partition(np.concatenate(unlike), wanted - 1)[wanted - 1]
         parts = [part[weights <= last] for part, weights in zip(parts, unlike, strict=True)]
@@ -210,13 +211,17 @@ def _by_planes(
         whole.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
     chosen = largest(whole, allowed[0] if len(allowed) == 1 else np.concatenate(allowed), wanted)
     found, base = [], 0
+    compiled = search_kernels(64 * len(chosen))
+    places = compiled.places if compiled else set_bits
     for bits in allowed:
-        found.append(set_bits(chosen[base : base + len(bits)]))
+        found.append(places(chosen[base : base + len(bits)]))
         base += len(bits)
     return found
 
 
-def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vectors) -> npt.NDArray[np.int64]:
+def _unlike(
+    signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vectors, total: int
+) -> npt.NDArray[np.int64]:
     """Return how much the signs of some rows differ from those of a query.
 
     Each sign weighs as much as the query projects there, in units of the mean, rounded, and 3 at most.
@@ -226,6 +231,8 @@ def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vector
     asked, once, twice = (_bits_of(flags) for flags in (rotated > 0, weight & 1 > 0, weight & 2 > 0))
     whole = signs.whole() if isinstance(signs, Lazy) else signs  # a search reads of nearly all blocks
     words = whole.view(np.uint64)
+    if compiled := search_kernels(total):
+        return compiled.differ(words, rows, asked, once, twice)
     found = np.empty(len(rows), np.int64)
     for start in range(0, len(rows), _FEW):
         # In range as they are, rows are taken several times as fast where none is looked at for that.

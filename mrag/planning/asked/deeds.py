@@ -10,9 +10,10 @@ from mrag.planning.building.assembly import PlanNode, QueryGraph
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_doer, is_past, root
 from mrag.planning.plan import Unknown
+from mrag.planning.reading.periods import Word
 from mrag.planning.schema import Schema
 from mrag.text.english import PERSON_WORDS, VERBS
-from mrag.text.tokens import content, words_in
+from mrag.text.tokens import content, is_stopword, words_in
 
 Likeness = Callable[[str, str], float]
 
@@ -22,6 +23,8 @@ _OF_PEOPLE = frozenset(
     "hired hire salary wage married surname nationality occupation profession forename firstname "
     "lastname".split()
 )
+_OF_WORK = frozenset("hired hire salary wage".split())
+"""Words for what people have, or a record of their work has in their place."""
 _NAMES_OF_PEOPLE = frozenset(
     ("first name", "last name", "given name", "family name", "job title", "birth date", "birthday")
 )
@@ -105,22 +108,43 @@ def doers(verbs: Sequence[str], schema: Schema) -> list[str]:
     ]  # fmt: skip
 
 
+def told_by_verb(said: Iterable[Word], cls: str, schema: Schema) -> bool:
+    """Return whether a word is in the name of a relation of the things of a class.
+
+    Args:
+        said: The words that name nothing.
+        cls: The class.
+        schema: The schema.
+    """
+    roots = {root(w.low) for w in said if not is_stopword(w.token.key)}
+    own = (i for i in schema.properties.values() if i.kind == "entity" and cls in (*i.domains, *i.ranges))
+    return any(roots & {root(w) for w in content(name)} for info in own for name in info.names)
+
+
 def kinds_of_people(schema: Schema) -> list[str]:
     """Return the classes of people: by their names, or as they have a surname, a salary or a nationality."""
-    told = {
+    said: dict[str, set[str]] = {}
+    for info in schema.properties.values():
+        found = {w for n in info.names for w in n.lower().split() if w in _OF_PEOPLE}
+        found |= {n.lower() for n in info.names if n.lower() in _NAMES_OF_PEOPLE}
+        for cls in info.domains if found else ():
+            said.setdefault(cls, set()).update(found)
+    people = {
+        cls
+        for cls, info in schema.classes.items()
+        if said.get(cls, set()) - _OF_WORK
+        or PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
+    }
+    records = {
         cls
         for info in schema.properties.values()
-        if any(
-            _OF_PEOPLE & {*name.lower().split()} or name.lower() in _NAMES_OF_PEOPLE for name in info.names
-        )
+        if info.kind == "entity" and info.functional and people & {*info.ranges}
         for cls in info.domains
     }
-    return [
-        cls
-        for cls, info in sorted(schema.classes.items())
-        if (cls in told or PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()})
-        and not _joins(cls, schema)
-    ]
+    return sorted(
+        cls for cls in schema.classes
+        if (cls in people or cls in said.keys() - records) and not _joins(cls, schema)
+    )  # fmt: skip
 
 
 def _joins(cls: str, schema: Schema) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
-from mrag.planning.asked.deeds import doers, kinds_of_people
+from mrag.planning.asked.deeds import doers, kinds_of_people, told_by_verb
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
@@ -18,7 +18,6 @@ from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.state import PARTICIPLES
 from mrag.text.english import AGENTS
-from mrag.text.tokens import content, is_stopword
 
 _DIRECT = 1.4
 """What a way costs at most that leads through nothing else."""
@@ -161,26 +160,15 @@ class PlanPeople(PlanChoices):
         least = min(ways)[0]
         # Of kinds that are as near, the largest holds the others; by records, the nearest need not be meant.
         near = [c for cost, c in far if cost < least + (1.5 if least > _DIRECT else 0.3)]
-        told = [c for c in near if self._told_by_verb(c)]
+        taken = {i for r in self.frame.restrictions for i in range(r.mention.start, r.mention.end)}
+        said = [w for i, w in enumerate(self.question.words) if i not in taken]
+        told = [c for c in near if told_by_verb(said, c, self.schema)]
         nearest = [c for cost, c in ways if cost < least + 0.3]
         best = max(told or nearest, key=lambda c: (self.schema.classes[c].count, c))
         above = self.schema.above
         if not told and any(best not in above(c) and c not in above(best) for c in near if c != best):
             self.guesses += 2  # patients and physicians are both people
         return self.graph.node_of(best, typed=True)
-
-    def _told_by_verb(self, cls: str) -> bool:
-        """Return whether a word of the question is in the name of a relation of people of a class."""
-        taken = {i for r in self.frame.restrictions for i in range(r.mention.start, r.mention.end)}
-        said = {
-            root(w.low) for i, w in enumerate(self.question.words)
-            if i not in taken and not is_stopword(w.token.key)
-        }  # fmt: skip
-        own = (
-            i for i in self.schema.properties.values()
-            if i.kind == "entity" and cls in (*i.domains, *i.ranges)
-        )  # fmt: skip
-        return any(said & {root(w) for w in content(name)} for info in own for name in info.names)
 
     def _people(self, node: PlanNode) -> bool:
         """Return whether the things of a node are people."""
@@ -204,6 +192,18 @@ class PlanPeople(PlanChoices):
         self.graph.add(deed.place, iri, found.place)
         return found
 
+    def _person_recorded(self) -> PlanNode | None:
+        """Return whose record a question tells of by its first verb: "who joined a club after 2015"."""
+        verb = next((n for n in self.frame.nouns if n.start <= 2), None)
+        found = self.noun(verb) if verb is not None else None
+        if found is None or found.kind != "property":
+            return None
+        domains = self._domains(found)
+        if len(domains) != 1 or {*domains} & {*kinds_of_people(self.schema)}:
+            return None
+        deed = self.graph.owner(domains, constants=False)
+        return self._person_of(deed) if not deed.typed else None
+
     def _doing(self, ends: set[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return those of several people that did something: those it was done by, or who are called so."""
         did = doers([w for w in self.question.low[1:] if is_past(w)], self.schema)
@@ -224,7 +224,7 @@ class PlanPeople(PlanChoices):
                 return doer
             return self._somebody_near(end)
         if self.frame.asks == "who":
-            return self._person()
+            return self._person_recorded() or self._person()
         if self.frame.asks == "where" and len(self.frame.restrictions) == 1 and self.question.low[1] != "can":
             for node in self.graph.nodes:
                 if (where := self._place_of(node) or self._place_told(node)) is not None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rdflib import RDF
+
 from mrag.planning.asked.frequency import PlanFrequency
+from mrag.planning.building import checks
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.plan import Column, DatePart, Expression, Number, Unknown
+from mrag.planning.plan import Column, DatePart, Expression, Number, Plan, Unknown
 from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output
 from mrag.planning.schema import PropertyInfo
 
@@ -135,3 +138,13 @@ class PlanTold(PlanFrequency):
         if node is None or len(dates) != 1:
             raise Unbuildable("by which time?")
         return self.graph.number(node, dates[0])
+
+    def _shows_others(self, plan: Plan, shown: Sequence[str]) -> bool:
+        """Return whether other things are shown than a question begins with: "conductors without …"."""
+        asked = checks.asked_class(self.segmentation, self.question)
+        value = next((c.value for c in plan.columns if c.name in shown[:1]), None)
+        if asked is None or not isinstance(value, Unknown):
+            return False
+        kinds = {str(p.object) for p in plan.where.patterns if p.subject == value and p.predicate == RDF.type}
+        above = self.schema.above
+        return bool(kinds) and not any(asked == k or asked in above(k) or k in above(asked) for k in kinds)

@@ -20,15 +20,26 @@ from mrag.text.tokens import alike, stem
 
 _JOINING = frozenset("as than that which who whose is are was were has have had do does did".split())
 """Words that are in no name but one that has them."""
+_NAMES = frozenset("name surname forename firstname lastname".split())
 _BEFORE_NOUNS = PREPOSITIONS | frozenset(
     "a an the do does did each every any no all this that and or".split()
 )
 """Words behind which no verb stands."""
 
 
-def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
-    """Return mentions without the values that are a thing and its class: "the Colorado river"."""
-    split: set[tuple[int, int]] = set()
+def without_split_values(mentions: Sequence[NameMention], schema: Schema) -> list[NameMention]:
+    """Return mentions without the values that are a thing and its class, or parts of a thing's name.
+
+    These are "the Colorado river", and the first and the last name of "Ada Lovelace".
+    """
+    whole = [m for m in mentions if m.candidates[0].kind == "entity" and m.candidates[0].way == "exact"]
+    split = {
+        (m.start, m.end)
+        for m in mentions
+        if _part_of_name(m, schema)
+        and any(o.start <= m.start and m.end <= o.end and o.end - o.start > m.end - m.start for o in whole)
+    }
+    mentions = [m for m in mentions if (m.start, m.end) not in split]
     for one in mentions:
         for other in mentions:
             classes = {c.term for c in other.candidates[:1] if c.kind == "class" and c.score > 0.94}
@@ -44,6 +55,13 @@ def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
     return [
         m for m in mentions if (m.start, m.end) not in split or any(c.kind != "value" for c in m.candidates)
     ]
+
+
+def _part_of_name(mention: NameMention, schema: Schema) -> bool:
+    """Return whether words are a value that is only a part of names: a first name, a surname."""
+    best = mention.candidates[0]
+    infos = [schema.properties[p] for p in best.properties if p in schema.properties]
+    return best.kind == "value" and bool(infos) and all(_NAMES & {*i.names[0].lower().split()} for i in infos)
 
 
 def without_each_other(mentions: Sequence[NameMention]) -> list[NameMention]:
@@ -174,6 +192,11 @@ def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) 
     return info is not None and info.kind == "text"
 
 
+_ASKING = frozenset(
+    "list show give find return get me us what which are is were was do have the a all of any name names "
+    "different distinct every each those please display tell".split()
+)
+"""Words before what a question asks for."""
 _LIGHT_HEADS = frozenset("type kind category model record entry item profile info information".split())
 """Heads of names of classes that are left out in speech: an "aircraft" is an aircraft type."""
 _HEADS = frozenset("type types kind kinds sort sorts amount amounts value values share shares".split())
@@ -206,6 +229,25 @@ def heads_passed_over(way: Segmentation, question: QuestionText, names: Collecti
             # A "make" in the place of a noun is none of "is made of".
             found += apart or (bool(item.start) and low[item.start - 1] in _BEFORE_HEADS)
     return found
+
+
+def asked_class(way: Segmentation, question: QuestionText) -> str | None:
+    """Return the class of things that a question begins with: "list the names of conductors that …".
+
+    Args:
+        way: How the question was cut.
+        question: The question.
+    """
+    first = next((i for i in way.items if i.mention is not None), None)
+    if first is None or first.mention is None or not {*question.low[: first.start]} <= _ASKING:
+        return None
+    best = first.mention.candidates[0]
+    compound = any(i.mention is not None and i.start == first.end for i in way.items)
+    owned = question.text[question.words[first.end - 1].token.end :].startswith(("'", "’"))
+    listed = question.low[first.end : first.end + 1] in (["and"], ["of"], ["or"], ["with"])
+    return (
+        best.term if best.kind == "class" and best.score > 0.9 and not (compound or owned or listed) else None
+    )
 
 
 def asked_kinds(way: Segmentation) -> set[str]:

@@ -198,6 +198,7 @@ class PlanChoices:
             related = info.kind == "entity" and "class" in exact  # "more than one review" counts reviews
             owned = 1.0 if owners & set(classes) and not related else 0.0
             owned -= 0.2 if c.way == "synonym" and exact else 0.0
+            owned -= 1.0 if self._says_by_whom(noun, c) else 0.0
             unfit = -0.8 if want in ("who", "where") else -0.35
             return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else unfit) + owned
 
@@ -205,6 +206,21 @@ class PlanChoices:
             self._headed(noun, self._scattered(noun, self._owned(noun, c, owners))) for c in noun.candidates
         ]
         return self.pick(noun.end, found, like)
+
+    def _says_by_whom(self, noun: Noun, found: Candidate) -> bool:
+        """Return whether a relation tells who did what a "what" asks for: "what did Ada reserve".
+
+        That is where what was done tells both, what was "reserved" and whom it was "reserved by".
+        """
+        info = self.schema.properties.get(found.term)
+        if self.question.low[0] != "what" or info is None or found.name.lower().split()[-1] != "by":
+            return False
+        others = (self.schema.properties.get(c.term) for c in noun.candidates if c.term != found.term)
+        return any(
+            i is not None and i.kind == "entity" and {*i.domains} & {*info.domains}
+            and not {*i.ranges} & {*info.ranges, *info.domains}
+            for i in others
+        )  # fmt: skip
 
     def _scattered(self, noun: Noun, found: Candidate) -> Candidate:
         """Return a property as well matched if its words are said apart: "how much energy was lost"."""

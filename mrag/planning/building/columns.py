@@ -286,11 +286,11 @@ class PlanColumns(PlanTold):
         if isinstance(expression, Aggregate) or measure.noun is None:
             return expression
         found = self.noun(measure.noun)
-        if found.kind == "class" or (
-            found.kind == "property" and self.info(found).kind in ("entity", "text")
-        ):
+        if found.kind == "class" or self.info(found).kind in ("entity", "text"):
             if found.kind == "property" and self.info(found).functional and self.info(found).kind == "text":
                 return self._number_beside(self.info(found))
+            if found.kind == "property" and (money := self._sum_of(measure, self.info(found))) is not None:
+                return money
             return self.expression(FrameMeasure("count", measure.noun))
         return self._summed(expression, measure.noun, columns)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rdflib import URIRef
 
 from mrag.planning.asked.deeds import names_near_end
-from mrag.planning.asked.people import PlanPeople
+from mrag.planning.asked.sums import PlanSums
 from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import OF, Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
@@ -18,7 +18,6 @@ from mrag.planning.plan import (
     Aggregate,
     DatePart,
     Expression,
-    Fold,
     Unknown,
 )
 from mrag.planning.reading.frame import (
@@ -39,7 +38,7 @@ _DATED = frozenset(
 
 
 @dataclass
-class PlanExpressions(PlanPeople):
+class PlanExpressions(PlanSums):
     """What the nouns, measures and times of a question stand for in its plan."""
 
     def expression(self, output: Output) -> Expression:
@@ -193,21 +192,21 @@ class PlanExpressions(PlanPeople):
         function = measure.function
         found = self.noun(measure.noun)
         if found.kind == "class":
-            if measure.money:
-                return self._money(found.term, function or "sum")
-            if function == "average" or (function == "sum" and self.question.low[:2] == ["how", "much"]):
-                raise Unbuildable("things are no number")
-            if (other := self._related(found.term, measure.noun)) is not None:
-                return Aggregate("count", None, (self._unknown(other),))
-            node = self.graph.node_of(found.term, typed=True)
-            return Aggregate("count", None, (self._unknown(node),))
+            if (recorded := self._recorded(found.term, measure)) is not None:
+                return recorded
+            other = self._related(found.term, measure.noun) or self.graph.node_of(found.term, typed=True)
+            return Aggregate("count", None, (self._unknown(other),))
         info = self.info(found)
         if function == "count" and (holders := self._holders(found, measure.noun)) is not None:
             return Aggregate("count", None, (holders,))
+        if function == "count" and (others := self._counted_kind(measure.noun, info)) is not None:
+            return Aggregate("count", None, (others,))
         value = self._property(found, measure.noun)
         if function is None:
             return value
         owner = self.graph.owner(self._domains(found))
+        if info.kind == "entity" and function != "count" and (money := self._sum_of(measure, info)):
+            return money
         if info.kind == "entity" and function == "average":
             raise Unbuildable("an average of things")
         if info.kind == "entity":
@@ -231,13 +230,8 @@ class PlanExpressions(PlanPeople):
         for verb in self.frame.nouns:
             found = self.noun(verb)
             info = self.schema.properties.get(found.term)
-            if (
-                verb.role == ""
-                and found.kind == "property"
-                and info
-                and cls in info.domains
-                and cls in info.ranges
-            ):
+            own = info is not None and cls in info.domains and cls in info.ranges
+            if verb.role == "" and found.kind == "property" and info is not None and own:
                 node = self.graph.node_of(cls, typed=True)
                 other = self.graph.node_of(cls, typed=True, new=True)
                 ends = (node.place, other.place)
@@ -245,24 +239,6 @@ class PlanExpressions(PlanPeople):
                 self.graph.add(one, info.iri, far)
                 return other
         return None
-
-    def _money(self, cls: str, function: Fold) -> Expression:
-        """Return a fold of the one property of a class that is an amount: "the total sales amount"."""
-        words = {"price", "amount", "cost", "revenue", "value", "total", "worth"}
-        found = [
-            i for i in self.schema.properties.values()
-            if cls in i.domains and i.kind == "number" and words & set(i.names[0].lower().split())
-        ]  # fmt: skip
-        if len(found) != 1:
-            raise Unbuildable("which amount?")
-        node = self.graph.node_of(cls, typed=True)
-        return Aggregate(function, self.graph.number(node, found[0]), (self._unknown(node),))
-
-    @staticmethod
-    def _unknown(node: PlanNode) -> Unknown:
-        if not isinstance(node.place, Unknown):
-            raise Unbuildable("an entity is not counted")
-        return node.place
 
     def _time(
         self, noun: Noun | None, at: int, classes: Collection[str] = ()

@@ -43,6 +43,7 @@ class JoinGraph:
     """
 
     def __init__(self, schema: Schema) -> None:
+        self._single = {iri for iri, info in schema.properties.items() if info.functional}
         self._distances: dict[tuple[str, tuple[str, ...], Cost], Cost | None] = {}
         self._twice: dict[str, bool] = {}
         self._steps: dict[str, list[tuple[JoinStep, float]]] = {}
@@ -111,12 +112,19 @@ class JoinGraph:
                 return cost, walk
             done.add(at)
             for step, rare in self.steps(at):
-                if step.target not in done:
+                if step.target not in done and not self._returns(walk[-1:], step):
                     more = max(0.2, 1.0 + rare - discount(step) - liked.get(step.target, 0.0))
                     if walk and walk[-1].forward and not step.forward and at not in liked:
                         more += _SHARED  # a customer and a supplier in one country are not related by that
                     heapq.heappush(queue, (cost + more, size + 1, step.target, (*walk, step)))
         return None
+
+    def _returns(self, last: tuple[JoinStep, ...], step: JoinStep) -> bool:
+        """Return whether a step leads back to the thing that the last one came from, as it has no other."""
+        return any(
+            s.property == step.property and step.property in self._single and step.forward and not s.forward
+            for s in last
+        )
 
     def distance(self, source: str, targets: Sequence[str], max_cost: Cost) -> Cost | None:
         """Return what the cheapest walk between classes costs when no word makes a step likelier."""
@@ -137,6 +145,8 @@ class JoinGraph:
                 found: tuple[Cost, tuple[JoinStep, ...]] | None = (first, (step,))
             else:
                 back = JoinStep(step.property, not step.forward, step.target, step.source)
+                if self._returns((step,), back):
+                    continue
                 found = (first + max(0.2, 1.0 + rare - discount(back)), (step, back))
             if found is not None and found[0] <= max_cost and (best is None or found < best):
                 best = found

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mrag.graph.naming import name_part
 from mrag.planning.building import checks
 from mrag.planning.building.drafting import Drafting
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.codes import CodeWords
 from mrag.planning.lexical.phrasal import phrasal_verbs
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.synonyms import synonym_roots
+from mrag.planning.lexical.words import is_past, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.schema import Schema
+from mrag.text.tokens import content
 
 
 class Mentioning(Drafting):
@@ -28,6 +31,8 @@ class Mentioning(Drafting):
         super().__init__(schema, lexicon)
         self._codes = CodeWords(schema, lexicon.matcher.things)
         self._phrasal = phrasal_verbs(n for i in schema.properties.values() for n in i.names)
+        parts = {iri: part for iri in schema.properties if (part := name_part(iri))}
+        self._name_parts = frozenset(parts) if len({*parts.values()}) > 1 else frozenset[str]()
         self._one_word: dict[str, list[Candidate]] = {}
         for info in schema.properties.values():
             for name in info.names:
@@ -59,6 +64,7 @@ class Mentioning(Drafting):
         for mention in matched:
             kept = None if checks.is_part_of_time(mention, question) else checks.headed(mention, question)
             kept = self._no_flags(kept, question) if kept is not None else None
+            kept = self._whole_names(kept, question) if kept is not None else None
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
         clear = {
@@ -69,19 +75,34 @@ class Mentioning(Drafting):
             for c in m.candidates[:1] if c.way == "exact" and (c.kind != "property" or m.end - m.start > 1)
         }  # fmt: skip
         coded = list(self._codes.mentions(question, clear | taken, exact | taken))
-        found = [m for m in found if not any(c.start <= m.start and m.end <= c.end for c in coded)] + coded
-        return checks.without_each_other(checks.without_split_values(found)) + list(
+        found = [m for m in found if not any(_said_by(c, m) for c in coded)] + coded
+        return checks.without_each_other(checks.without_split_values(found, self.schema)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
         )
 
     def _no_flags(self, mention: NameMention, question: QuestionText) -> NameMention | None:
-        """Return a mention without what only says yes or no, where that is not called so: "directed"."""
-        if not is_past(question.low[mention.end - 1]):
-            return mention
+        """Return a mention without what only says yes or no, where that is not called so: "directed".
+
+        Nor is an author a "corresponding author", or what somebody owns "state-owned".
+        """
         flags = {iri for iri, info in self.schema.properties.items() if info.flag}
-        kept = tuple(
-            c for c in mention.candidates if c.way not in ("synonym", "meaning") or c.term not in flags
-        )
+        past = is_past(question.low[mention.end - 1])
+        said = {root(w) for w in question.low[mention.start : mention.end]}
+        said |= {other for word in said for other in synonym_roots().get(word, ())}
+
+        def unlike(c: Candidate) -> bool:
+            words = content(c.name)
+            part = c.way in ("tokens", "synonym") and len(words) > 1 and root(words[0]) not in said
+            return part or (past and c.way in ("synonym", "meaning"))
+
+        kept = tuple(c for c in mention.candidates if c.term not in flags or not unlike(c))
+        return replace(mention, candidates=kept) if kept else None
+
+    def _whole_names(self, mention: NameMention, question: QuestionText) -> NameMention | None:
+        """Return a mention without first and last names, where a "name" alone asks for both."""
+        if mention.end - mention.start > 1 or question.low[mention.start] not in ("name", "names"):
+            return mention
+        kept = tuple(c for c in mention.candidates if c.term not in self._name_parts)
         return replace(mention, candidates=kept) if kept else None
 
     def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:
@@ -90,3 +111,11 @@ class Mentioning(Drafting):
             found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
             if found and (at, at + 1) not in taken:
                 yield NameMention(at, at + 1, tuple(found))
+
+
+def _said_by(code: NameMention, other: NameMention) -> bool:
+    """Return whether words are read as a code rather than as what they may mean beside their head."""
+    if code.start <= other.start and other.end <= code.end:
+        return True
+    loose = other.candidates[0].way in ("synonym", "meaning")
+    return loose and (other.start, other.end) == (code.start, code.end + 1)

@@ -175,9 +175,12 @@ class PlanNames(PlanExpressions):
         before = " ".join(self.question.low[: restriction.mention.start])
         if not _LEFT_OUT.search(before):
             return None
+        asked = self.frame.asks == "who" and not any(n.typed for n in self.graph.nodes)
         typed = [
-            n for n in self.graph.nodes if n.typed and self.graph.compatible(n.classes[0], found.classes)
-        ]
+            n
+            for n in self.graph.nodes
+            if (n.typed or asked) and self.graph.compatible(n.classes[0], found.classes)
+        ]  # "apart from Ada, who has …" asks for no kind
         return next((n.place for n in typed if isinstance(n.place, Unknown)), None)
 
     def _of_another(self, way: tuple[Pattern, ...], found: Candidate) -> tuple[Pattern, ...]:

@@ -32,6 +32,7 @@ from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.denied import Denial, anybody, beside, but_not, denied, without
 from mrag.planning.composing.folding import either_fold, folded, without_fold
 from mrag.planning.composing.nested import (
+    asks_names,
     described,
     descriptions,
     identical,
@@ -42,7 +43,7 @@ from mrag.planning.composing.nested import (
 )
 from mrag.planning.composing.ratios import both_counts, halves
 from mrag.planning.composing.together import STAND_IN, SpokenOf, spoken_of, told_together
-from mrag.planning.composing.unions import both_named, both_times, either_said, of_either
+from mrag.planning.composing.unions import both_named, both_times, either_flag, either_said, of_either
 from mrag.planning.composing.universal import claim_of, universal
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -206,7 +207,8 @@ class Parser(Mentioning):
             firsts = [found[0] for text in split if (found := best(text))]
             if len(firsts) == len(split) and (draft := either(firsts)) is not None:
                 return [(draft, 0.0)]
-        if (parts := either_said(question, mentions)) is not None:
+        parts = either_said(question, mentions) or either_flag(question, mentions, self.schema)
+        if parts is not None:
             sides = ([d for d in best(t)[:3] if not d.ignored] for t in parts)
             both = [d for a, b in product(*sides) if (d := of_either(a, b)) is not None]
             if both:
@@ -302,9 +304,10 @@ class Parser(Mentioning):
                     continue
                 word = f"{_WORD}{len(given)}"
                 name = Candidate("entity", DESCRIBED + word, 1.0, word, classes=(cls,))
-                outside = self._read(outer_text(question, inner, word), {**given, word: name}, 0)
-                for outer, further in outside:
-                    whole = joined(outer, thing, URIRef(name.term))
+                text = outer_text(question, inner, word)
+                for outer, further in self._read(text, {**given, word: name}, 0):
+                    named = asks_names(text, word, outer, self.schema)
+                    whole = joined(outer, thing, URIRef(name.term), named)
                     if whole is not None:
                         simple = 0.25 if inner.superlative else 0.0
                         yield (

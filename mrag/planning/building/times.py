@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from rdflib import XSD, Literal
+from rdflib import XSD, Literal, URIRef
 
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.columns import PlanColumns
 from mrag.planning.building.literals import compare_period
-from mrag.planning.derived.spans import held_between
+from mrag.planning.derived.spans import HOLDING, held_between
 from mrag.planning.lexical.words import root
-from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression, Part, Relation, Unknown
+from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression, Part, Pattern, Relation
 from mrag.planning.reading.frame import Compared
 from mrag.planning.reading.periods import Period, month_of
 from mrag.planning.schema import PropertyInfo
@@ -88,22 +88,42 @@ class PlanTimes(PlanColumns):
             to = compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
             return ((*from_, *to),)
         low, high = f"{period.low}", f"{period.high}"
-        ends = self._ends(value, info) if compared.relation == "=" and not year else None
-        if ends is not None:
-            starts, stops = (DatePart("date", end) for end in ends)
-            begun = compare_period(starts, "<=", low, high, year=False)
-            return ((*begun, *compare_period(stops, ">=", low, high, year=False)),)
-        return (tuple(compare_period(dated, compared.relation, low, high, year=year)),)
+        held = self._held(value, info, low, high) if compared.relation == "=" and not year else None
+        return (held or tuple(compare_period(dated, compared.relation, low, high, year=year)),)
 
-    def _ends(self, value: Expression, info: PropertyInfo) -> tuple[Unknown, Unknown] | None:
-        """Return the start and the end of what holds for a time, if one of them was taken for that time."""
-        said = {root(word) for word in self.question.low}
+    def _held(
+        self, value: Expression, info: PropertyInfo, low: str, high: str
+    ) -> tuple[Condition, ...] | None:
+        """Return that something holds for a time, if its start or end was taken for that.
+
+        What has begun and has no end still holds.
+
+        Args:
+            value: The start or the end.
+            info: Its property.
+            low: The first day.
+            high: The day behind the last.
+        """
+        words, graph = self.question.low, self.graph
+        said = {root(word) for word in words}
         ends = held_between(self.schema, info.iri, said) if info.kind == "date" else None
-        subject = next((p.subject for p in self.graph.patterns if p.object == value), None)
-        node = next((n for n in self.graph.nodes if n.place == subject), None)
-        if ends is None or node is None:
+        stated = next((p for p in graph.patterns if p.object == value), None)
+        node = next((n for n in graph.nodes if stated is not None and n.place == stated.subject), None)
+        if ends is None or node is None or stated is None:
             return None
-        return self.graph.value(node, ends[0]), self.graph.value(node, ends[1])
+        self.frame.read |= {i for i, word in enumerate(words) if root(word) in HOLDING}
+        start, end = ends
+        begun = compare_period(DatePart("date", graph.value(node, start)), "<=", low, high, year=False)
+        if end.subjects >= start.subjects:
+            stops = DatePart("date", graph.value(node, end))
+            return (*begun, *compare_period(stops, ">=", low, high, year=False))
+        if info.iri == end.iri:
+            graph.patterns.remove(stated)
+            del graph.values[str(node.place), end.iri]
+        ended = graph.fresh(end.names[0])
+        early = compare_period(DatePart("date", ended), "<", low, high, year=False)
+        graph.without.append(Block((Pattern(node.place, URIRef(end.iri), ended),), tuple(early)))
+        return tuple(begun)
 
     def _recurring(
         self, compared: Compared, period: Period, value: Expression, info: PropertyInfo

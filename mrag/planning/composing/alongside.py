@@ -14,16 +14,28 @@ from mrag.text.tokens import is_stopword, tokens
 
 _ALSO = re.compile(
     r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name"
-    r"|identify|display)\b.+?),? (?:and|along with|together with|as well as|with)(?: also)? "
+    r"|identify|display|rank|order|sort)\b.+?)"
+    r"(?:,? (?:and|along with|together with|as well as|with)(?: also)?"
+    r"|[.;?!](?= (?:show|give|state|include|list)))"
+    r"(?: (?:also )?(?:show|give|state|include|report|return|list)(?: me)?)? "
+    r"(?:(?:the |their )?names?(?: of (?:the |these |those )?[\w-]+)?(?:,| and) )?"
     r"(?P<also>(?:(?:by|of|to|with|for|in|at) )?how (?:many|much)\b.*?|"
     r"(?:what (?:is|was|are|were) )?(?:the |that |this |its |their )?"
-    r"(?:corresponding |respective )?(?:numbers?|counts?|amounts?|totals?|values?|sums?|figures?)\b.*?|"
+    r"(?:corresponding |respective )?(?:numbers?|counts?|amounts?|totals?|values?|sums?|figures?|averages?"
+    r"|percentages?|shares?)\b.*?|"
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
+)
+_ANOTHER = re.compile(r"(?i)[.;?!] +(?:show|give|state|include|list|return)\b")
+_LASTING = re.compile(r"(?i)\b(?:last|lasts|lasted|take|takes|took|run|runs|ran)\b")
+_UNIT = re.compile(
+    r"(?i)(?:for )?how many (?P<unit>seconds|minutes|hours|days|weeks|months|years)"
+    r"(?: (?:does|do|did|has|have) (?:it|they) (?:last|take|run|lasted|taken))?$"
 )
 _SAID = frozenset(
     "how many much what number count amount total value do does did have has had they he she it them him her "
     "sum sums amounts totals figures figure numbers counts values "
-    "that there in all each are is was were the year time s its their corresponding".split()
+    "that there in all each are is was were the year time s its their corresponding average averages "
+    "percentage percentages share shares too also well made".split()
 )
 """Words that say no more than that a number is asked for, or refer to what was said."""
 
@@ -39,8 +51,10 @@ def also_told(text: str) -> str | None:
         >>> also_told("Which farms have cows, and how many hens do they have?")
     """
     match = _ALSO.match(text)
-    if match is None:
+    if match is None or _ANOTHER.search(match["first"]):
         return None
+    if _LASTING.search(match["first"]) and (unit := _UNIT.match(match["also"])) is not None:
+        return f"{match['first'].strip()} in {unit['unit']}?"
     first = {root(t.key) for t in tokens(match["first"])}
     # "He/she" is two words.
     said = [t for t in tokens(match["also"].replace("/", " ")) if t.key not in _SAID]
@@ -58,7 +72,7 @@ def with_its_number(draft: Draft) -> Draft | None:
     plan = draft.plan
     if plan.yes_or_no or len(draft.shown) > 2:
         return None
-    if plan.order and plan.limit is not None:
+    if plan.order:
         name = plan.order[0].column
         return replace(draft, shown=(*draft.shown, name)) if name not in draft.shown else draft
     bounds = [c.left for c in plan.having if isinstance(c, pl.Comparison)]

@@ -6,6 +6,7 @@ read first; then the question around them is read as if they were a name, and th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -25,6 +26,7 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Expression,
+    Number,
     Place,
     Plan,
     Unknown,
@@ -38,6 +40,11 @@ from mrag.planning.schema import Schema
 _RELATIVE = frozenset("that which who whose with having where".split())
 _ARTICLES = frozenset("the a an any all".split())
 _PLACING = frozenset("in of on at from within inside".split())
+_NAMES_TOO = re.compile(
+    r"\bnames? ?(?:,|and|as well as|together with|along with)\b(?:(?!\bof\b).)*\bof (?:all |the |all the )?"
+    r"|\b(?:and|with) (?:the |their |its )?names? of (?:all |the |all the )?",
+    re.IGNORECASE,
+)
 _TRIED = 6
 """Spans of a question that are read as questions of their own."""
 
@@ -211,13 +218,32 @@ def described(draft: Draft, schema: Schema) -> str | None:
     return typed[0] if typed else None
 
 
-def joined(outer: Draft, inner: Draft, thing: URIRef) -> Draft | None:
+def asks_names(text: str, thing: str, outer: Draft, schema: Schema) -> bool:
+    """Return whether a question asks for the names of things, and a plan of it does not tell them.
+
+    Args:
+        text: The question.
+        thing: The word that stands for the things.
+        outer: The plan.
+        schema: The schema.
+    """
+    found = _NAMES_TOO.search(text)
+    if found is None or not text[found.end() :].startswith(thing):
+        return False
+    values = {c.value for c in outer.plan.columns if c.name in outer.shown}
+    values |= {v.value for v in values if isinstance(v, Number)}
+    told = (schema.properties.get(str(p.predicate)) for p in outer.plan.where.patterns if p.object in values)
+    return not any("name" in n.lower().split() for info in told if info is not None for n in info.names)
+
+
+def joined(outer: Draft, inner: Draft, thing: URIRef, named: bool = False) -> Draft | None:
     """Return the plan of a question with what was described in the place of a name.
 
     Args:
         outer: The plan of the question, in which the name stands.
         inner: The plan of the description.
         thing: The name.
+        named: Whether the names of what was described are asked for, too.
     """
     plan = outer.plan
     taken = {u.name for u in _unknowns(plan)} | {c.name for c in plan.columns}
@@ -225,20 +251,24 @@ def joined(outer: Draft, inner: Draft, thing: URIRef) -> Draft | None:
     fresh = (name for n in count(1) if (name := f"described_{n}") not in taken | own)
     value = next(c.value for c in inner.plan.columns if c.name == inner.shown[0])
     assert isinstance(value, Unknown)
-    named = value.name if value.name not in taken else next(fresh)
-    found = _of_each(with_unknowns(plan, {thing: Unknown(named)}), Unknown(named))
+    name = value.name if value.name not in taken else next(fresh)
+    found = _of_each(with_unknowns(plan, {thing: Unknown(name)}), Unknown(name))
     single = without_ties(inner.plan)
     if single.limit is None and not single.grouped and not single.where.plans:
         by: dict[Place, Place] = {
-            u: Unknown(named) if u == value else Unknown(next(fresh) if u.name in taken else u.name)
+            u: Unknown(name) if u == value else Unknown(next(fresh) if u.name in taken else u.name)
             for u in sorted(mentioned(single.where))
         }
-        found = replace(found, where=_within(found.where, substituted(single.where, by), Unknown(named)))
+        found = replace(found, where=_within(found.where, substituted(single.where, by), Unknown(name)))
     else:
-        names = {c.name: named if c.name == inner.shown[0] else next(fresh) for c in single.columns}
+        names = {c.name: name if c.name == inner.shown[0] else next(fresh) for c in single.columns}
         found = replace(found, where=merged(found.where, Block(plans=(renamed(single, names),))))
     if str(thing) in repr(found):
         return None  # it is compared with a value of its own, which no unknown can stand for
+    shown = outer.shown
+    if named and shown and name not in shown and not found.grouped:
+        shown = (name, *shown)
+        found = replace(found, columns=(Column(Unknown(name), name), *found.columns))
     try:
         check(found)
     except ConfigError:
@@ -246,6 +276,7 @@ def joined(outer: Draft, inner: Draft, thing: URIRef) -> Draft | None:
     return replace(
         outer,
         plan=found,
+        shown=shown,
         matches=(*outer.matches, *inner.matches),
         joins=outer.joins + inner.joins,
         guesses=outer.guesses + inner.guesses,

@@ -38,7 +38,7 @@ _BEGINS: Final = re.compile(
     rf"(?i)^\W*(?:{_ASKING}|show|list|give|find|tell|name|return|the|display|get|provide)"
 )
 _SEVERAL: Final = re.compile(
-    r"(?i)^\W*(?:(?:what|who) (?:are|were) (?:the )?\w+s\b|(?:which|list|show|name)\b)"
+    r"(?i)^\W*(?:(?:what|who) (?:are|were) (?:the )?\w+s\b|who (?!is\b|was\b)|(?:which|list|show|name)\b)"
 )
 STAND_IN: Final = "xqsame"
 """A word that no graph has, for what is spoken of again."""

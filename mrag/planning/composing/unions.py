@@ -19,6 +19,7 @@ from mrag.planning.plan import Aggregate, Block, Expression, Unknown
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import is_superlative
+from mrag.planning.schema import Schema
 from mrag.text.english import VERBS
 
 _RELATIVE: Final = frozenset("that which who whose".split())
@@ -79,6 +80,40 @@ def either_said(question: QuestionText, mentions: Sequence[NameMention]) -> tupl
     relative = low[begin] in _RELATIVE and low[behind] not in _RELATIVE | _WITH
     joint = low[begin] + " " if relative else ""
     return (f"{head} {_EITHER.sub('', first)}?", f"{head} {joint}{second}?")
+
+
+def either_flag(
+    question: QuestionText, mentions: Sequence[NameMention], schema: Schema
+) -> tuple[str, str] | None:
+    """Return a question for what one of two flags holds of as one for each: "open or insured shops".
+
+    Args:
+        question: The question.
+        mentions: What its words may name.
+        schema: The schema.
+    """
+    low, words, text = question.low, question.words, question.text
+    at = low.index("or") if low.count("or") == 1 else 0
+    if not at or any(map(is_superlative, low)):
+        return None
+
+    def flag(mention: NameMention) -> bool:
+        infos = (schema.properties.get(c.term) for c in mention.candidates if c.score > 0.8)
+        return any(i is not None and i.flag for i in infos)
+
+    others = [m for m in mentions if m.start == at + 1]
+    firsts = [m for m in mentions if m.end == at]
+    if not any(map(flag, others)) and not any(map(flag, firsts)):
+        return None
+    if not others or not firsts:
+        return None
+    # "Open or insured shops": the kind belongs to both, even where it is in the name of the second flag.
+    first, other = max(firsts, key=lambda m: m.end - m.start), min(others, key=lambda m: m.end - m.start)
+    head = _EITHER.sub("", text[: words[first.start].token.start])
+    one = text[words[first.start].token.start : words[first.end - 1].token.end]
+    second = text[words[other.start].token.start : words[other.end - 1].token.end]
+    tail = text[words[other.end - 1].token.end :]
+    return head + one + tail, head + second + tail
 
 
 def both_times(text: str) -> tuple[str, str] | None:

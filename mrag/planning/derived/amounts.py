@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mrag.planning.derived.property import DerivedProperty, words_of
 from mrag.planning.lexical.words import root
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.text.tokens import words_in
 
 COMPUTED = "urn:x-amount:"
 """Beginning of the names of amounts, which no graph has."""
@@ -18,6 +19,8 @@ _PRICED = frozenset(map(root, "price cost rate fee fare tariff wage".split()))
 _OF_ONE = frozenset(map(root, "per unit each rate hourly daily nightly weekly monthly wage".split()))
 _STATED = ("amount", "total", "revenue", "sum", "payment", "turnover", "subtotal", "paid", "spent", "sales")
 """What properties of amounts are called, the likeliest first."""
+_SUMS = frozenset("number total amount count quantity sum tot num cnt amt".split())
+"""Words for a number of things, rather than for a mark or a year."""
 _ROOTS = tuple(map(root, _STATED))
 
 
@@ -85,6 +88,33 @@ def _prices(many: PropertyInfo, schema: Schema) -> Iterator[tuple[PropertyInfo, 
             leads = set(link.domains) & set(many.domains) and set(link.ranges) & set(price.domains)
             if link.kind == "entity" and link.functional and leads:
                 yield price, link.iri
+
+
+def number_recorded(cls: str, schema: Schema) -> PropertyInfo | None:
+    """Return the number that records of a class are there for: how many are enrolled, of an enrolment.
+
+    Args:
+        cls: The class.
+        schema: The schema.
+
+    Returns:
+        The only number of the class that its name, or its comment, calls as the class is called; else None.
+    """
+    kind = schema.classes.get(cls)
+    heads = {root(name.lower().split()[-1]) for name in kind.names[:1]} if kind is not None else set[str]()
+    found = [
+        info for info in schema.properties.values()
+        if info.kind == "number" and cls in info.domains and not info.flag
+        and not isinstance(info, DerivedProperty)
+        for said in [{w for text in (*info.names, info.comment) for w in words_in(text.lower())}]
+        if said & _SUMS and any(_same_stem(head, root(w)) for head in heads for w in said)
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 else None
+
+
+def _same_stem(one: str, other: str) -> bool:
+    """Return whether two words are made of one: "enrolment" and "enrolled"."""
+    return one == other or (min(len(one), len(other)) > 4 and one[:5] == other[:5])
 
 
 def _roots(info: PropertyInfo) -> set[str]:

@@ -33,6 +33,10 @@ _ENDS = frozenset(
 )
 _BEGINNING = frozenset(map(root, "begin began begun start started commence commenced".split()))
 _ENDING = frozenset(map(root, "end ended finish finished conclude concluded".split()))
+HOLDING = frozenset(
+    map(root, "running active ongoing current underway force effect progress valid employed serving".split())
+)
+"""Roots of words that say that something has begun and has not ended: "active in 2020", "in force"."""
 BEGINS_OR_ENDS = _BEGINNING | _ENDING
 """Roots of verbs that say no more than that something begins or ends."""
 _LASTING = frozenset("duration timespan lifespan lifetime tenure".split())
@@ -143,7 +147,7 @@ def held_between(schema: Schema, iri: str, said: Collection[str]) -> tuple[Prope
         first, second = info.first, info.second
         if first is None or second is None or iri not in (first.iri, second.iri):
             continue
-        held = _rest(first, _STARTS) & _rest(second, _ENDS) - _OF_DATES
+        held = HOLDING | _rest(first, _STARTS) & _rest(second, _ENDS) - _OF_DATES
         if held & {*said} and not (_STARTS | _ENDS | BEGINS_OR_ENDS) & {*said}:
             return first, second
     return None

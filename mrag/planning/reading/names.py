@@ -21,6 +21,8 @@ _NAMED = frozenset("named called".split())
 _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())
 """Words between a class and a name that is not the name of one of its things."""
 _ONE_OF = frozenset("which what a an each every any another".split())
+_SAID_OF = (["of"], ["than"], ["does"], ["is"])
+"""Words before a name of which something is said itself."""
 _MOST = frozenset("the more less most least".split())
 """Words behind a verb whose subject stands before it: "the vet earns the most"."""
 _COSTING = frozenset("at over under above below exactly between".split())
@@ -187,6 +189,10 @@ class NameReader(WordReader):
         following = next((i for i in self.items if i.start == item.end), None)
         if self.waiting.negated or self.waiting.compare or self.or_at >= self.last_at > 0:
             return None
+        said_of = low[max(0, item.start - 2) : item.start - 1]
+        capital = self.question.text[self._chars(item)][:1].isupper() and names[0].kind == "entity"
+        if before in ("a", "an") and capital and said_of in _SAID_OF and not plural:
+            return None  # "the price of a Boeing 747" is its own
         judged = self.waiting.show and self.last_at == item.start and before.endswith("ed")
         said = plural or judged or before in _ONE_OF
         if not said:
@@ -208,7 +214,8 @@ class NameReader(WordReader):
                 of_it = info.iri in name.properties if name.kind == "value" else (
                     info.kind == "entity" and bool(set(info.ranges) & set(name.classes))
                 )  # fmt: skip
-                if of_it and info.domains and info.triples > info.objects:
+                alike = set(info.domains) & set(info.ranges)
+                if of_it and info.domains and not alike and info.triples > info.objects:
                     found.append((info.triples, max(info.domains, key=lambda c: (info.domains[c], c))))
             if found:
                 break

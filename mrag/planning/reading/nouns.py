@@ -33,6 +33,7 @@ class NounReader(FoldReader):
         noun.candidates = self._again(noun)
         frame.nouns.append(noun)
         self._first_of(noun)
+        self._at_position(noun)
         if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
             frame.superlative.of = noun
         before, self.last, self.last_at = self.last_at, noun, noun.end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Relation
 from mrag.planning.reading.frame import (
     TIMES,
@@ -26,6 +27,8 @@ _FLIPPED: dict[Relation, Relation] = {
     "=": "!=",
     "!=": "=",
 }
+_POSITIONS = frozenset("position place rank order sequence".split())
+"""Words of numbers that tell one record of a thing from the others."""
 
 
 @dataclass
@@ -97,6 +100,26 @@ class QuantityReader(ReaderState):
             return False
         behind = [i.cue.kind for i in self.items[number + 2 :] if i.cue is not None]
         return "most" in behind and self.frame.superlative is None
+
+    def _at_position(self, noun: Noun) -> None:
+        """Take an ordinal before a relation for the position that its records have: "the first author"."""
+        bare, info = self.bare, self.schema.properties.get(noun.candidates[0].term)
+        if bare is None or not bare.ordinal or bare.end != noun.start:
+            return
+        if info is None or info.kind != "entity":
+            return
+        numbered = [
+            i
+            for i in self.schema.properties.values()
+            if i.kind == "number" and i.minimum == "1" and {*i.domains} & {*info.domains}
+            and _POSITIONS & {*i.names[0].lower().split()}
+        ]  # fmt: skip
+        if len(numbered) == 1:
+            found = Candidate("property", numbered[0].iri, 0.9, numbered[0].names[0], "synonym")
+            position = Noun(bare.start, bare.end, (found,), "compared", implied=True)
+            self.frame.nouns.append(position)
+            self.frame.compared.append(Compared("=", bare.value, left=position, at=bare.start))
+            self.bare = None
 
     def _unit(self, quantity: Quantity) -> str:
         """Return the unit behind a number."""

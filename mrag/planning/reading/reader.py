@@ -267,6 +267,8 @@ class FrameReader(NameReader):
             self.frame.superlative.direction = cue.value
         if self.bare is not None:
             rank = int(self.bare.value)
+            if self.bare.ordinal and self.last is not None and self.last.start >= self.bare.end:
+                self.frame.unsupported = True  # "first author the most often": it is no rank
             if self.bare.ordinal:
                 self.frame.superlative.offset, self.frame.superlative.n = rank - 1, self.rows
             else:

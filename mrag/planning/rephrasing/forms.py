@@ -66,8 +66,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"What is the ratio of the \g<n>\g<n2> of \g<y> to the \g<n>\g<n2> of \g<x>\g<x2>?",
         ),
         (
-            r"^(?:give me|give|show me|show|list|name|find|who (?:are|were)|which (?:are|were)|what (?:are"
-            r"|were)|tell me"
+            r"^(?:give me|give|show me|show|list|name|find|(?:who|which|what) (?:are|were)|tell me"
             r"|return|get|display) (?:the )?(?:top )?(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d+) "
             r"(?P<x>[\w-]+(?: [\w-]+)?) (?:who|that|which) (?:have |has |had )?"
             r"(?P<r>[\w-]+ the (?:most|least|fewest|highest|lowest|greatest|smallest|largest)\b.*)",
@@ -118,6 +117,11 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
         (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
+        (
+            r"^\W*(?:apart from|besides|except for|except|other than|not counting) (?P<x>[^,?]+), "
+            r"(?:who|whom) (?:else )?(?P<q>[^?]+?)(?=\W*$)",
+            r"Who \g<q> apart from \g<x>",
+        ),
         (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
         (r"\bmost recently(?=\W*$)", "last"),
         (
@@ -142,6 +146,11 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "have ",
         ),
         (r"\bworst[- ]rated\b", "lowest-rated"),
+        (
+            r"\b(?:ongoing|going on|under way|underway|in (?:progress|operation|force|effect))"
+            r"(?= (?:in|on|at|during) (?:[a-z]+ )?\d)",
+            "running",
+        ),
         (
             r"\b(?:(?:is|are) (?:still |currently )?(?:going on|ongoing|in progress|under way|underway)"
             r"|(?:is|are) still (?:running|outstanding|unfinished))\b",
@@ -244,10 +253,8 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 """Words that others can be put in the place of, wherever they stand."""
 _YEAR_BEHIND: Final = re.compile(
     rf"^(?i:{_NOT_ASKING})(?P<a>(?:(?!\bthe\b)[^?])*\b(?!(?:in|since|before|after|until|till|by|to|and|or"
-    rf"|than"
-    r"|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early|late"
-    r"|around"
-    r"|for|season|version|model|edition|room)\b)[a-z]{3,}) (?P<y>(?:19|20)\d\d)\W*$"
+    r"|than|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early"
+    r"|late|around|for|season|version|model|edition|room)\b)[a-z]{3,}) (?P<y>(?:19|20)\d\d)\W*$"
 )
 """Key words with a year behind them: "cancelled concerts 2022"."""
 _MUCH: Final = re.compile(
@@ -271,11 +278,8 @@ _MEASURED: Final = re.compile(
 
 def _with_measure(match: re.Match[str]) -> str:
     noun = DIMENSIONS[match["a"].lower()][1].split()[0]
-    verb = (
-        "with"
-        if match["of"] or not match["be"]
-        else {"is": "has", "was": "has"}.get(match["be"].lower(), "have")
-    )
+    verb = "has" if (match["be"] or "").lower() in ("is", "was") else "have"
+    verb = "with" if match["of"] or not match["be"] else verb
     compared = "between" if match["m"] else match["c"] or "of"
     numbers = f"{match['n']} and {match['m']}" if match["m"] else match["n"]
     return f"{verb} a {noun} {compared} {numbers}{match['u'] or ''}"
@@ -326,10 +330,9 @@ def rephrased(text: str) -> str:
         >>> rephrased("Which rivers are long?")
         'Which rivers are long?'
     """
-    text = _TECHNICAL.sub("", text)
+    text = neither(_TECHNICAL.sub("", text))
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
-    text = neither(text)
     if not _YES_OR_NO.match(text):
         text = _MEASURED.sub(_with_measure, text)
     text = _YEAR_BEHIND.sub(r"\g<a> in \g<y>", text)

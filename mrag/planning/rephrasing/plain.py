@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 from mrag.planning.lexical.phrasal import as_one_word
 from mrag.planning.rephrasing.anybody import with_people, without_house
+from mrag.planning.rephrasing.beside import with_their_own
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import rephrased
 from mrag.planning.rephrasing.idioms import with_single_verbs
 from mrag.planning.rephrasing.known import as_known
 from mrag.planning.rephrasing.ranges import with_both_ends
+from mrag.planning.rephrasing.ranked import ranked
 from mrag.planning.rephrasing.unnamed import with_average_named
 from mrag.planning.schema import Schema
 
@@ -27,6 +29,6 @@ def in_plain_words(text: str, schema: Schema, own: Mapping[tuple[str, str], str]
         >>> in_plain_words("hey, which clubs were set up between 10 and 20 May 1949?", Schema({}, {}, ()), {})
         'which clubs were founded between 10 May 1949 and 20 May 1949?'
     """
-    text = with_both_ends(with_single_verbs(rephrased(plainly(text)), own))
+    text = with_both_ends(with_single_verbs(rephrased(with_their_own(ranked(plainly(text)))), own))
     text = with_average_named(as_one_word(text, own), schema)
     return as_known(without_house(with_people(text, schema), schema), schema)
