@@ -198,3 +198,7 @@ def test_who_is_somebody_that_a_record_leads_to(
 )
 def test_what_more_than_one_thing_has_is_not_the_things(studio: KnowledgeGraph, question: str) -> None:
     assert _rows(studio, question) == [("yoga",)]
+
+
+def test_a_relation_that_is_walked_twice_is_not_walked_once(studio: KnowledgeGraph) -> None:
+    assert not compute(studio, "Who is the trainer of Ida Brandt's trainer?").sure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -162,9 +163,14 @@ def leads_to_things(mention: NameMention, schema: Schema) -> bool:
     return info is not None and info.kind == "entity" and plain
 
 
+_SAID_TWICE = re.compile(r"(?i)\b(?P<n>[a-z]{3,}) of (?:the )?[^,]+?(?:['’]s|s['’]) (?P=n)\b")
+"""A relation that is walked twice, "the boss of Ada's boss", which one step does not answer."""
+
+
 def unreadable(way: Segmentation, question: QuestionText, schema: Schema) -> bool:
     """Return whether a question names two names of a kind for one, or measures what is but a text."""
-    return both_of_a_kind(way, question) or _measures_a_text(way, question, schema)
+    twice = _SAID_TWICE.search(question.text) is not None
+    return twice or both_of_a_kind(way, question) or _measures_a_text(way, question, schema)
 
 
 def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) -> bool:

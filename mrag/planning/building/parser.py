@@ -159,7 +159,18 @@ class Parser(Mentioning):
         elif any(not draft.ignored for draft, _, _ in nested):
             # What is said in a clause of its own is said of the thing before it.
             flat = [(replace(d, guesses=d.guesses + 1), cost) for d, cost in flat]
-        return flat + [(draft, cost) for draft, cost, _ in nested]
+        each = self._each_of_both(question, mentions, given) if depth else []
+        return flat + [(draft, cost) for draft, cost, _ in nested] + each
+
+    def _each_of_both(
+        self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate]
+    ) -> list[tuple[Draft, float]]:
+        """Return drafts of a question for what both of two names are said of, each in a way of its own."""
+        for two in both_named(question, mentions):
+            sides = ([d for d in self._best(t, given)[:2] if not d.ignored] for t in two)
+            if found := [d for a, b in product(*sides) if (d := beside(a, b)) is not None]:
+                return [(draft, 0.0) for draft in found[:2]]
+        return []
 
     def _named_numbers(
         self, text: str, given: Mapping[str, Candidate]
@@ -205,10 +216,6 @@ class Parser(Mentioning):
         if (times := both_times(question.text)) is not None:
             sides = ([d for d in best(t)[:1] if not d.ignored] for t in times)
             return [(d, 0.0) for a, b in product(*sides) if (d := beside(a, b)) is not None]
-        for two in both_named(question, mentions):
-            sides = ([d for d in best(t)[:2] if not d.ignored] for t in two)
-            if found := [d for a, b in product(*sides) if (d := beside(a, b)) is not None]:
-                return [(draft, 0.0) for draft in found[:2]]
         if (apart_from := but_not(question, mentions)) is not None:
             return self._denied(apart_from, given) or None
         if (same := identity(question, mentions)) is not None:
