@@ -119,7 +119,7 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
         (
             r"^\W*(?:apart from|besides|except for|except|other than|not counting) (?P<x>[^,?]+), "
-            r"(?:who|whom) (?:else )?(?P<q>[^?]+?)(?=\W*$)",
+            r"(?:who|whom) (?:else )?(?P<q>(?!can |could |may )[^?]+?)(?=\W*$)",
             r"Who \g<q> apart from \g<x>",
         ),
         (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
