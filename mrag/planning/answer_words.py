@@ -12,7 +12,7 @@ from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.algebra.vocabulary import unit_of_days
 from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
-from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unknown
+from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.run import PlanResult
 from mrag.planning.value_words import Name
 from mrag.planning.wording import part_to_words, to_words, value_to_words
@@ -117,6 +117,10 @@ def values_in_words(plan: Plan, found: PlanResult, name: Name) -> str:
     called, subjects = list[str](), list[str]()
     for column in plan.columns:
         own = tuple(p for p in plan.where.patterns if p.object == column.value)
+        inner = next((p for p in plan.where.plans if p.columns[0].name == column.name), None)
+        if inner is not None:
+            called.append(f"the {value_to_words(plan, Scalar(inner), name)[0]}")
+            continue
         called.append(to_words(Plan(Block(own) if own else plan.where, (column,)), name))
         subjects += [name(p.subject) for p in own if isinstance(p.subject, URIRef)]
     again = called[1]

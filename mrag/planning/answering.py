@@ -282,6 +282,8 @@ def _answer(
     else:
         context, support = _proved(kg, reading.plan, result.rows, ends)
         both = values_compared(kg, reading.plan, schema_of(kg), ends)
+        if both is not None and not context.lines:
+            context, support = _proved(kg, both[0], both[1].rows, ends)
         told = untrusted.one_line(values_in_words(*both, namer(kg, display))) if both is not None else ""
         said = sentences(reading, result, rows, support, told)
     runners_up, last = next_rows(display, reading, result)

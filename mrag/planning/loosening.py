@@ -10,6 +10,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.algebra.rewriting import renamed
 from mrag.planning.algebra.roles import PlanRoles, plain
 from mrag.planning.algebra.scopes import aggregates, check, merged, sides
 from mrag.planning.plan import (
@@ -23,6 +24,7 @@ from mrag.planning.plan import (
     Order,
     Pattern,
     Plan,
+    Scalar,
     Unknown,
     parts,
 )
@@ -266,6 +268,13 @@ def _compared(
 ) -> tuple[Plan, PlanResult] | None:
     """Return the two values of named things, or the two numbers, that a question for yes or no compares."""
     both = (part.left, part.right)
+    if isinstance(part.left, Scalar) and isinstance(part.right, Scalar) and loose.yes_or_no:
+        of = (part.left.plan, part.right.plan)
+        rows = tuple(renamed(p, {p.columns[0].name: f"side_{n}"}) for n, p in enumerate(of))
+        columns = tuple(Column(Unknown(p.columns[0].name), p.columns[0].name) for p in rows)
+        plan = replace(loose, where=replace(loose.where, plans=(*loose.where.plans, *rows)), columns=columns)
+        found = _run(kg, plan, schema, ends)
+        return (plan, found) if found is not None and len(found.rows) == 1 else None
     bound = [PlanRoles(loose).binding(v) for side in both if isinstance(v := plain(side), Unknown)]
     named = [p for p in bound if p is not None and isinstance(p.subject, URIRef)]
     counts = [side for side in both if isinstance(side, Aggregate) and not side.where.empty]

@@ -17,6 +17,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cell, Cells
 from mrag.planning.algebra.joins import solutions_of
 from mrag.planning.algebra.scopes import reached
+from mrag.planning.evidence.groups import with_groups
 from mrag.planning.evidence.lines import MOST, lines_of
 from mrag.planning.evidence.witnesses import blocks_of_rows, kinds_named, patterns_of, triple_of, witnesses
 from mrag.planning.plan import Block, Column, Plan, Unknown
@@ -122,6 +123,8 @@ def proofs(
     if len(rows) > 1:
         with suppress(QueryTimeout):
             soon = replace(limits(), seconds=min(limits().seconds, _PATIENCE))
+            plan, rows = with_groups(kg, plan, rows, soon)
+            soon = replace(limits(), seconds=min(limits().seconds, _PATIENCE))
             together = _together(kg, plan, rows, most, soon)
     alone = dict[int, tuple[list[Triple], bool]]()
     seen = {triple for proof in together if proof is not None for triple in proof.triples}
@@ -189,6 +192,7 @@ def _evidence(
     kg: KnowledgeGraph, plan: Plan, row: Cells, most: int, limits: Limits
 ) -> tuple[dict[Triple, None], bool]:
     """Return the triples that a row rests on, and whether there are more."""
+    plan, (row,) = with_groups(kg, plan, [row], limits)
     found: dict[Triple, None] = {}
     blocks = list(witnesses(plan, row))
     truncated = False

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from rdflib import RDF, Literal, URIRef
 
 from mrag.planning import plan as pl
 from mrag.planning.algebra.roles import PlanRoles
-from mrag.planning.algebra.vocabulary import FOLDS, OPERATIONS, PARTS, POSITIONS, RELATIONS, unit_of_days
+from mrag.planning.algebra.vocabulary import (
+    FOLDS,
+    OPERATIONS,
+    ORDINALS,
+    PARTS,
+    POSITIONS,
+    RELATIONS,
+    unit_of_days,
+)  # fmt: skip
 from mrag.rdf.terms import Term
 from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, is_participle, join, plural, relation
@@ -37,6 +44,10 @@ def _calendar(condition: pl.Comparison) -> str:
     if not isinstance(at, int) or not 1 <= at <= len(names):
         return ""
     return f"{'on a' if part.part == 'weekday' else 'in'} {names[at - 1]}"
+
+
+def _of(which: str) -> str:
+    return "" if which == "which" else f" of {which}"
 
 
 _NAMED = (pl.Unknown, pl.Number)
@@ -78,7 +89,7 @@ class ValueWords:
         """Return that something is related to another thing, by a noun or by a verb."""
         said = self._verb(pattern)
         if not said:
-            return self._owned(which, f"{self._predicate(pattern)}{self._of(which)} is {other}")
+            return self._owned(which, f"{self._predicate(pattern)}{_of(which)} is {other}")
         return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
 
     def _verb(self, pattern: pl.Pattern) -> str:
@@ -129,13 +140,9 @@ class ValueWords:
         """Return what is said of a property of the main thing, or of another that its name was put behind."""
         return f"{'whose' if which == 'which' else 'the'} {said}"
 
-    @staticmethod
-    def _of(which: str) -> str:
-        return "" if which == "which" else f" of {which}"
-
     def _bound(self, condition: pl.Condition, pattern: pl.Pattern, which: str) -> tuple[str, str]:
         """Return what is bounded, a property or a part of its dates, and by what."""
-        named = self._predicate(pattern) + self._of(which)
+        named = self._predicate(pattern) + _of(which)
         value = condition.value if isinstance(condition, pl.Contains) else condition.left
         if isinstance(condition, pl.Comparison) and (day := _calendar(condition)):
             return named, f"is {'' if condition.relation == '=' else 'not '}{day}"
@@ -240,16 +247,21 @@ class ValueWords:
             return self._predicate(pattern) if pattern is not None else self._kind(value)
         return f"of {self.value(value)}"
 
+    def _shown(self, value: pl.Expression) -> str:
+        """Return a value that is listed, and whether there may be none."""
+        return self.value(value) + (" if there is one" if self._roles.is_optional(value) else "")
+
     def _unknown(self, unknown: pl.Unknown) -> str:
-        pattern = self._roles.binding(unknown)
+        pattern, which = self._roles.binding(unknown), ORDINALS[min(self._roles.number(unknown), 4)]
         if unknown == self._roles.subject or pattern is None or self._roles.type(unknown) is not None:
-            return f"the {self._kind(unknown)}"
+            return f"the {which}{self._kind(unknown)}"
         shown = [c.value for c in self._plan.columns]
         if self._verb(pattern):
-            return self._said_of(pattern)
+            said = self._said_of(pattern)
+            return said.replace("what ", f"the {which}thing that ", 1) if which else said
         if pattern.subject == self._roles.subject and pattern.subject in shown:
-            return f"its {self._predicate(pattern)}"
-        return f"the {self._said_of(pattern)}"
+            return f"its {which}{self._predicate(pattern)}"
+        return f"the {which}{self._said_of(pattern)}"
 
     def _said_of(self, pattern: pl.Pattern) -> str:
         """Return the value of a property by what it belongs to: `director of the film`."""
@@ -287,6 +299,11 @@ class ValueWords:
         kinds = {kind(p) for p in self._roles.said_of(unknown)} if kind is not None else set()
         return self._name(kinds.pop()) if len(kinds) == 1 and None not in kinds else "thing"
 
+    def _is_any(self, unknown: pl.Unknown) -> bool:
+        """Return whether an unknown is any thing of its class: nothing else is said of it."""
+        few = self._roles.mentions(unknown) < 3 and not self._roles.is_shown(unknown)
+        return few and self._roles.type(unknown) is not None
+
     def _predicate(self, pattern: pl.Pattern) -> str:
         p = pattern.predicate
         if not isinstance(p, URIRef):
@@ -297,53 +314,3 @@ class ValueWords:
             first.lower() == "is" and PREPOSITIONS.isdisjoint(rest.lower().split())
         )
         return rest if plain and rest else name
-
-
-def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]]:
-    """Name groups where words speak of them.
-
-    Args:
-        found: The words.
-        keys: What is grouped by.
-        each: What stands in place of "the" before it.
-
-    Returns:
-        The words, and the groups that they do not speak of.
-
-    Example:
-        >>> by_group("the number of vendors based in the country", ["country", "year"], "each")
-        ('the number of vendors based in each country', ['year'])
-    """
-    left = []
-    for key in keys:
-        named = re.compile(rf"\bthe {re.escape(key)}(?=$|,| and )")
-        if len(named.findall(found)) == 1:
-            found = f"{each} {key}".join(named.split(found))
-        else:
-            left.append(key)
-    return found, left
-
-
-def of_each_group(plan: pl.Plan) -> tuple[pl.Plan, str]:
-    """Return the plan that a plan takes the extreme of each group of, and words for that; else the plan.
-
-    Args:
-        plan: The plan.
-    """
-    told, extreme = plan.where.plans if len(plan.where.plans) == 2 else (plan, plan)
-    folds = [c.value for c in extreme.columns if isinstance(c.value, pl.Aggregate)]
-    if extreme.where != pl.Block(plans=(told,)) or len(folds) != 1 or folds[0].value is None:
-        return plan, ""
-    number = next((u.name for u in pl.parts(folds[0].value) if isinstance(u, pl.Unknown)), "")
-    value = next((c.value for c in told.columns if c.name == number), None)
-    counted = value.of if isinstance(value, pl.Aggregate) and value.function == "count" else ()
-    parts = [u for u in pl.parts(value) if isinstance(u, pl.Unknown)] if value is not None else []
-    called = next((u.name for u in (*counted, *parts)), number)
-    said = re.sub(r"(_|\b)\d+$", "", called).replace("_", " ").strip()
-    group = extreme.columns[0].name.replace("_", " ")
-    if isinstance(value, pl.Aggregate) and value.function == "count":
-        said = plural(said)
-        most = "most" if folds[0].function == "maximum" else "fewest"
-    else:
-        most = "greatest" if folds[0].function == "maximum" else "least"
-    return told, f", but of each {group} only that with the {most} {said}"

@@ -10,7 +10,8 @@ from rdflib import RDF, URIRef
 from mrag.planning import plan as pl
 from mrag.planning.algebra.roles import plain
 from mrag.planning.algebra.scopes import aggregates, sides
-from mrag.planning.value_words import Name, ValueWords, by_group, of_each_group
+from mrag.planning.value_words import Name, ValueWords
+from mrag.planning.words.joining import all_of, by_group, of_each_group
 from mrag.rdf.terms import Term
 from mrag.text.grammar import article, join
 
@@ -101,16 +102,17 @@ class _Words(ValueWords):
         told = (p for p in plan.where.patterns if isinstance(p.subject, URIRef))
         self._said |= {p for p in told if p.object in shown - typed}
         self._said |= self._roles.compared() if plan.yes_or_no else set()
-        if main is not None and not typed and main in shown and not plan.grouped:
+        folded = [c.value for c in plan.columns if aggregates(c.value)]
+        if main is not None and not typed and main in shown and not folded:
             self._said |= {p for p in (self._roles.binding(main),) if p is not None}
         self._tell_members()
+        having = join([self.condition(c) for c in plan.having])
         if plan.yes_or_no:
             one = f"there is {article(self._kind(main))} " if main is not None else ""
-            return f"whether {self._having() if plan.having else one + self._where('')}".rstrip()
-        folded = [c.value for c in plan.columns if aggregates(c.value)]
+            return f"whether {having if plan.having else one + self._where('')}".rstrip()
         listed = [c.value for c in plan.columns if not aggregates(c.value)]
         if folded:
-            found = join([self._folded(v) for v in folded])
+            found = join([self.value(v) + self._where(" ") for v in folded])
             keys = [self._key(v) for v in (*listed, *(u for u in plan.group_by if u not in listed))]
             found, groups = by_group(found, keys, "each")
             found += f", for each {join(groups)}" if groups else ""
@@ -118,7 +120,7 @@ class _Words(ValueWords):
             found = self._rows(listed)
         if plan.having:
             bare = self._roles.subject in listed and not self._where("")
-            found += f"{'' if bare else ','} where {self._having()}"
+            found += f"{'' if bare else ','} where {having}"
         return found + self._shape()
 
     def single(self) -> str:
@@ -146,18 +148,20 @@ class _Words(ValueWords):
 
     def called(self, value: pl.Expression) -> tuple[str, bool]:
         """Return what a value is called, and whether it is a date or a year."""
-        if aggregates(value):
-            return self.value(value).removeprefix("the "), False
+        if aggregates(value) or isinstance(value, pl.Scalar):
+            said = self.value(value)
+            said = said[1:-1] if said[:1] == "(" and isinstance(value, pl.Scalar) else said
+            return said.removeprefix("the "), False
         return self._bare(plain(value)), self._is_time(value)
 
     def _rows(self, listed: Sequence[pl.Expression]) -> str:
         """Return what is listed; the thing that all is about first."""
         main = self._roles.subject
         if main is None:
-            return join([self.value(v) for v in listed]) + self._where(" where ")
+            return join([self._shown(v) for v in listed]) + self._where(" where ")
         if main not in listed:
-            return f"{join([self.value(v) for v in listed])}{self._where(' ')}"
-        others = [self.value(v) for v in listed if v != main]
+            return f"{join([self._shown(v) for v in listed])}{self._where(' ')}"
+        others = [self._shown(v) for v in listed if v != main]
         shown = f" and {join(others)}" if others else ""
         pattern = self._roles.binding(main)
         if (
@@ -186,9 +190,6 @@ class _Words(ValueWords):
                 )
                 self._said.add(mine[0])
 
-    def _folded(self, value: pl.Expression) -> str:
-        return self.value(value) + self._where(" ")
-
     def _key(self, value: pl.Expression) -> str:
         """Return what is grouped by, without an article."""
         if isinstance(value, pl.Unknown):
@@ -198,9 +199,6 @@ class _Words(ValueWords):
                 return self._kind(value)
             return self._said_of(pattern)
         return self.value(value).removeprefix("the ")
-
-    def _having(self) -> str:
-        return join([self.condition(c) for c in self._plan.having])
 
     def _shape(self) -> str:
         plan, found = self._plan, ""
@@ -238,7 +236,8 @@ class _Words(ValueWords):
                 (own if main in (p.subject, p.object) else others).append(self._pattern(p, block, main))
             elif several:
                 own.append(several)
-        others += [self.condition(c) for c in block.conditions if not self._is_said(c, block, main)]
+        for said in (self.condition(c) for c in block.conditions if not self._is_said(c, block, main)):
+            (own if said.startswith("other than ") else others).append(said)
         for branches in block.either:
             own.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
         for inner in block.without:
@@ -247,7 +246,7 @@ class _Words(ValueWords):
         for optional in block.optional:
             said = self._block(optional, main)
             others.append(said and f"if there is one, {said}")
-        said, rest = (" and ".join(f for f in found if f) for found in (own, others))
+        said, rest = (all_of([f for f in found if f]) for found in (own, others))
         if not rest or main is None:
             return " and ".join(f for f in (said, rest) if f)
         return f"{said}, where {rest}" if said else f"where {rest}"
@@ -275,8 +274,9 @@ class _Words(ValueWords):
             return kind
         if (described := self._none_such(block, main)) is not None:
             return described
+        said = self._block(block, main)
         few = block.patterns or block.either
-        return f"{'but none' if few else 'and not where'} {self._block(block, main)}"
+        return f"but none {said}" if few else f"and not where {said.removeprefix('where ')}"
 
     def _none_such(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
         """Return that there is nothing described that is related to the main thing: "without any visit …"."""
@@ -329,15 +329,12 @@ class _Words(ValueWords):
         if self._roles.mentions(o) <= 1 and not (self._roles.is_shown(o) or self._roles.is_joined(o)):
             if self._verb(pattern):
                 return self._related(pattern, which, "something")
-            return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
+            said = self._predicate(pattern)
+            said = f"another {said}" if self._roles.number(o) else article(said)
+            return f"{'with' if s == main else which + ' has'} {said}"
         if self._named_by(o, pattern) and not self._verb(pattern):
             return ""  # where it is spoken of, it is "the price of the lamp"
         return self._related(pattern, which, self._object(o, pattern))
-
-    def _is_any(self, unknown: pl.Unknown) -> bool:
-        """Return whether an unknown is any thing of its class: nothing else is said of it."""
-        few = self._roles.mentions(unknown) < 3 and not self._roles.is_shown(unknown)
-        return few and self._roles.type(unknown) is not None
 
     def _is_said(self, condition: pl.Condition, block: pl.Block, main: pl.Unknown | None) -> bool:
         """Return whether a condition is said with the pattern that binds its unknown."""

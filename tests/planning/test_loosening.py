@@ -7,14 +7,27 @@ import time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rdflib import Literal, URIRef
+from rdflib import RDF, Literal, URIRef
 
 import mrag
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import answered as replayed
 from mrag.planning.answering import compute
+from mrag.planning.following.merging import LastAnswer
 from mrag.planning.loosening import why_nothing
-from mrag.planning.plan import Block, Column, Comparison, Number, Pattern, Plan, Unknown
+from mrag.planning.plan import (
+    Aggregate,
+    Block,
+    Column,
+    Comparison,
+    Number,
+    Pattern,
+    Plan,
+    Relation,
+    Scalar,
+    Unknown,
+)
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
@@ -115,6 +128,23 @@ def test_numbers_that_compare_otherwise_are_told(demo: KnowledgeGraph) -> None:
     # A comparison that is not read is not left out.
     unread = compute(demo, "Is it certain that Ontotext has more products than Stardog Union?")
     assert unread.answer is None
+
+
+def test_two_numbers_that_are_found_apart_are_told_like_those_of_one_block(demo: KnowledgeGraph) -> None:
+    made, kinds = Unknown("made"), {c.split("#")[-1]: URIRef(c) for c in schema_of(demo).classes}
+    stores, graphs = (
+        Scalar(
+            Plan(Block((Pattern(made, RDF.type, kinds[k]),)), (Column(Aggregate("count", of=(made,)), "n"),))
+        )
+        for k in ("TripleStore", "GraphDatabase")
+    )
+    told = "the number of triple stores is 11, and the number of graph databases is 17."
+    relations: tuple[tuple[str, Relation], ...] = (("Yes", "<"), ("No", ">"))
+    for answer, relation in relations:
+        plan = Plan(Block(conditions=(Comparison(stores, relation, graphs),)))
+        found = replayed(demo, "Are there fewer?", LastAnswer(plan, ()))
+        assert said(found) == f"{answer}: {told}"
+        assert {c.triple.o for c in found.citations} == {kinds["TripleStore"], kinds["GraphDatabase"]}
 
 
 @pytest.mark.parametrize(

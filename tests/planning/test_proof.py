@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from rdflib import URIRef
+from rdflib import Literal, URIRef
 
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.evidence.witnesses import blocks_of_rows
 from mrag.planning.interpreter import evaluate
-from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Relation, Unknown
+from mrag.planning.plan import Aggregate, Block, Column, Comparison, Number, Pattern, Plan, Relation, Unknown
 from mrag.planning.proof import proofs, prove
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
+from mrag.stores.oxigraph import OxigraphStore
 from tests.planning.graphs import GRAPHS, KNOWS, NAME, SIZE, THINGS, WHEN
 from tests.planning.stores import graphs, value
 from tests.planning.strategies import plans
@@ -52,8 +53,8 @@ def test_a_plan_gives_a_row_again_over_its_proof(embedded: dict[str, KnowledgeGr
         assert set(proof.triples) <= GRAPHS[name]
         if plan.yes_or_no and not result.holds:
             assert not proof.triples or plan.grouped
-        # What is compared with a value over everything, or grouped by what is not shown, rests on more.
-        if proof.truncated or not result.holds or "Scalar(" in repr(plan) or plan.group_by:
+        # What is compared with a value over everything rests on more.
+        if proof.truncated or not result.holds or "Scalar(" in repr(plan):
             return
         inner = tuple(replace(p, order=(), limit=None) for p in plan.where.plans)
         where = replace(plan.where, plans=inner)
@@ -166,3 +167,94 @@ def test_a_list_is_proved_by_a_few_queries(
     monkeypatch.setattr(kg.store, "bounded", counted)
     assert len(list(proofs(kg, plan, rows, most=5, ends=time.monotonic() + 60))) == len(rows) > 5
     assert len(asked) == 1
+
+
+_OWNED = st.dictionaries(
+    st.integers(0, 5),  # an owner, to a name and the sizes of the dogs
+    st.tuples(st.sampled_from(("Lee", "Kim")), st.lists(st.integers(1, 3), min_size=1, max_size=4)),
+    min_size=2,
+)
+DOG, OWNER, CALLED, HOW_LARGE = map(Unknown, ("dog", "owner", "called", "size"))
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(_OWNED, st.sampled_from(("count", "sum", "maximum", "both", "none")), st.booleans(), st.booleans())
+def test_groups_that_look_alike_are_not_given_the_evidence_of_each_other(
+    owned: dict[int, tuple[str, list[int]]], shown: str, named: bool, bounded: bool
+) -> None:
+    """A row rests on the dogs of one owner of that name, who has so many, not on those of another."""
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        for owner, (name, sizes) in owned.items():
+            who = URIRef(f"urn:owner{owner}")
+            kg.insert([Triple(who, URIRef("urn:name"), Literal(name))])
+            for number, size in enumerate(sizes):
+                dog = URIRef(f"urn:dog{owner}{number}")
+                kg.insert(
+                    [Triple(dog, URIRef("urn:owner"), who), Triple(dog, URIRef("urn:size"), Literal(size))]
+                )
+        folds = {
+            "count": Aggregate("count", of=(DOG,)),
+            "sum": Aggregate("sum", Number(HOW_LARGE), (DOG,)),
+            "maximum": Aggregate("maximum", Number(HOW_LARGE)),
+        }
+        kept = [folds[f] for f in (("count", "sum") if shown == "both" else (shown,)) if f in folds]
+        columns = [Column(CALLED, "called")] if named or not kept else []
+        plan = Plan(
+            Block(
+                (
+                    Pattern(DOG, URIRef("urn:owner"), OWNER),
+                    Pattern(DOG, URIRef("urn:size"), HOW_LARGE),
+                    Pattern(OWNER, URIRef("urn:name"), CALLED),
+                )
+            ),
+            (*columns, *(Column(fold, f"fold_{n}") for n, fold in enumerate(kept))),
+            (OWNER,),
+            (Comparison(folds["count"], ">", Literal(1)),) if bounded else (),
+        )
+        rows = run(kg, plan).rows
+        every = proofs(kg, plan, rows, most=100, ends=time.monotonic() + 60)
+        for row, proof in zip(rows, every, strict=True):
+            assert proof == prove(kg, plan, row, most=100)
+            assert not proof.truncated
+            (whose,) = {str(t.o).removeprefix("urn:owner") for t in proof.triples if str(t.p) == "urn:owner"}
+            its_name, sizes = owned[int(whose)]
+            told: dict[str, list[int]] = {
+                "count": [len(sizes)],
+                "sum": [sum(sizes)],
+                "maximum": [max(sizes)],
+                "none": [],
+            }
+            told["both"] = [*told["count"], *told["sum"]]
+            assert [str(cell) for cell in row] == [*([its_name] if columns else []), *map(str, told[shown])]
+            assert not bounded or len(sizes) > 1
+            all_cited = shown in ("count", "sum", "both") or bounded
+            dogs = {str(t.s) for t in proof.triples if str(t.p) == "urn:owner"}
+            assert len(dogs) == (len(sizes) if all_cited else 1)
+
+
+def test_a_yes_of_groups_rests_on_one_that_has_what_is_asked_for() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        owners = ("ann", "bob", "bob", "bob", "cy")
+        kg.insert(
+            Triple(URIRef(f"urn:dog{n}"), URIRef("urn:owner"), URIRef(f"urn:{o}"))
+            for n, o in enumerate(owners)
+        )
+        block = Block((Pattern(DOG, URIRef("urn:owner"), OWNER),))
+        plan = Plan(block, (), (OWNER,), (Comparison(Aggregate("count", of=(DOG,)), ">", Literal(2)),))
+        assert {str(t.o) for t in prove(kg, plan).triples} == {"urn:bob"}
+        none = replace(plan, having=(Comparison(Aggregate("count", of=(DOG,)), ">", Literal(3)),))
+        assert not run(kg, none).holds
+
+
+def test_a_row_without_what_is_folded_rests_on_the_group_itself() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert([Triple(URIRef("urn:dog"), URIRef("urn:owner"), URIRef("urn:ann"))])
+        large = Block((Pattern(DOG, URIRef("urn:size"), HOW_LARGE),))
+        folds = (Aggregate("count", of=(DOG,), where=large), Aggregate("maximum", HOW_LARGE, where=large))
+        for fold in folds:
+            plan = Plan(
+                Block((Pattern(DOG, URIRef("urn:owner"), OWNER),)),
+                (Column(OWNER, "owner"), Column(fold, "fold")),
+            )
+            (row,) = run(kg, plan).rows
+            assert [t.s for t in prove(kg, plan, row).triples] == [URIRef("urn:dog")]

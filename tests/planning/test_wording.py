@@ -160,7 +160,66 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("plan", "words"), CASES)
+A, B_ = Unknown("a"), Unknown("b")
+DOG, RED = Pattern(X, RDF.type, u("dog")), colour("red")
+TWO = (Pattern(X, u("author"), A), Pattern(X, u("author"), B_))
+DIFFERENT = (Comparison(A, "!=", B_),)
+LINES = (Pattern(X, RDF.type, u("line")), Pattern(X, u("operator"), A), Pattern(A, u("seat"), u("Rome")))
+
+TOLD_APART = [
+    (
+        Plan(B(TWO, DIFFERENT)),
+        "whether there is a thing with an author and with another author, where the author of the thing "
+        "is not the other author of the thing",
+    ),
+    (
+        Plan(B((*TWO, Pattern(X, u("author"), Y)), DIFFERENT), (C(X, "x"), C(A, "a"), C(Y, "y"))),
+        "each thing with another author, where its author is not its other author and its author and its "
+        "third author",
+    ),
+    (
+        Plan(
+            B(
+                (
+                    *(Pattern(who, RDF.type, u("person")) for who in (A, B_)),
+                    Pattern(A, u("age"), X),
+                    Pattern(B_, u("age"), Y),
+                ),
+                (Comparison(X, "<", Y),),
+            ),
+            (C(A, "a"),),
+        ),
+        "each person with an age, where the other person has an age and its age is less than the age of "
+        "the other person",
+    ),
+    (
+        Plan(
+            B((DOG, RED), without=(B((Pattern(A, u("town"), u("Rome")), Pattern(A, u("likes"), X))),)),
+            (C(X, "x"),),
+        ),
+        "each dog whose colour is red and without any thing that likes it and whose town is Rome",
+    ),
+    (
+        Plan(B((DOG, RED), without=(B((Pattern(A, u("town"), u("Rome")),)),)), (C(X, "x"),)),
+        "each dog whose colour is red, but none where the town of the thing is Rome",
+    ),
+    (
+        Plan(B((DOG, RED), without=(B(conditions=(Comparison(X, "=", u("Rex")),)),)), (C(X, "x"),)),
+        "each dog whose colour is red and not where the dog is Rex",
+    ),
+    (
+        Plan(B((DOG,), optional=(B((Pattern(X, u("breed"), A),)),)), (C(X, "x"), C(A, "a"))),
+        "each dog and its breed if there is one",
+    ),
+    (
+        Plan(B(LINES), (C(A, "a"),), having=(Comparison(COUNT, ">", Literal(1)),)),
+        "each operator of the line whose seat is Rome, where the number of lines is more than 1",
+    ),
+    (Plan(B(LINES), (C(A, "a"),), (A,)), "each operator of the line whose seat is Rome"),
+]
+
+
+@pytest.mark.parametrize(("plan", "words"), [*CASES, *TOLD_APART])
 def test_plans_in_words(plan: Plan, words: str) -> None:
     assert to_words(plan, name) == words
 

@@ -24,6 +24,7 @@ class PlanRoles:
         values = [*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h))]
         self._blocks = [plan.where, *(a.where for v in values for a in aggregates(v))]
         self._patterns = [p for b in self._blocks for p in b.patterns]
+        self._optional = [p for b in plan.where.optional for p in b.patterns]
         self.subject = self._main()
 
     def _main(self) -> pl.Unknown | None:
@@ -64,7 +65,28 @@ class PlanRoles:
 
     def binding(self, unknown: pl.Unknown) -> pl.Pattern | None:
         """Return the pattern that an unknown is the value of."""
-        return next((p for p in self._patterns if p.object == unknown and p.predicate != RDF.type), None)
+        every = (*self._patterns, *self._optional)
+        return next((p for p in every if p.object == unknown and p.predicate != RDF.type), None)
+
+    def is_optional(self, value: pl.Expression) -> bool:
+        """Return whether a value is one of an unknown that only an optional block binds."""
+        optional = {p.object for p in self._optional} - {p.object for p in self._patterns}
+        return any(part in optional for part in pl.parts(value))
+
+    def number(self, unknown: pl.Unknown) -> int:
+        """Return how many others that are called like an unknown the plan speaks of before it."""
+
+        def called(u: pl.Unknown) -> object:
+            bound = self.binding(u)
+            if bound is not None:
+                return self.type(u) or (bound.subject, bound.predicate)
+            return self.type(u) or (u if self.is_joined(u) else frozenset(self.said_of(u)))
+
+        every = (place for p in (*self._patterns, *self._optional) for place in (p.subject, p.object))
+        first = (self.subject,) if self.subject is not None else ()
+        ordered = dict.fromkeys((*first, *(place for place in every if isinstance(place, pl.Unknown))))
+        alike = [u for u in ordered if called(u) == called(unknown)]
+        return alike.index(unknown) if unknown in alike else 0
 
     def is_free(self, place: pl.Place) -> bool:
         """Return whether nothing else is said of a value."""

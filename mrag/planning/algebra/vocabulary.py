@@ -37,3 +37,7 @@ def unit_of_days(value: Expression | None) -> str:
             return unit_of_days(inner)
         case _:
             return ""
+
+
+ORDINALS = ("", "other ", "third ", "fourth ", "further ")
+"""What stands before the name of a thing that is called like others."""

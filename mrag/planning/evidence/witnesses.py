@@ -59,12 +59,13 @@ def witnesses(plan: Plan, row: Cells) -> Iterator[tuple[Block, int | None]]:
         block = _fixed(merged(plan.where, aggregate.where), grouped)
         best = aggregate.function in ("minimum", "maximum") and aggregate.value in _direct(plan, aggregate)
         if best and cell is not None and aggregate.value is not None:
-            yield merged(block, Block(conditions=tuple(_equal(aggregate.value, cell)))), 1
+            that = Block(conditions=tuple(_equal(aggregate.value, cell)))
+            yield _fixed(merged(plan.where, aggregate.where, that), grouped), 1
         elif (block, None) not in seen:
             seen.add((block, None))
             yield block, None
-    if not folds:
-        yield _fixed(plan.where, grouped), 1
+    if not folds or (grouped and all(cell is None or str(cell) == "0" for _, cell in folds)):
+        yield _fixed(plan.where, grouped), 1  # that there is none of something shows no group
 
 
 def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int | None]]:
@@ -77,27 +78,62 @@ def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int |
     Returns:
         Blocks, with how many of their solutions each row needs; none where a row is not told by those alone.
     """
-    listed = [(at, c.value) for at, c in enumerate(plan.columns) if not aggregates(c.value)]
+    listed = [c.value for c in plan.columns if not aggregates(c.value)]
     folds = [a for c in plan.columns for a in aggregates(c.value)]
     folds += [a for h in plan.having for s in sides(h) for a in aggregates(s)]
-    sure = [(at, v) for at, v in listed if isinstance(v, Unknown) and v in bound(plan.where)]
-    # Engines look things up by their IRIs, but go through all values to compare them.
-    named = [
-        (at, v) for kind in (URIRef, Literal) for at, v in sure if all(type(r[at]) is kind for r in rows)
-    ]
-    at, key = named[0] if named else (0, None)
     best = any(a.function in ("minimum", "maximum") for a in folds)
-    if key is None or best or plan.where.plans or not all(isinstance(v, Unknown) for _, v in listed):
+    found = one_of_rows(plan, rows)
+    if found is None or best or plan.where.plans or not all(isinstance(v, Unknown) for v in listed):
         return []
-    terms = dict.fromkeys(row[at] for row in rows)
-    either = tuple(
-        Block(conditions=(Comparison(key, "=", t),)) for t in terms if isinstance(t, URIRef | Literal)
-    )
-    these = Block(either=(either,))
+    key, these = found
     if not folds:
         return [(_without_met(merged(plan.where, these), {key}), 1)]
     blocks = dict.fromkeys(merged(plan.where, a.where, these) for a in folds)
     return [(block, None) for block in blocks]
+
+
+def one_of_rows(plan: Plan, rows: Sequence[Cells]) -> tuple[Unknown, Block] | None:
+    """Return an unknown that all of several rows show, and the block that it is what one of them shows.
+
+    Args:
+        plan: The plan that was run.
+        rows: Rows, as it gave them.
+    """
+    columns = enumerate(plan.columns)
+    sure = [
+        (at, c.value) for at, c in columns if isinstance(c.value, Unknown) and c.value in bound(plan.where)
+    ]
+    # Engines look things up by their IRIs, but go through all values to compare them.
+    named = [
+        (at, v) for kind in (URIRef, Literal) for at, v in sure if all(type(r[at]) is kind for r in rows)
+    ]
+    if not named:
+        return None
+    at, key = named[0]
+    terms = dict.fromkeys(row[at] for row in rows)
+    either = tuple(
+        Block(conditions=(Comparison(key, "=", t),)) for t in terms if isinstance(t, URIRef | Literal)
+    )
+    return key, Block(either=(either,))
+
+
+def of_row(plan: Plan, row: Cells) -> Plan:
+    """Return a grouped plan for those groups alone that a row may be of, by the values that it shows.
+
+    Args:
+        plan: The plan that was run.
+        row: A row, as it gave it.
+    """
+    told, folded = list[Condition](), list[Condition]()
+    for column, cell in zip(plan.columns, row, strict=True):
+        if cell is None:
+            continue
+        if not aggregates(column.value):
+            told += _equal(column.value, cell)
+        elif kind_of(column.value) == "number":
+            folded += _near(column.value, cell)
+    where = merged(plan.where, Block(conditions=tuple(told)))
+    return replace(plan, where=where, having=(*plan.having, *folded))
 
 
 def _without_met(block: Block, told: Collection[Unknown]) -> Block:
@@ -129,6 +165,11 @@ def _equal(expression: Expression, cell: Term) -> list[Condition]:
     """Return the conditions that an expression has the value that is shown of it."""
     if kind_of(expression) != "number" or not unknowns(expression):
         return [Comparison(expression, "=", cell)] if isinstance(cell, Literal | URIRef) else []
+    return _near(expression, cell)
+
+
+def _near(expression: Expression, cell: Term) -> list[Condition]:
+    """Return the conditions that an expression has the number that is shown of it, which may be rounded."""
     try:
         value = float(cell)
     except ValueError:

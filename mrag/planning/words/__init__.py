@@ -1,0 +1,1 @@
+"""How the words of a plan are put together."""
