@@ -93,6 +93,7 @@ class Mentioning(Drafting):
         def unlike(c: Candidate) -> bool:
             words = content(c.name)
             part = c.way in ("tokens", "synonym") and len(words) > 1 and root(words[0]) not in said
+            part = part and not said & {root(w) for w in content(self.schema.properties[c.term].comment)}
             return part or (past and c.way in ("synonym", "meaning"))
 
         kept = tuple(c for c in mention.candidates if c.term not in flags or not unlike(c))

@@ -191,7 +191,7 @@ class NameReader(WordReader):
             return None
         said_of = low[max(0, item.start - 2) : item.start - 1]
         capital = self.question.text[self._chars(item)][:1].isupper() and names[0].kind == "entity"
-        if before in ("a", "an") and capital and said_of in _SAID_OF and not plural:
+        if before in ("a", "an") and capital and not plural and (said_of in _SAID_OF or self._has_last(names)):
             return None  # "the price of a Boeing 747" is its own
         judged = self.waiting.show and self.last_at == item.start and before.endswith("ed")
         said = plural or judged or before in _ONE_OF
@@ -226,6 +226,12 @@ class NameReader(WordReader):
             next(iter(self.schema.classes[cls].names), "thing") if cls in self.schema.classes else "thing"
         )
         return Noun(item.start, item.end, (Candidate("class", cls, 0.95, called),), implied=True)
+
+    def _has_last(self, names: tuple[Candidate, ...]) -> bool:
+        """Return whether what was last spoken of is said of a thing itself: "seats in an Airbus A320"."""
+        found = self.last.candidates[0].term if self.last is not None else ""
+        info = self.schema.properties.get(found)
+        return info is not None and info.kind != "entity" and bool({*info.domains} & {*names[0].classes})
 
     def _listed_with(self, previous: FrameRestriction, found: FrameRestriction) -> bool:
         """Return whether two names are of things whose properties are asked for: "of Texas and Oklahoma"."""
