@@ -25,7 +25,6 @@ _ALSO = re.compile(
     r"|percentages?|shares?)\b.*?|"
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
 )
-_ANOTHER = re.compile(r"(?i)[.;?!] +(?:show|give|state|include|list|return)\b")
 _LASTING = re.compile(r"(?i)\b(?:last|lasts|lasted|take|takes|took|run|runs|ran)\b")
 _UNIT = re.compile(
     r"(?i)(?:for )?how many (?P<unit>seconds|minutes|hours|days|weeks|months|years)"
@@ -51,7 +50,7 @@ def also_told(text: str) -> str | None:
         >>> also_told("Which farms have cows, and how many hens do they have?")
     """
     match = _ALSO.match(text)
-    if match is None or _ANOTHER.search(match["first"]):
+    if match is None:
         return None
     if _LASTING.search(match["first"]) and (unit := _UNIT.match(match["also"])) is not None:
         return f"{match['first'].strip()} in {unit['unit']}?"
@@ -72,7 +71,8 @@ def with_its_number(draft: Draft) -> Draft | None:
     plan = draft.plan
     if plan.yes_or_no or len(draft.shown) > 2:
         return None
-    if plan.order:
+    folded = any(aggregates(c.value) for c in plan.columns if c.name in draft.shown)
+    if plan.order and (plan.limit is not None or not folded):
         name = plan.order[0].column
         return replace(draft, shown=(*draft.shown, name)) if name not in draft.shown else draft
     bounds = [c.left for c in plan.having if isinstance(c, pl.Comparison)]

@@ -191,7 +191,12 @@ class NameReader(WordReader):
             return None
         said_of = low[max(0, item.start - 2) : item.start - 1]
         capital = self.question.text[self._chars(item)][:1].isupper() and names[0].kind == "entity"
-        if before in ("a", "an") and capital and not plural and (said_of in _SAID_OF or self._has_last(names)):
+        if (
+            before in ("a", "an")
+            and capital
+            and not plural
+            and (said_of in _SAID_OF or self._has_last(names))
+        ):
             return None  # "the price of a Boeing 747" is its own
         judged = self.waiting.show and self.last_at == item.start and before.endswith("ed")
         said = plural or judged or before in _ONE_OF

@@ -37,6 +37,7 @@ _TENSES: Final = {
     "give": ("gives", "gave", "given", "giving"),
     "move": ("moves", "moved", "moved", "moving"),
     "write": ("writes", "wrote", "written", "writing"),
+    "become": ("becomes", "became", "become", "becoming"),
     "kick": ("kicks", "kicked", "kicked", "kicking"),
 }
 _VERBS: Final[Mapping[str, str]] = {
@@ -51,7 +52,8 @@ _VERBS: Final[Mapping[str, str]] = {
     "deal with": "treat", "go into service": "start", "go into operation": "start", "go live": "start",
     "come into service": "start", "come into operation": "start", "come online": "start",
     "go online": "start", "come on stream": "start", "go out of business": "close",
-    "go out of service": "close",
+    "go out of service": "close", "become a member": "join", "become members": "join",
+    "become a member of": "join", "become members of": "join",
 }  # fmt: skip
 """Verbs of several words with one that says the same."""
 _PASTS: Final = {
