@@ -22,7 +22,7 @@ from mrag.index.segments.signs import (
     planes_of_codes,
     sign_planes,
 )
-from mrag.storage.bits import packed, set_bits
+from mrag.storage.bits import added, packed, set_bits
 from mrag.text.analysis import Analyser
 from tests.conftest import slow
 
@@ -244,3 +244,12 @@ def test_compiled_functions_give_the_same_bits(words: list[int], seed: int) -> N
     turned = _rotated(unit_vectors(1, 32, seed + 1))[0]
     few, many = (_unlike(signs.rows, rows, turned, total) for total in (90, LARGE))
     assert np.array_equal(few, many) and many.dtype == few.dtype
+    planes = np.random.default_rng(seed).integers(0, 2**63, (9, 1 + seed % 700), np.uint64)
+    read = np.random.default_rng(seed + 1).permutation(9)[: 1 + seed % 9]
+    negative, levels = read % 2 == 1, (read % 3) // 2
+    parts = zip(read.tolist(), negative.tolist(), levels.tolist(), strict=True)
+    expected = added((~planes[at] if off else planes[at], off, level) for at, off, level in parts)
+    given = compiled.summed(planes, read, negative, levels)
+    for level, digit in enumerate(given):
+        assert np.array_equal(digit, expected[level] if level < len(expected) else np.zeros_like(digit))
+    assert len(given) >= len(expected)

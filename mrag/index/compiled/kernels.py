@@ -24,6 +24,9 @@ LARGE: Final = 200_000
 _BLOCK: Final = 16_384
 """Rows whose scores are summed at once; so many stay in the cache."""
 
+_WORDS: Final = 512
+"""Words of 64 rows that are added up at once."""
+
 Array = Any
 
 
@@ -55,6 +58,42 @@ def _differ(words: Array, rows: Array, asked: Array, once: Array, twice: Array, 
             one += _ones(differ & once[word])
             two += _ones(differ & twice[word])
         found[at] = one + two + two
+
+
+def _sum(words: Array, read: Array, masks: Array, levels: Array, block: int, digits: Array) -> None:
+    """Add up bits, two planes at a time, block by block, so that sums and carries stay in the cache."""
+    depth = len(digits)
+    sums = np.zeros((depth, block), np.uint64)
+    carry = np.zeros(block, np.uint64)
+    for start in range(0, words.shape[1], block):
+        size = min(block, words.shape[1] - start)
+        sums[:, :] = np.uint64(0)
+        at = 0
+        while at < len(read):
+            level, mask = levels[at], masks[at]
+            bits = words[read[at], start : start + size]
+            here = sums[level]
+            if at + 1 < len(read) and levels[at + 1] == level:
+                other, second = words[read[at + 1], start : start + size], masks[at + 1]
+                for word in range(size):
+                    one, two = bits[word] ^ mask, other[word] ^ second
+                    either = one ^ two
+                    carry[word] = (one & two) | (either & here[word])
+                    here[word] ^= either
+                level += 1
+                at += 2
+            else:
+                for word in range(size):
+                    carry[word] = bits[word] ^ mask
+                at += 1
+            for digit in range(level, depth):
+                here = sums[digit]
+                for word in range(size):
+                    both = here[word] & carry[word]
+                    here[word] ^= carry[word]
+                    carry[word] = both
+        for digit in range(depth):
+            digits[digit, start : start + size] = sums[digit, :size]
 
 
 def _merge(
@@ -96,6 +135,29 @@ class SearchKernels:
     _places: Callable[..., None]
     _differ: Callable[..., None]
     _merge: Callable[..., int]
+    _sum: Callable[..., None]
+
+    def summed(
+        self,
+        words: Words,
+        read: npt.NDArray[np.int64],
+        negative: npt.NDArray[np.bool_],
+        levels: npt.NDArray[np.int64],
+    ) -> list[Words]:
+        """Return the sums of some planes, of each row apart, in binary, lowest digit first.
+
+        Args:
+            words: Shape (planes, words of 64 rows).
+            read: Which planes are added.
+            negative: Of which of them the bits that are not set count.
+            levels: How much each counts: 2 ** level.
+        """
+        order = np.argsort(levels, kind="stable")
+        depth = int((1 << levels).sum()).bit_length()
+        digits = np.empty((depth, words.shape[1]), np.uint64)
+        masks = np.where(negative, ~np.uint64(0), np.uint64(0))
+        self._sum(words, read[order], masks[order], levels[order], _WORDS, digits)
+        return list(digits)
 
     def places(self, words: Words) -> npt.NDArray[np.int64]:
         """Return the places of the bits that are set, ascending."""
@@ -142,7 +204,7 @@ def _compiled() -> SearchKernels | None:
         return None
     jit = import_module("numba").njit(cache=True, nogil=True)
     import_module("numba.extending").register_jitable(inline="always")(_ones)
-    return SearchKernels(jit(_places), jit(_differ), jit(_merge))
+    return SearchKernels(jit(_places), jit(_differ), jit(_merge), jit(_sum))
 
 
 def search_kernels(documents: int) -> SearchKernels | None:

@@ -201,8 +201,12 @@ def _by_planes(
     read = np.argsort(-size, kind="stable")[: int(len(size) * _READ)]
     # Those beyond the mean count twice, which comes close to weighing each by its size.
     levels = (size[read] >= size[read].mean()).astype(np.int64)
-    asked = list(zip(read.tolist(), (rotated[read] < 0).tolist(), levels.tolist(), strict=True))
-    sums = [part for one in planes for part in _summed(one, read, asked)]
+    compiled = search_kernels(64 * sum(map(len, allowed)))
+    if compiled:
+        sums = [compiled.summed(_words_of(one, read), read, rotated[read] < 0, levels) for one in planes]
+    else:
+        asked = list(zip(read.tolist(), (rotated[read] < 0).tolist(), levels.tolist(), strict=True))
+        sums = [part for one in planes for part in _summed(one, read, asked)]
     deepest = max(map(len, sums), default=0)
     zero = np.uint64(0)
     whole = []
@@ -211,7 +215,6 @@ def _by_planes(
         whole.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
     chosen = largest(whole, allowed[0] if len(allowed) == 1 else np.concatenate(allowed), wanted)
     found, base = [], 0
-    compiled = search_kernels(64 * len(chosen))
     places = compiled.places if compiled else set_bits
     for bits in allowed:
         found.append(places(chosen[base : base + len(bits)]))
@@ -250,11 +253,15 @@ def _bits_of(flags: Mask) -> Words:
     return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
+def _words_of(planes: Planes | Lazy, read: npt.NDArray[np.int64]) -> Words:
+    return (planes.among(read) if isinstance(planes, Lazy) else planes).view(np.uint64)
+
+
 def _summed(
     planes: Planes | Lazy, read: npt.NDArray[np.int64], asked: Iterable[tuple[int, bool, int]]
 ) -> Iterator[list[Words]]:
     """Yield sums of bits, so many rows at a time that they stay in the cache."""
-    words = (planes.among(read) if isinstance(planes, Lazy) else planes).view(np.uint64)
+    words = _words_of(planes, read)
     for start in range(0, words.shape[1], _CACHED):
         here = words[:, start : start + _CACHED]
         yield added((~here[at] if negative else here[at], negative, level) for at, negative, level in asked)
