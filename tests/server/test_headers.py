@@ -144,8 +144,8 @@ def ask(server: Running, method: str, path: str, headers: Headers, body: bytes =
     with socket.create_connection((host, int(port)), timeout=30) as connection, suppress(ConnectionError):
         connection.sendall(request)
         if unclear:
-            # Without an end the server would wait for the rest until its own deadline. It may have answered and
-            # closed the connection by now.
+            # Without an end the server would wait for the rest until its own deadline. It may have answered
+            # by now, and closed the connection.
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_WR)
         while part := connection.recv(1 << 16):
