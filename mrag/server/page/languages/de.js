@@ -576,6 +576,8 @@ export default new Map([
   ["A drawing has at most {MOST} entities.", "Eine Zeichnung hat höchstens {MOST} Entitäten."],
   ["{name} is there already.", "{name} gibt es schon."],
   ["Replace it", "Ersetzen"],
+  ["Saved as {name}.", "Gespeichert als {name}."],
+  ["{name} is removed.", "{name} ist entfernt."],
   ["Link copied.", "Link kopiert."],
   ["Link to {name}", "Link zu {name}"],
   ["Copy a link", "Link kopieren"],

@@ -21,12 +21,14 @@ export function makeSaved(place, editor) {
   const history = h("details", { class: "past" });
   place.replaceChildren(saved, said, problem, history);
 
-  /** @param {() => Promise<unknown>} work */
-  async function tried(work) {
+  /** @param {() => Promise<unknown>} work @param {string} done */
+  async function tried(work, done) {
     problem.replaceChildren();
+    said.replaceChildren();
     try {
       await work();
       await refresh();
+      said.textContent = done;
     } catch (error) {
       problem.replaceChildren(problemBox(error));
     }
@@ -36,7 +38,7 @@ export function makeSaved(place, editor) {
   function saving(writable) {
     if (!writable) return h("p", { class: "hint" }, t("To save queries here, start the server with --update."));
     const name = /** @type {HTMLInputElement} */ (h("input", { id: "save-name", type: "text", maxlength: "100", autocomplete: "off", required: true }));
-    const save = (/** @type {boolean} */ replacing) => tried(() => postJson("/api/saved", { name: name.value, text: editor.value(), replacing }));
+    const save = (/** @type {boolean} */ replacing) => tried(() => postJson("/api/saved", { name: name.value, text: editor.value(), replacing }), t("Saved as {name}.", { name: name.value.trim() }));
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
       const wanted = name.value.trim();
@@ -74,7 +76,7 @@ export function makeSaved(place, editor) {
         {},
         h("button", { type: "button", "data-saved": one.name, onclick: () => editor.open(one.text, one.name) }, h("strong", {}, one.name), one.comment ? h("span", {}, one.comment) : null),
         h("button", { type: "button", class: "close", "aria-label": t("Copy a link to {name}", { name: one.name }), title: t("Copy a link"), onclick: () => link(one.name) }, "⎘"),
-        found.writable ? h("button", { type: "button", class: "close", "aria-label": t("Remove {name}", { name: one.name }), onclick: () => tried(() => postJson("/api/saved/remove", { name: one.name })) }, "×") : null,
+        found.writable ? h("button", { type: "button", class: "close", "aria-label": t("Remove {name}", { name: one.name }), onclick: () => tried(() => postJson("/api/saved/remove", { name: one.name }), t("{name} is removed.", { name: one.name })) }, "×") : null,
       );
     saved.replaceChildren(
       h("h3", {}, t("Saved in this graph")),
