@@ -19,9 +19,11 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences, values_in_words
-from mrag.planning.building.parser import LONGEST, Parser
+from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
+from mrag.planning.certainty.unread import why_unread
 from mrag.planning.certainty.weighing import weighed
+from mrag.planning.derived.units import in_several_units
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.following.followup import asked_after
 from mrag.planning.following.merging import LastAnswer
@@ -51,7 +53,6 @@ from mrag.planning.saved.matching import taught
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -61,8 +62,6 @@ UNCERTAIN = "This reading of the question is likely, not certain: check what it 
 _SECONDS = 10.0
 _EXPLAINING = 0.04
 """Which share of the time that is left may go into finding out why there is nothing."""
-_NAMED = 0.9
-"""How like a name words must be for the graph to have what they name."""
 _CITED, _CITED_OF_ONE, _CITED_OF_ROW = 60, 15, 5
 """Lines that an answer cites at most: in all, for its only row, and for one row of several."""
 
@@ -159,7 +158,13 @@ def _computed(
     help_: Callable[[], ModelAdvice | None] = lambda: None,
 ) -> Attempt:
     schema = schema_of(kg)
-    readings = [replace(r, plan=with_subclasses(r.plan, schema)) for r in readings]
+    mixed = [in_several_units(r.plan, schema) for r in readings]
+    if mixed and mixed[0] is not None:
+        return Attempt(None, False, why_unread(kg, question, mixed))
+    readings = [
+        replace(r, plan=with_subclasses(r.plan, schema))
+        for r, info in zip(readings, mixed, strict=True) if info is None
+    ]  # fmt: skip
     soon = ends
     if readings and readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
@@ -178,7 +183,7 @@ def _computed(
     else:
         ends = soon
     if not kept and not readings:
-        return Attempt(None, False, _unread(kg, question))
+        return Attempt(None, False, why_unread(kg, question, mixed))
     if not kept:
         return _nothing(kg, question, readings[0], first, ends)
     if reading > len(kept):
@@ -198,15 +203,6 @@ def _computed(
         return Attempt(given, False, f"the reading is not certain enough ({taken.probability:.2f})")
     why = taken.note or "every word was read, and the graph can compute it"
     return Attempt(given, True, why)
-
-
-def _unread(kg: KnowledgeGraph, question: str) -> str:
-    """Return why a question has no reading at all."""
-    if len(question.split()) > LONGEST:
-        return f"a question of more than {LONGEST} words is not computed"
-    if any(m.candidates[0].score > _NAMED for m in lexicon_of(kg).match(tokens(question))):
-        return "what the question names could not be put together to what it asks"
-    return "no part of the question names anything in this graph"
 
 
 def _soon(ends: float) -> float:

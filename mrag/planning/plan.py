@@ -70,7 +70,7 @@ class Pattern:
 class Number:
     """The number in a literal, whatever its datatype: `"12"`, `"12 kg"` and `12.0` are all 12.
 
-    `"1,250.5 m"` is 1250.5. A literal without a number at its beginning has no value.
+    `"1,250.5 m"` is 1250.5, and `"$9.99"` is 9.99. Other literals have no value, as `"12,5"` or `"10-20"`.
     """
 
     value: Expression

@@ -170,6 +170,7 @@ class _Reader:
                 maximum=use.greatest,
                 text_numbers=use.text_numbers,
                 truth=tuple(use.truth),
+                units=tuple(use.units),
                 inverse_names=tuple(
                     dict.fromkeys(n for q in inverses.get(p, ()) for n in names.get(q, ()) or self._names(q))
                 ),

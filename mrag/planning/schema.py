@@ -60,6 +60,8 @@ class PropertyInfo:
         subjects_in: Sets of classes; each subject is in one of each set at least. Only where all changes of
             the graph are known is this found out.
         objects_in: The same of its objects.
+        units: Units and currencies that its texts have behind or before a number; with more than one of them
+            the texts are no numbers that could be compared.
         truth: How it writes yes and no, where its values are nothing else but no booleans: ("Y", "N").
     """
 
@@ -78,6 +80,7 @@ class PropertyInfo:
     text_numbers: bool = False
     inverse_names: tuple[str, ...] = ()
     truth: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
     datatypes: tuple[str, ...] = ()
     plain_dates: bool = False
     subjects_in: tuple[tuple[str, ...], ...] = ()

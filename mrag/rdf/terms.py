@@ -6,7 +6,9 @@ part of a query passes through them (RDF 1.1 Concepts, section 3).
 
 from __future__ import annotations
 
+import logging
 import re
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -51,6 +53,37 @@ class Triple(NamedTuple):
 
 Quad: TypeAlias = tuple[Term, Term, Term, Term]
 """A triple with its graph before it."""
+
+
+class _Reading(threading.local):
+    """Whether this thread turns what a store or a file said into literals."""
+
+    now = False
+
+
+_reading = _Reading()
+
+
+def _wanted(_: logging.LogRecord) -> bool:
+    return not _reading.now
+
+
+# Of each value that is not of its datatype, such as the date 2023-02-29, rdflib logs a warning and a traceback.
+logging.getLogger("rdflib.term").addFilter(_wanted)
+
+
+def typed_literal(text: str, datatype: str) -> Literal:
+    """Return a literal as it is written in data, which may be no value of its datatype.
+
+    Example:
+        >>> typed_literal("2023-02-29", XSD + "date").n3()
+        '"2023-02-29"^^<http://www.w3.org/2001/XMLSchema#date>'
+    """
+    _reading.now = True
+    try:
+        return Literal(text, datatype=URIRef(datatype), normalize=False)
+    finally:
+        _reading.now = False
 
 
 def to_ox(term: Node | str) -> OxTerm:
@@ -114,7 +147,7 @@ def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:
             return Literal(term.value, lang=term.language)
         if term.datatype.value == XSD + "string":
             return Literal(term.value)
-        return Literal(term.value, datatype=URIRef(term.datatype.value), normalize=False)
+        return typed_literal(term.value, term.datatype.value)
     if isinstance(term, ox.BlankNode):
         return BNode(term.value)
     raise TermError("Triple terms are not supported here.", term=str(term))
@@ -156,9 +189,10 @@ def term_from_json(value: Mapping[str, Any]) -> Term:
         if kind == "bnode":
             return BNode(text)
         if kind == "literal":
-            datatype = value.get("datatype")
-            kept = URIRef(datatype) if datatype else None
-            return Literal(text, lang=value.get("xml:lang"), datatype=kept, normalize=False)
+            language, datatype = value.get("xml:lang"), value.get("datatype")
+            if datatype and not language:
+                return typed_literal(text, datatype)
+            return Literal(text, lang=language, datatype=datatype or None)
         raise KeyError(kind)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise TermError("Not an RDF term in SPARQL JSON form.", term=repr(value)) from error

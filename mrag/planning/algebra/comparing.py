@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rdflib import Literal, URIRef
 
+from mrag.planning.algebra.terms import measured
 from mrag.planning.plan import Comparison, DatePart, Expression, Part
 from mrag.rdf.terms import Term
 
@@ -19,16 +20,16 @@ Value: TypeAlias = Term | float | str | None
 
 
 def number_in(value: Value) -> float | None:
-    """Return the number that a value is or begins with.
+    """Return the number that a value is, with a unit or without.
 
     Example:
-        >>> number_in("1,200 kg"), number_in("kg")
-        (1200.0, None)
+        >>> number_in("1,200 kg"), number_in("kg"), number_in("12,5")
+        (1200.0, None, None)
     """
     if value is None or (isinstance(value, float | int) and not isinstance(value, Literal)):
         return value
-    found = re.match(r"\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,2})?)", str(value), re.A)
-    return float(found[1].replace(",", "")) if found else None
+    found = measured(str(value))
+    return float(found[0]) if found else None
 
 
 def calculated(left: float | None, operation: str, right: float | None) -> float | None:

@@ -15,11 +15,21 @@ from mrag.rdf.terms import XSD
 DOUBLE = ox.NamedNode(XSD + "double")
 DECIMAL = ox.NamedNode(XSD + "decimal")
 INTEGER = ox.NamedNode(XSD + "integer")
-BEGINS_WITH_NUMBER = (
-    r"^[ \t\r\n]*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?([eE][-+]?[0-9]{1,2})?)[\s\S]*$"
+MEASURE = (
+    r"^[ \t\r\n]*([-+]?)(([A-Z]{1,2})?([$~])[ ]?)?"
+    r"(([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?|[.][0-9]+)([eE][-+]?[0-9]{1,2})?"
+    r"[ \t\r\n]*([^-0-9.,:/'\s][^0-9]*)?$"
 )
+"""A number with a sign of a currency before it, or a unit behind it: "$9.99", "1,250.5 kg", "21 °C".
+
+What goes on with digits is none, such as "12,5", "3/4 inch", "10-20" or "2020-05-06": its beginning would be
+another number. The sign, the digits and the exponent are its groups 1, 5 and 9; "~" is any other currency.
+"""
+_CURRENCIES = "€|£|¥|₹"
 WHOLE_NUMBER = r"^[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$"
 
+
+_MEASURE = re.compile(MEASURE)
 
 Form: TypeAlias = OneOf["any", "number", "date", "time"]
 """What all values are: typed numbers, or dates or dates with times of one spelling without a time zone."""
@@ -74,19 +84,37 @@ def whole(value: sparql.Expression) -> sparql.Expression:
 
 
 def number_of(value: sparql.Expression | str) -> Given:
-    """Return the number that a text begins with.
+    """Return the number that a text is, with a unit or without.
 
     Example:
         >>> from mrag.rdf.patterns import Ask, Filter
         >>> from mrag.rdf.printing import to_sparql
         >>> str(number_of("1,250.5 kg").value)
         '"1250.5"^^<http://www.w3.org/2001/XMLSchema#double>'
-        >>> number_of("kg") == NOTHING
+        >>> number_of("kg") == number_of("12,5") == NOTHING
         True
     """
     if isinstance(value, str):
-        found = re.match(BEGINS_WITH_NUMBER, value)
-        return Given(ox.Literal(found[1].replace(",", ""), datatype=DOUBLE)) if found else NOTHING
-    digits = sparql.Call("replace", (value, ox.Literal(BEGINS_WITH_NUMBER), ox.Literal("$1")))
+        found = measured(value)
+        return Given(ox.Literal(found[0], datatype=DOUBLE)) if found else NOTHING
+    # Virtuoso finds no letter beyond ASCII by a pattern with classes of letters, but replaces it.
+    value = sparql.Call("replace", (value, ox.Literal(_CURRENCIES), ox.Literal("~")))
+    digits = sparql.Call("replace", (value, ox.Literal(MEASURE), ox.Literal("$1$5$9")))
     plain = sparql.Call("replace", (digits, ox.Literal(","), ox.Literal("")))
-    return Given(sparql.Cast(DOUBLE, plain), (matches(value, BEGINS_WITH_NUMBER),))
+    return Given(sparql.Cast(DOUBLE, plain), (matches(value, MEASURE),))
+
+
+def measured(text: str) -> tuple[str, str] | None:
+    """Return the digits of the number that a text is, and its unit or currency; None where it is none.
+
+    Example:
+        >>> measured("1,250.5 kg"), measured("-$9.99"), measured("21 °C"), measured(".5")
+        (('1250.5', 'kg'), ('-9.99', '$'), ('21', '°C'), ('.5', ''))
+        >>> measured("12,5"), measured("3rd floor, 2 left")
+        (None, None)
+    """
+    found = _MEASURE.match(re.sub(_CURRENCIES, "~", text))
+    if found is None:
+        return None
+    unit = text[slice(*found.span(2))] or text[slice(*found.span(10))]
+    return found[1] + found[5].replace(",", "") + (found[9] or ""), unit.strip()

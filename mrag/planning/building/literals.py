@@ -77,9 +77,9 @@ def identifier(words: str) -> str:
 
 
 def unit_stated(info: PropertyInfo) -> str:
-    """Return the unit that the name of a number, or what is said of it, states; "" if there is none."""
+    """Return the unit that the values, the name, or the comment of a number states; "" if there is none."""
     named = [part for name in info.names for word in name.split() for part in name_parts(word)]
-    return unit_of(named) or unit_of(info.comment.split())
+    return unit_of(info.units) or unit_of(named) or unit_of(info.comment.split())
 
 
 def counted_in(unit: str, schema: Schema) -> list[tuple[Candidate, str]]:

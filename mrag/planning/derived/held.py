@@ -14,6 +14,8 @@ from mrag.planning.schema import PropertyInfo, Schema
 
 _HOLDING = frozenset(map(root, "value amount number quantity magnitude measure".split()))
 """What the number in such a thing is called."""
+_TOLD_IN = frozenset(map(root, "unit units currency uom".split()))
+"""What the unit in such a thing is called."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def held_numbers(schema: Schema) -> dict[str, PropertyInfo]:
                 minimum=number.minimum,
                 maximum=number.maximum,
                 text_numbers=number.text_numbers,
+                units=number.units,
                 number=number.iri,
             )
     return found
@@ -81,5 +84,10 @@ def _number_in(info: PropertyInfo, schema: Schema) -> PropertyInfo | None:
     numbers = [i for i in own if i.kind == "number"]
     if len(numbers) != 1 or len(own) > 3 or not numbers[0].functional:
         return None
-    called = {root(w) for name in numbers[0].names for w in words_of(name)}
-    return numbers[0] if called & _HOLDING else None
+    if any(i.objects > 1 and _called(i) & _TOLD_IN for i in own):
+        return None  # In several units they can be neither compared nor added.
+    return numbers[0] if _called(numbers[0]) & _HOLDING else None
+
+
+def _called(info: PropertyInfo) -> set[str]:
+    return {root(w) for name in info.names for w in words_of(name)}

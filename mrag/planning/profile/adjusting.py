@@ -18,7 +18,7 @@ import pyoxigraph as ox
 from mrag.graph.changes import mark
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
-from mrag.planning.profile.kinds import number_in
+from mrag.planning.profile.kinds import number_in, units_of_texts
 from mrag.planning.profile.usage import TYPED_KINDS, Edges, PropertyUsage, exactly_counted, widen
 from mrag.rdf.terms import RDF, XSD
 from mrag.stores.oxigraph import OxigraphStore
@@ -102,7 +102,9 @@ def _like(use: PropertyUsage, value: _Value) -> bool:
     if datatype not in use.datatypes or (use.truth and text not in use.truth):
         return False
     if use.kind == "number" or datatype in TYPED_KINDS:
-        return number_in(text) is not None if use.kind == "number" else use.kind == "date"
+        if use.kind == "number":
+            return number_in(text) is not None and {*units_of_texts([text])} <= {*use.units}
+        return use.kind == "date"
     return use.kind != "date"
 
 

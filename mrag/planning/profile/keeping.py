@@ -21,7 +21,7 @@ from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.storage.arrays import Arrays
 from mrag.storage.folder import Committed, Folder, Kind
 
-_KIND: Final = Kind("lexicon", 6, "It is built anew when a question is next asked; or delete its folder.")
+_KIND: Final = Kind("lexicon", 7, "It is built anew when a question is next asked; or delete its folder.")
 
 
 def kept(kg: KnowledgeGraph) -> Arrays | None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from mrag.planning.algebra.terms import measured
+from mrag.planning.reading.units import UNITS, unit_of
 from mrag.planning.schema import Kind
 from mrag.rdf.terms import XSD
 
@@ -18,11 +20,11 @@ INTEGERS: Final = frozenset(
 """Datatypes of whole numbers, in which flags are written."""
 
 _TRUTHS: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0"), ("on", "off"))
+_SYMBOLS: Final = ("$", "€", "£", "¥", "₹")
 _NEARLY_ALL: Final = 0.95
-_NUMBER = re.compile(
-    r"\s*(?:[$€£¥]\s?)?([+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
-    r"\s*([^\W\d_][^\d]{0,20}|%|°[CF]?)?\s*",
-    re.ASCII,
+_UNIT = re.compile(r"(?:[^\W\d_][^\d]{0,20}|%|°[CF]?)?|[A-Z]{0,2}[$€£¥₹]", re.ASCII)
+_CURRENCIES: Final = frozenset(
+    "usd eur gbp jpy cny chf inr cad aud nzd sek nok dkk pln brl mxn zar krw".split()
 )
 _DATE = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])"
@@ -33,6 +35,8 @@ _DATE = re.compile(
 def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
     """Return what texts are, and whether they are numbers as text.
 
+    Numbers in several units are text: they can be neither compared nor added.
+
     Args:
         texts: Distinct values of a property.
 
@@ -41,6 +45,8 @@ def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
         (('number', True), ('date', False), ('text', False))
         >>> kind_of_texts(["0171", "0172"]), kind_of_texts(["yes", "no"])
         (('text', False), ('text', False))
+        >>> kind_of_texts(["2 kg", "500 g"])
+        ('text', False)
     """
     filled = [text for text in texts if text.strip()]
     if not filled:
@@ -48,7 +54,7 @@ def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
     if _share(filled, lambda text: _DATE.fullmatch(text.strip()) is not None) >= _NEARLY_ALL:
         return "date", False
     if _share(filled, lambda text: number_in(text) is not None) >= _NEARLY_ALL and not _codes(filled):
-        return "number", True
+        return ("text", False) if len(units_of_texts(filled)) > 1 else ("number", True)
     return "text", False
 
 
@@ -77,10 +83,38 @@ def number_in(text: str) -> float | None:
         >>> number_in("1,024.5 kg"), number_in("$9.99"), number_in("-3"), number_in("3rd floor, left 2")
         (1024.5, 9.99, -3.0, None)
     """
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        return None
-    return float(match[1].replace(",", ""))
+    found = measured(text)
+    return float(found[0]) if found and _UNIT.fullmatch(found[1]) else None
+
+
+def units_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the units and currencies that numbers in texts are told in, one for each size.
+
+    Args:
+        texts: Distinct values of a property. What stands behind a number and is no unit does not count.
+
+    Example:
+        >>> units_of_texts(["12 kg", "900 g", "5"]), units_of_texts(["$3", "7 EUR"])
+        (('g', 'kg'), ('$', 'EUR'))
+        >>> units_of_texts(["12 rooms", "1 room"])
+        ()
+    """
+    found: dict[object, str] = {}
+    for text in sorted(texts):
+        number = measured(text)
+        unit = number[1] if number else ""
+        if size := _size(unit):
+            found.setdefault(size, unit)
+    return tuple(sorted(found.values()))
+
+
+def _size(unit: str) -> object:
+    """Return what makes two units one, None for what is no unit."""
+    if unit.casefold() in _CURRENCIES or unit.endswith(_SYMBOLS):
+        return unit.casefold()
+    if unit.startswith("°") or unit == "%":
+        return unit
+    return UNITS.get(unit_of([unit]))
 
 
 def _share(texts: Sequence[str], holds: Callable[[str], bool]) -> float:
@@ -91,5 +125,5 @@ def _codes(texts: Sequence[str]) -> bool:
     """Return whether digits are codes: with zeros in front, or with many different words behind them."""
     if any(re.match(r"\s*0\d", text) for text in texts):
         return True
-    units = {match[2].strip().casefold() for text in texts if (match := _NUMBER.fullmatch(text)) and match[2]}
+    units = {found[1].casefold() for text in texts if (found := measured(text)) and found[1]}
     return len(units) > max(3, len(texts) // 10)

@@ -16,7 +16,14 @@ from rdflib import URIRef
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
-from mrag.planning.profile.kinds import DATES, INTEGERS, kind_of_texts, number_in, truth_of_texts
+from mrag.planning.profile.kinds import (
+    DATES,
+    INTEGERS,
+    kind_of_texts,
+    number_in,
+    truth_of_texts,
+    units_of_texts,
+)
 from mrag.planning.schema import Kind
 from mrag.rdf import queries
 from mrag.rdf.terms import NUMBERS, XSD, Term
@@ -60,6 +67,7 @@ class PropertyUsage:
     subjects_in: list[list[str]] = field(default_factory=list)
     objects_in: list[list[str]] = field(default_factory=list)
     truth: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
     counted: int = 0
 
     @property
@@ -234,7 +242,7 @@ class _Counting:
             use.kind = "text"
             return
         use.kind, use.text_numbers = kind_of_texts(texts)
-        use.truth = truth_of_texts(texts)
+        use.truth, use.units = truth_of_texts(texts), units_of_texts(texts)
         if use.kind in ("number", "date"):
             for text in texts:
                 widen(use, text)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from rdflib import BNode, Literal, URIRef
 
 from mrag.errors import QueryRefused
-from mrag.rdf.terms import XSD, Term, Triple
+from mrag.rdf.terms import XSD, Term, Triple, typed_literal
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.process.channel import Reply
 
@@ -114,4 +114,4 @@ def _term(plain: tuple[str, str, str | None, str | None] | None) -> Term | None:
         return Literal(value, lang=language)
     if datatype is None or datatype == XSD + "string":
         return Literal(value)
-    return Literal(value, datatype=URIRef(datatype), normalize=False)
+    return typed_literal(value, datatype)

@@ -16,7 +16,7 @@ from typing import Any
 import pyoxigraph as ox
 from rdflib import BNode, Literal, URIRef
 
-from mrag.rdf.terms import XSD, Term, Triple, from_ox
+from mrag.rdf.terms import XSD, Term, Triple, from_ox, typed_literal
 
 NT = "application/n-triples"
 Row = tuple[Term | None, ...]
@@ -214,7 +214,7 @@ def cell_term(cell: dict[str, Any]) -> Term:
         return Literal(value)
     if datatype == XSD + "boolean" and value in ("0", "1"):
         value = "true" if value == "1" else "false"
-    return Literal(value, datatype=URIRef(datatype), normalize=False)
+    return typed_literal(value, datatype)
 
 
 def lines_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[bytes]:
