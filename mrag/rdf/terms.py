@@ -68,7 +68,7 @@ def _wanted(_: logging.LogRecord) -> bool:
     return not _reading.now
 
 
-# Of each value that is not of its datatype, such as the date 2023-02-29, rdflib logs a warning and a traceback.
+# Of a value that is not of its datatype, such as a 30th of February, rdflib logs a warning with a traceback.
 logging.getLogger("rdflib.term").addFilter(_wanted)
 
 
