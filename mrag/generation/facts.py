@@ -162,13 +162,16 @@ class FactSelector(FactGrouper):
     def _defined(self) -> list[Term]:
         """Return what "What is a triple store?" is about, or both sides of a comparison."""
         asked = self.asked
-        if not asked.defining or not asked.needs:
-            return []
         terms = list(dict.fromkeys(w.terms for w in asked.needs))
+        # A name alone asks what is said of it, too, and that may be what is said of others.
+        if not terms or not (
+            asked.defining or all(self._is_only_pointed_at(t) for each in terms for t in each)
+        ):
+            return []
         found: list[Term] = []
         for each in terms:
             known = sorted(
-                (t for t in each if t in self._of),
+                (t for t in each if t in self._of or self._is_only_pointed_at(t)),
                 key=lambda t: (t in asked.names.properties, self._rank.get(str(t), 10**6), str(t)),
             )
             found.extend(known[:1])
@@ -184,7 +187,7 @@ class FactSelector(FactGrouper):
     def _filled(self, group: FactGroup, max_facts: int) -> FactGroup:
         """Return a group with the lines that describe its subject best."""
         predicates: dict[Term, list[Line]] = {}
-        for line in sorted(self._of[group.subject], key=self._first_told):
+        for line in sorted(self._of.get(group.subject, ()), key=self._first_told):
             predicates.setdefault(line.triple.p, []).append(line)
         kept: list[Line] = []
         for p in list(predicates)[:max_facts]:
@@ -193,7 +196,19 @@ class FactSelector(FactGrouper):
                 asserted = [x for x in lines if not x.inferred]
                 lines = asserted[:3] or lines[:2]
             kept.extend(lines[: 1 if describes(lines[0]) else 5])
+        if all(str(line.triple.p) == TYPE for line in kept):
+            kept += sorted(self._pointing_at(group.subject), key=self._first_told)[:max_facts]
         return replace(group, lines=tuple(kept))
+
+    def _pointing_at(self, thing: Term) -> list[Line]:
+        """Return the lines that tell of other things by naming this one; what is in a class does not."""
+        if thing in self.asked.names.classes or thing in self.asked.names.properties:
+            return []
+        silent = (TYPE, *SCHEMA, *NAMING)
+        return [x for x in self.asked.lines if x.triple.o == thing and str(x.triple.p) not in silent]
+
+    def _is_only_pointed_at(self, thing: Term) -> bool:
+        return thing not in self._of and not isinstance(thing, Literal) and bool(self._pointing_at(thing))
 
     def _first_told(self, line: Line) -> tuple[int, bool, float, int]:
         p, o = str(line.triple.p), line.triple.o

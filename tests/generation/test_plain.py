@@ -213,6 +213,19 @@ def test_a_person_is_not_called_it() -> None:
     assert " it " not in f" {text.casefold()} " and "its" not in text.casefold()
 
 
+@pytest.mark.parametrize("question", ["Who is Ada Lane?", "Tell me about Ada Lane", "Ada Lane"])
+def test_what_is_only_said_of_others_is_told(question: str) -> None:
+    context = context_of(
+        ("Acme", "is a", "Company"), ("Acme", "chief executive", "Ada Lane"),
+        ("Acme", "headquarters", "Oslo"), ("Bolt", "chief executive", "Ann"), ("Bolt", "headquarters", "Oslo"), ("Oslo", "is a", "City"),
+    )  # fmt: skip
+    assert told(context, question) == "The chief executive of Acme is Ada Lane [t2]."
+    assert told(context, "What is Oslo?").startswith(
+        "Oslo is a City [t6]. The headquarter of Acme is Oslo [t3]."
+    )
+    assert "Acme is a Company" in told(context, "What is Acme?"), "what is said of it comes first"
+
+
 def test_schema_reads_as_schema(products: Context) -> None:
     context = context_of(
         ("triple store", "sub class of", "graph database"),

@@ -58,7 +58,7 @@ def about(kg: KnowledgeGraph, name: str, question: str) -> str:
     [
         ("acme", "What is acme?", "acme is a Company and makes rocket Skates [t1][t2]."),
         ("ox", "What is ox?", "ox is an Ox and knows ada [t1][t2]."),
-        ("ada", "What is ada?", "ada is a Person [t1]."),
+        ("ada", "What is ada?", "ada is a Person [t1]. ox knows ada [t2]."),
         (
             "Dog",
             "What is a dog?",
