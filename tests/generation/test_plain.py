@@ -217,7 +217,8 @@ def test_a_person_is_not_called_it() -> None:
 def test_what_is_only_said_of_others_is_told(question: str) -> None:
     context = context_of(
         ("Acme", "is a", "Company"), ("Acme", "chief executive", "Ada Lane"),
-        ("Acme", "headquarters", "Oslo"), ("Bolt", "chief executive", "Ann"), ("Bolt", "headquarters", "Oslo"), ("Oslo", "is a", "City"),
+        ("Acme", "headquarters", "Oslo"), ("Bolt", "chief executive", "Ann"),
+        ("Bolt", "headquarters", "Oslo"), ("Oslo", "is a", "City"),
     )  # fmt: skip
     assert told(context, question) == "The chief executive of Acme is Ada Lane [t2]."
     assert told(context, "What is Oslo?").startswith(
