@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from rdflib import RDF, Literal, URIRef
 
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.conditions import PlanConditions
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.plan import Block, Comparison, Pattern, Unknown
 from mrag.planning.reading.frame import Noun
 

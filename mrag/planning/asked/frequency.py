@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.names import PlanNames
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.plan import Aggregate, Column, Expression, Unknown
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.state import COMMON, PARTICIPLES

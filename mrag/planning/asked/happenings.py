@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mrag.planning.asked.deeds import told_of
+from mrag.planning.asked.times import PlanTimes
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
-from mrag.planning.building.times import PlanTimes
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Aggregate, Unknown

@@ -8,7 +8,7 @@ from rdflib import URIRef
 
 from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.amounts import number_recorded, stated_amounts
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Aggregate, Expression, Fold, Unknown

@@ -10,7 +10,7 @@ from rdflib import RDF
 from mrag.planning.asked.frequency import PlanFrequency
 from mrag.planning.building import checks
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Column, DatePart, Expression, Number, Plan, Unknown
 from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output

@@ -12,8 +12,8 @@ from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.asked.verbs import MEASURING, PlanVerbs
 from mrag.planning.building import checks
 from mrag.planning.building.assembly import PlanNode, QueryGraph
-from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.composing import shapes
+from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import (

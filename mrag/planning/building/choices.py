@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.joins import JoinGraph
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_past, root
 from mrag.planning.plan import (
     Block,
     Condition,
-    Plan,
     Unknown,
 )
 from mrag.planning.reading.frame import (
@@ -48,35 +48,6 @@ def _head(name: str) -> str:
     words = name.lower().split()
     end = next((i for i, w in enumerate(words) if i and w in ("per", "of")), len(words))
     return words[end - 1] if len(words) > 1 and not is_past(words[end - 1]) else ""
-
-
-class Unbuildable(Exception):
-    """A frame has no plan over this schema."""
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A plan with what it cost to make it of the question's words.
-
-    Attributes:
-        plan: The plan.
-        shown: Names of the columns that were asked for.
-        matches: The scores of the names that were used.
-        joins: The cost of joins that the question does not name.
-        guesses: How many choices were made without a word for them.
-        ignored: Words that carry meaning and were not read.
-        choices: What was chosen for each place of the question, with what else might have been.
-        ties: Properties of joins that could as well go another way.
-    """
-
-    plan: Plan
-    shown: tuple[str, ...]
-    matches: tuple[float, ...]
-    joins: float
-    guesses: float
-    ignored: tuple[str, ...]
-    choices: Mapping[int, tuple[Candidate, ...]]
-    ties: tuple[str, ...] = ()
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import cast
 
 from mrag.planning.asked.told import PlanTold
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.plan import (

@@ -8,8 +8,8 @@ from typing import cast
 from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.asked.happenings import PlanHappenings
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.literals import counted_in, number_literal, unit_stated
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.property import spelt
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (

@@ -9,9 +9,9 @@ from mrag.errors import ConfigError
 from mrag.planning.algebra.scopes import check
 from mrag.planning.building import checks
 from mrag.planning.building.builder import Builder
-from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.composing import shapes
+from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.composing.ratios import combined
 from mrag.planning.derived.amounts import amounts_of
 from mrag.planning.derived.held import HeldNumber, held_numbers

@@ -10,7 +10,8 @@ from rdflib import URIRef
 from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.sums import PlanSums
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import OF, Unbuildable
+from mrag.planning.building.choices import OF
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import root

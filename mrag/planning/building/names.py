@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from rdflib import URIRef
 
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.expressions import PlanExpressions
 from mrag.planning.building.literals import text_is
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import (
     Block,

@@ -15,7 +15,6 @@ from itertools import product
 from rdflib import URIRef
 
 from mrag.planning.building import checks
-from mrag.planning.building.choices import Draft
 from mrag.planning.building.mentioning import Mentioning
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
@@ -30,6 +29,7 @@ from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.denied import Denial, anybody, beside, but_not, denied, without
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.composing.folding import either_fold, folded, without_fold
 from mrag.planning.composing.nested import (
     asks_names,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.plan import Block, Plan
 from mrag.planning.reading.question import QuestionText

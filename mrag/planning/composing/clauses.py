@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mrag.planning.building.choices import Draft
 from mrag.planning.composing.alongside import also_told, with_its_number
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.composing.foremost import foremost, per_group
 from mrag.planning.composing.spreads import apart_by, as_difference, counts_days, end_of, end_of_time, spread
 from mrag.planning.schema import Schema

@@ -16,7 +16,7 @@ from rdflib import RDF
 from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import all_patterns, check, mentioned, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText

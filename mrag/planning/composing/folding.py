@@ -8,7 +8,7 @@ from typing import cast
 
 from mrag.planning.algebra.rewriting import without_ties
 from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.plan import Aggregate, Block, Column, Fold, Number, Plan, Unknown
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText

@@ -12,7 +12,7 @@ from mrag.errors import ConfigError
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import all_patterns, check, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
 

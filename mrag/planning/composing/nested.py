@@ -16,7 +16,7 @@ from rdflib import URIRef
 from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import renamed, substituted, with_unknowns, without_ties
 from mrag.planning.algebra.scopes import all_patterns, check, mentioned, merged, reached
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.plan import (

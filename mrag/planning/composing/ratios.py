@@ -9,7 +9,7 @@ from dataclasses import replace
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import merged
-from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.composing.spreads import days_apart
 from mrag.planning.derived.spans import unit_said
 from mrag.planning.reading.frame import Frame, FrameMeasure, Noun

@@ -16,7 +16,7 @@ from mrag.errors import ConfigError
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import check
-from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.reading.units import unit_of
 from mrag.planning.schema import Schema

@@ -18,7 +18,7 @@ from mrag.errors import ConfigError
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import with_unknowns, without_ties
 from mrag.planning.algebra.scopes import aggregates, all_patterns, check, mentioned, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import Schema

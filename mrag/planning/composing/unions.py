@@ -12,7 +12,7 @@ from typing import Final
 
 from mrag.errors import ConfigError
 from mrag.planning.algebra.scopes import bound, check, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Aggregate, Block, Expression, Unknown

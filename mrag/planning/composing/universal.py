@@ -16,7 +16,7 @@ from mrag.errors import ConfigError
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import all_patterns, check, mentioned
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.lexical.words import is_past
 from mrag.text.english import PREPOSITIONS, VERBS
 from mrag.text.tokens import stem

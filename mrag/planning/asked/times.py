@@ -7,9 +7,9 @@ from typing import Final, TypeAlias
 
 from rdflib import XSD, Literal, URIRef
 
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.columns import PlanColumns
 from mrag.planning.building.literals import compare_period
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import HOLDING, held_between
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression, Part, Pattern, Relation
