@@ -248,7 +248,7 @@ def joined(outer: Draft, inner: Draft, thing: URIRef, named: bool = False) -> Dr
     plan = outer.plan
     taken = {u.name for u in _unknowns(plan)} | {c.name for c in plan.columns}
     own = {u.name for u in _unknowns(inner.plan)} | {c.name for c in inner.plan.columns}
-    fresh = (name for n in count(1) if (name := f"described_{n}") not in taken | own)
+    fresh = (other for n in count(1) if (other := f"described_{n}") not in taken | own)
     value = next(c.value for c in inner.plan.columns if c.name == inner.shown[0])
     assert isinstance(value, Unknown)
     name = value.name if value.name not in taken else next(fresh)
