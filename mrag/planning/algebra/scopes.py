@@ -106,6 +106,19 @@ def merged(*blocks: pl.Block) -> pl.Block:
     )
 
 
+_PARTS = ("patterns", "conditions", "without", "either", "optional", "plans")
+
+
+def common(one: pl.Block, other: pl.Block) -> pl.Block:
+    """Return what two blocks both say."""
+    return pl.Block(*(tuple(x for x in getattr(one, p) if x in getattr(other, p)) for p in _PARTS))
+
+
+def less(block: pl.Block, other: pl.Block) -> pl.Block:
+    """Return what a block says beside what another one says, too."""
+    return pl.Block(*(tuple(x for x in getattr(block, p) if x not in getattr(other, p)) for p in _PARTS))
+
+
 def is_condition(block: pl.Block) -> bool:
     """Return whether a block only has conditions."""
     return not (block.patterns or block.either or block.without or block.optional or block.plans)

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 from rdflib import RDF
 
-from mrag.errors import ConfigError
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import all_patterns, check, mentioned, merged
-from mrag.planning.composing.drafts import Draft
+from mrag.planning.algebra.rewriting import kept_apart, names_of, numbered, substituted
+from mrag.planning.algebra.scopes import all_patterns, mentioned
+from mrag.planning.composing.drafts import Draft, also_holding, whole
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
@@ -74,14 +72,11 @@ def denied(question: QuestionText, way: Segmentation, schema: Schema) -> Denial 
         start -= 1
     if not who and not any(meaningful(w) for w in question.words[:start]):
         return None
-    words, text = question.words, question.text
-    said = text[words[at.start].token.start : words[at.end - 1].token.end]
-    stated = _stated(said)
+    stated = _stated(question.said(at.start, at.end))
     if stated is None:
         return None
-    base = "" if who else text[: words[start - 1].token.end]
-    rest = text[words[at.end].token.start :]
-    return Denial(base and base + _ending(low), f"{text[: words[at.start].token.start]}{stated} {rest}")
+    base = "" if who else question.until(start) + _ending(low)
+    return Denial(base, f"{question.before(at.start)}{stated} {question.onward(at.end)}")
 
 
 def but_not(question: QuestionText, mentions: Sequence[NameMention]) -> Denial | None:
@@ -91,8 +86,7 @@ def but_not(question: QuestionText, mentions: Sequence[NameMention]) -> Denial |
         question: The question.
         mentions: What its words may name.
     """
-    low, words, text = question.low, question.words, question.text
-    at = low.index("but") if low.count("but") == 1 else 0
+    low, at = question.low, question.single("but")
     behind = at + 1
     if not at or low[behind : behind + 1] not in (["no"], ["not"]):
         return None
@@ -104,10 +98,7 @@ def but_not(question: QuestionText, mentions: Sequence[NameMention]) -> Denial |
     if not first or not second:
         return None
     start = min(m.start for m in first)
-    return Denial(
-        text[: words[at - 1].token.end] + "?",
-        text[: words[start].token.start] + text[words[behind].token.start :],
-    )
+    return Denial(f"{question.until(at)}?", question.before(start) + question.onward(behind))
 
 
 def _stated(said: str) -> str | None:
@@ -178,7 +169,8 @@ def without(base: Draft, affirmed: Draft) -> Draft | None:
     where = base.plan.where
     # What is not one or the other is neither.
     denied_ = block.either[0] if not block.patterns and len(block.either) == 1 else (block,)
-    return _with(base, affirmed, replace(where, without=(*where.without, *denied_)))
+    found = replace(base.plan, where=replace(where, without=(*where.without, *denied_)))
+    return whole(found, base, affirmed, joins=max)
 
 
 def beside(base: Draft, other: Draft) -> Draft | None:
@@ -189,7 +181,7 @@ def beside(base: Draft, other: Draft) -> Draft | None:
         other: The same, of which the second description holds.
     """
     block = _said_beside(base, other, shared=False)
-    return None if block is None else _with(base, other, merged(base.plan.where, block))
+    return None if block is None else also_holding(base, block, other, joins=max)
 
 
 def _said_beside(base: Draft, affirmed: Draft, *, shared: bool) -> Block | None:
@@ -208,13 +200,9 @@ def _said_beside(base: Draft, affirmed: Draft, *, shared: bool) -> Block | None:
     )
     if thing is None or same is None or computed or unlike:
         return None
-    taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-    names = taken | {u.name for u in mentioned(other.where)}
-    fresh = (name for n in count(1) if (name := f"other_{n}") not in names)
-    by: dict[Place, Place] = {
-        u: thing if u == same else Unknown(next(fresh) if u.name in taken else u.name)
-        for u in sorted(mentioned(other.where))
-    }
+    taken = names_of(plan)
+    fresh = numbered("other", taken | {u.name for u in mentioned(other.where)})
+    by = kept_apart(other.where, taken, fresh, {same: thing})
     said = {(p.subject, p.predicate): p.object for p in plan.where.patterns}
     for p in other.where.patterns if shared else ():
         if p.subject == same and isinstance(known := said.get((thing, p.predicate)), Unknown):
@@ -231,24 +219,6 @@ def _said_beside(base: Draft, affirmed: Draft, *, shared: bool) -> Block | None:
         either=tuple(e for e in block.either if e not in plan.where.either),
     )  # fmt: skip
     return block if block.patterns or (shared and block.either) else None
-
-
-def _with(base: Draft, other: Draft, where: Block) -> Draft | None:
-    """Return a draft with another block, made of what two drafts say; None if that is no plan."""
-    found = replace(base.plan, where=where)
-    try:
-        check(found)
-    except ConfigError:
-        return None
-    return replace(
-        base,
-        plan=found,
-        matches=(*base.matches, *other.matches),
-        joins=max(base.joins, other.joins),
-        guesses=base.guesses + other.guesses,
-        ignored=(*base.ignored, *other.ignored),
-        choices={},
-    )
 
 
 def _focus(plan: Plan) -> Unknown | None:

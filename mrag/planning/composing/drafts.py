@@ -57,6 +57,8 @@ ReadWith: TypeAlias = Callable[[str, Candidate], Sequence[Draft]]
 """Reads a question with what a word in it stands for; best drafts first."""
 Named: TypeAlias = Callable[[str], Sequence[Candidate]]
 """Returns what words may name as a whole, best first."""
+Total: TypeAlias = Callable[[Iterable[float]], float]
+"""What costs make together."""
 
 
 def fully_read(drafts: Sequence[Draft], most: int) -> list[Draft]:
@@ -75,8 +77,8 @@ def whole(
     *others: Draft,
     shown: Sequence[str] | None = None,
     matches: Sequence[float] = (),
-    joins: Callable[[Iterable[float]], float] = sum,
-    guesses: Callable[[Iterable[float]], float] = sum,
+    joins: Total = sum,
+    guesses: Total = sum,
 ) -> Draft | None:
     """Return the draft of a plan that is made of those of drafts; None if it says nothing sensible.
 
@@ -104,9 +106,15 @@ def whole(
     )
 
 
-def also_holding(draft: Draft, block: Block, *others: Draft, matches: Sequence[float] = ()) -> Draft | None:
-    """Return a draft of which a block holds as well, made of other drafts; None if that is no plan."""
-    return whole(replace(draft.plan, where=merged(draft.plan.where, block)), draft, *others, matches=matches)
+def also_holding(
+    draft: Draft, block: Block, *others: Draft, matches: Sequence[float] = (), joins: Total = sum
+) -> Draft | None:
+    """Return a draft of which a block holds as well, as other drafts say; None if that is no plan.
+
+    The other arguments are those of `whole`.
+    """
+    found = replace(draft.plan, where=merged(draft.plan.where, block))
+    return whole(found, draft, *others, matches=matches, joins=joins)
 
 
 def folded_by(draft: Draft) -> tuple[Unknown, Aggregate] | None:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rdflib import Literal
+
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import merged
+from mrag.planning.algebra.scopes import common, less, merged
 from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.composing.spreads import days_apart
 from mrag.planning.derived.spans import unit_said
@@ -73,19 +75,10 @@ def both_counts(all_: Draft, having: Draft) -> Draft | None:
     where, more = all_.plan.where, having.plan.where
     if len(counts) < 2 or counts[0] != counts[1] or not isinstance(counts[0], pl.Aggregate):
         return None
-    if (
-        having.plan.having
-        or having.plan.group_by
-        or more.plans
-        or not set(where.patterns) <= set(more.patterns)
-    ):
+    plain = not (having.plan.having or having.plan.group_by or more.plans)
+    if not plain or not set(where.patterns) <= set(more.patterns):
         return None
-    told = pl.Block(
-        tuple(p for p in more.patterns if p not in where.patterns),
-        tuple(c for c in more.conditions if c not in where.conditions),
-        tuple(w for w in more.without if w not in where.without),
-        tuple(e for e in more.either if e not in where.either),
-    )
+    told = less(more, where)
     if told.empty or not (told.patterns or told.either):
         return None
     count, name = counts[0], all_.plan.columns[0].name
@@ -262,7 +255,7 @@ def _joined(
         c.value for c in other.columns if c.name in second.shown and c.value != divisor
     ]:
         raise Unbuildable("groups of a ratio")
-    where = _common(one.where, other.where)
+    where = common(one.where, other.where)
     if grouped is not None:
         where = merged(where, grouped.plan.where)
     if not isinstance(value, pl.Aggregate) and not isinstance(divisor, pl.Aggregate):
@@ -275,12 +268,12 @@ def _joined(
             ]
             ratio = pl.Aggregate("average", ratio, tuple(owners[:1]))
     else:
-        ratio = pl.Arithmetic(
-            _within(value, one.where, where), operation, _within(divisor, other.where, where)
+        above, below = (
+            replace(v, where=less(p.where, where)) if isinstance(v, pl.Aggregate) else v
+            for v, p in ((value, one), (divisor, other))
         )
+        ratio = pl.Arithmetic(above, operation, below)
     if factor != 1.0:
-        from rdflib import Literal
-
         ratio = pl.Arithmetic(ratio, "*", Literal(int(factor)))
     columns = (*groups, pl.Column(ratio, called))
     plan = pl.Plan(where, columns, order=())
@@ -314,29 +307,3 @@ def _apart(one: pl.Block, other: pl.Block, value: pl.Expression) -> tuple[pl.Blo
 
 def _measure(draft: Draft) -> pl.Expression:
     return next(c.value for c in draft.plan.columns if c.name == draft.shown[-1])
-
-
-def _within(value: pl.Expression, where: pl.Block, common: pl.Block) -> pl.Expression:
-    if not isinstance(value, pl.Aggregate):
-        return value
-    return replace(value, where=_less(where, common))
-
-
-def _common(one: pl.Block, other: pl.Block) -> pl.Block:
-    return pl.Block(
-        tuple(p for p in one.patterns if p in other.patterns),
-        tuple(c for c in one.conditions if c in other.conditions),
-        tuple(w for w in one.without if w in other.without),
-        tuple(e for e in one.either if e in other.either),
-        plans=tuple(p for p in one.plans if p in other.plans),
-    )
-
-
-def _less(block: pl.Block, common: pl.Block) -> pl.Block:
-    return pl.Block(
-        tuple(p for p in block.patterns if p not in common.patterns),
-        tuple(c for c in block.conditions if c not in common.conditions),
-        tuple(w for w in block.without if w not in common.without),
-        tuple(e for e in block.either if e not in common.either),
-        plans=tuple(p for p in block.plans if p not in common.plans),
-    )

@@ -6,22 +6,19 @@ The things and those of which it holds are read as questions of their own, and t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rdflib import Literal
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import all_patterns, check, mentioned
-from mrag.planning.composing.drafts import Draft
+from mrag.planning.algebra.rewriting import folded_aside, substituted
+from mrag.planning.algebra.scopes import all_patterns, mentioned
+from mrag.planning.composing.drafts import Draft, Read, whole
 from mrag.planning.lexical.words import is_past
 from mrag.text.english import PREPOSITIONS, VERBS
 from mrag.text.tokens import stem
-
-Best = Callable[[str], Sequence[Draft]]
 
 _ALL: Final = (
     r"(?P<all>(?:really |actually )?(?:all|every(?: single| one)?|each(?: one)?|most|at least half"
@@ -101,7 +98,7 @@ def _verbs(words: Sequence[str]) -> list[int]:
     return verbs or list(range(len(words) - 1, 0, -1))
 
 
-def universal(claim: UniversalClaim, best: Best) -> Iterator[Draft]:
+def universal(claim: UniversalClaim, best: Read) -> Iterator[Draft]:
     """Yield the plans of whether a claim holds.
 
     Args:
@@ -114,8 +111,8 @@ def universal(claim: UniversalClaim, best: Best) -> Iterator[Draft]:
             continue
         # "Have all orders been shipped" asks for those that are shipped.
         held = re.sub(r"(?i)^(?:been|ever been|already been)\b", "are", said)
-        for whole in best(f"Which {things} {held}?")[:3]:
-            if _lists(whole) and (found := _compared(claim.quantifier, base, whole)) is not None:
+        for those in best(f"Which {things} {held}?")[:3]:
+            if _lists(those) and (found := _compared(claim.quantifier, base, those)) is not None:
                 yield found
                 return
 
@@ -127,18 +124,17 @@ def _lists(draft: Draft) -> bool:
 
 def _things(draft: Draft) -> pl.Unknown | None:
     plan = draft.plan
-    if plan.limit is not None or plan.where.plans or plan.group_by or plan.yes_or_no or len(draft.shown) != 1:
+    if plan.limit is not None or plan.where.plans or plan.group_by or len(plan.columns) != 1:
         return None
-    value = next(c.value for c in plan.columns if c.name == draft.shown[0])
-    return value if isinstance(value, pl.Unknown) and len(plan.columns) == 1 else None
+    return draft.lone_value if isinstance(draft.lone_value, pl.Unknown) else None
 
 
-def _compared(quantifier: str, base: Draft, whole: Draft) -> Draft | None:
+def _compared(quantifier: str, base: Draft, claimed: Draft) -> Draft | None:
     """Return the plan that compares how many things there are with of how many a claim holds."""
-    every, those = _number(base, "one_"), _number(whole, "other_")
-    if every is None or those is None or every.where == _same(those, every):
+    every, those = _number(base, "one_"), _number(claimed, "other_")
+    if every is None or those is None or every.where == _same(those):
         return None
-    if len(list(all_patterns(whole.plan.where))) < len(list(all_patterns(base.plan.where))):
+    if len(list(all_patterns(claimed.plan.where))) < len(list(all_patterns(base.plan.where))):
         return None
     some = pl.Comparison(every, ">", Literal(0))
     if quantifier == "none":
@@ -147,20 +143,8 @@ def _compared(quantifier: str, base: Draft, whole: Draft) -> Draft | None:
         held = pl.Comparison(pl.Arithmetic(those, "*", Literal(2)), ">", every)
     else:
         held = pl.Comparison(every, "=", those)
-    plan = pl.Plan(pl.Block(), having=(held, some))
-    try:
-        check(plan)
-    except ConfigError:
-        return None
-    return replace(
-        whole,
-        plan=plan,
-        shown=(),
-        matches=(*base.matches, *whole.matches),
-        joins=max(base.joins, whole.joins),
-        guesses=base.guesses + whole.guesses,
-        choices={},
-    )
+    found = pl.Plan(pl.Block(), having=(held, some))
+    return whole(found, base, claimed, shown=(), joins=max)
 
 
 def _number(draft: Draft, prefix: str) -> pl.Aggregate | None:
@@ -168,14 +152,11 @@ def _number(draft: Draft, prefix: str) -> pl.Aggregate | None:
     thing, plan = _things(draft), draft.plan
     if thing is None or plan.having:
         return None
-    by: dict[pl.Place, pl.Place] = {u: pl.Unknown(f"{prefix}{u.name}") for u in mentioned(plan.where)}
-    counted = by.get(thing, thing)
-    assert isinstance(counted, pl.Unknown)
-    return pl.Aggregate("count", None, (counted,), substituted(plan.where, by))
+    return folded_aside(pl.Aggregate("count", None, (thing,)), plan.where, prefix)
 
 
-def _same(one: pl.Aggregate, other: pl.Aggregate) -> pl.Block:
-    """Return the block of a number with the unknowns of another where these are called alike."""
+def _same(one: pl.Aggregate) -> pl.Block:
+    """Return the block of a number with the unknowns of the other where these are called alike."""
     by: dict[pl.Place, pl.Place] = {
         u: pl.Unknown("one_" + u.name.removeprefix("other_")) for u in mentioned(one.where)
     }

@@ -64,6 +64,14 @@ class QuestionText:
         """Return the words in lower case."""
         return [word.low for word in self.words]
 
+    def single(self, word: str) -> int:
+        """Return where a word stands that is in the question once, behind its first; 0 for others."""
+        return self.low.index(word) if self.low.count(word) == 1 else 0
+
+    def until(self, end: int) -> str:
+        """Return the text up to the word before an end."""
+        return self.text[: self.words[end - 1].token.end]
+
     def said(self, start: int, end: int) -> str:
         """Return the text of some words, from the first to the one before the end; "" of none."""
         return self.text[self.words[start].token.start : self.words[end - 1].token.end] if start < end else ""
