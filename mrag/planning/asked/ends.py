@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rdflib import URIRef
-
-from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import PlanChoices
+from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.schema_words import voice_of
@@ -16,6 +14,7 @@ from mrag.planning.plan import Comparison, Expression, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.state import PARTICIPLES
+from mrag.planning.schema import by_number, most_of
 
 _HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
@@ -71,7 +70,7 @@ class PlanEnds(PlanChoices):
 
     def _other_end(self) -> PlanNode | None:
         """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""
-        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
+        named = self.graph.named
         if len(named) != 1 or len(self.graph.nodes) != 1:
             return None
         for verb in self.frame.nouns:
@@ -92,8 +91,7 @@ class PlanEnds(PlanChoices):
             if not forward and not classes & set(info.ranges):
                 continue
             ends = info.ranges if forward else info.domains
-            best = max(ends, key=lambda c: (ends[c], c), default="")
-            other = self.graph.node_of(best, new=True)
+            other = self.graph.node_of(most_of(ends), new=True)
             self.graph.add(*((place, info.iri, other.place) if forward else (other.place, info.iri, place)))
             return other
         return None
@@ -110,8 +108,7 @@ class PlanEnds(PlanChoices):
         if not found:
             return None
         info = self.schema.properties[min(found)[1]]
-        ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
-        target = self.graph.node_of(ranges[0] if ranges else "", new=True)
+        target = self.graph.node_of(next(iter(by_number(info.ranges)), ""), new=True)
         self.graph.add(node.place, info.iri, target.place)
         return target
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mrag.planning.asked.deeds import doers, kinds_of_people, told_by_verb
 from mrag.planning.asked.ends import PlanEnds
-from mrag.planning.building.assembly import PlanNode
+from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.words import is_past, is_role
 from mrag.planning.plan import Column, Number, Unknown
@@ -35,8 +35,8 @@ class PlanPeople(PlanEnds):
         if not named:
             found = [self.noun(n) for n in self.frame.nouns]
             named = [c for f in found for c in (self._domains(f) if f.kind == "property" else [f.term])]
-        for node in self.graph.nodes:
-            if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
+        for node in self.graph.unnamed:
+            if set(node.classes) & set(kinds):
                 return node
         # Where there is one kind of people, nobody else can be meant, though records lie between.
         widest, wide = (4.5, 2.5) if len(kinds) > 1 else (6.0, 6.0)
@@ -116,14 +116,14 @@ class PlanPeople(PlanEnds):
             for node in self.graph.nodes:
                 if (where := self._place_of(node) or self._place_told(node)) is not None:
                     return where
-        for node in self.graph.nodes:
-            if isinstance(node.place, Unknown):
-                return node
+        if self.graph.unnamed:
+            return self.graph.unnamed[0]
         for noun in self.frame.nouns:
             found = self.noun(noun)
             if found.kind == "property" and self.info(found).kind == "entity":
-                place = self._property(found, noun)
-                return next(n for n in self.graph.nodes if n.place == place)
+                related = self.graph.at(self._property(found, noun))
+                assert related is not None
+                return related
         for noun in self.frame.nouns:
             found = self.noun(noun)
             if not noun.role and found.kind == "property" and self.info(found).kind == "date":
@@ -188,7 +188,7 @@ class PlanPeople(PlanEnds):
         asked = [o for o in self.frame.outputs if isinstance(o, Noun) and o.implied]
         words = {low[o.end - 1] for o in asked[:1]}
         alone = bool(words) and len(columns) == 1
-        node = next((n for n in self.graph.nodes if alone and n.place == columns[0].value), None)
+        node = self.graph.at(columns[0].value) if alone else None
         role = any(is_role(word.removesuffix("s")) for word in words)
         return role and node is not None and not self._people(node) and bool(kinds_of_people(self.schema))
 
@@ -196,13 +196,11 @@ class PlanPeople(PlanEnds):
         """Return whoever has the number or the date that is shown: "who" asks for no number."""
         asked = next((c.value for c in columns if [c.name] == shown), None)
         value = asked.value if isinstance(asked, Number) else asked
-        said = next(
-            (p for p in self.graph.patterns if p.object == value and isinstance(value, Unknown)), None
-        )
+        said = self.graph.stating(value) if isinstance(value, Unknown) else None
         info = self.schema.properties.get(str(said.predicate)) if said is not None else None
         if said is None or info is None or info.kind not in ("number", "date"):
             return columns, shown
-        node = next((n for n in self.graph.nodes if n.place == said.subject), None)
+        node = self.graph.at(said.subject)
         if node is None or not isinstance(node.place, Unknown) or not kinds_of_people(self.schema):
             return columns, shown
         person = node if self._people(node) else self._person_of(node)
@@ -212,7 +210,7 @@ class PlanPeople(PlanEnds):
 
     def _doers_of(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return the people who have done what is shown: "who reviewed it" asks for no reviews."""
-        node = next((n for n in self.graph.nodes if len(columns) == 1 and n.place == columns[0].value), None)
+        node = self.graph.at(columns[0].value) if len(columns) == 1 else None
         found = self._person_of(node) if node is not None else None
         if found is None:
             self.guesses += 4

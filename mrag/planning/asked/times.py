@@ -107,8 +107,8 @@ class PlanTimes(PlanColumns):
         words, graph = self.question.low, self.graph
         said = {root(word) for word in words}
         ends = held_between(self.schema, info.iri, said) if info.kind == "date" else None
-        stated = next((p for p in graph.patterns if p.object == value), None)
-        node = next((n for n in graph.nodes if stated is not None and n.place == stated.subject), None)
+        stated = graph.stating(value)
+        node = graph.at(stated.subject) if stated is not None else None
         if ends is None or node is None or stated is None:
             return None
         self.frame.read |= {i for i, word in enumerate(words) if root(word) in HOLDING}

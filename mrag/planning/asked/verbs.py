@@ -10,7 +10,7 @@ from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_past, is_role, root
-from mrag.planning.plan import Aggregate, Comparison, Unknown
+from mrag.planning.plan import Aggregate, Comparison
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
 from mrag.planning.schema import PropertyInfo
@@ -90,7 +90,7 @@ class PlanVerbs(PlanExtremes):
     def _joined_by(self, verb: Noun, info: PropertyInfo) -> None:
         alike, low = set(info.domains) & set(info.ranges), self.question.low
         places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
-        open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
+        open_ = [n for n in self.graph.unnamed if alike & set(n.classes)]
         named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
         if low[verb.end : verb.end + 1] == ["of"] or not named or len(open_) + len(named) != 2:
             return

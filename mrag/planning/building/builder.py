@@ -11,7 +11,8 @@ from rdflib import RDF, URIRef
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.asked.verbs import MEASURING, PlanVerbs
 from mrag.planning.building import checks
-from mrag.planning.building.assembly import PlanNode, QueryGraph
+from mrag.planning.building.assembly import QueryGraph
+from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing import shapes
 from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
@@ -109,7 +110,7 @@ class Builder(PlanVerbs):
         where = self.graph.block()
         if where.empty:
             raise Unbuildable("nothing to look for")
-        typed = [n.place for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
+        typed = [n.place for n in self.graph.unnamed if n.typed and isinstance(n.place, Unknown)]
         if len(self.graph.nodes) > 1 and shapes.loose(typed, where, columns):
             raise Unbuildable("not connected")
         plan = self._plan(where, columns, order)
@@ -154,9 +155,7 @@ class Builder(PlanVerbs):
         if self.noun(noun).kind == "class":
             return self._node_of(noun)
         ends = set(self.info(self.noun(noun)).ranges)
-        return next(
-            (n for n in self.graph.nodes if isinstance(n.place, Unknown) and ends & set(n.classes)), None
-        )
+        return next((n for n in self.graph.unnamed if ends & set(n.classes)), None)
 
     def _apart(self, columns: list[Column]) -> None:
         """Leave a named thing out of what shares something with it: "countries that border Austria"."""
@@ -200,7 +199,7 @@ class Builder(PlanVerbs):
             or "there" in low
         ):
             return
-        named = [n for n in graph.nodes if isinstance(n.place, URIRef)]
+        named = graph.named
         typed = [n for n in graph.nodes if n.typed]
         if len(named) == len(typed) == 1 and len(graph.nodes) == 2 and not graph.wanted:
             graph.patterns.append(Pattern(named[0].place, RDF.type, URIRef(typed[0].classes[0])))
@@ -210,10 +209,9 @@ class Builder(PlanVerbs):
         """Leave out the thing itself, where others that share something with it are asked for."""
         if not self.frame.same:
             return
-        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
         shown = [n for n in self.graph.nodes if n.place in {c.value for c in columns}]
         for node in shown[:1] or self.graph.nodes[:1]:
-            for other in named:
+            for other in self.graph.named:
                 if set(node.classes) & set(other.classes) and isinstance(node.place, Unknown):
                     self.graph.conditions.append(Comparison(node.place, "!=", other.place))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from mrag.planning.asked.told import PlanTold
-from mrag.planning.building.assembly import PlanNode
+from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
@@ -27,7 +27,7 @@ from mrag.planning.reading.frame import (
     TimeUnit,
 )
 from mrag.planning.reading.state import COMMON
-from mrag.planning.schema import PropertyInfo
+from mrag.planning.schema import PropertyInfo, most_of
 from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import is_participle, plural
 
@@ -56,7 +56,7 @@ class PlanColumns(PlanTold):
         columns: list[Column] = []
         shown: list[str] = []
         names: set[str] = set()
-        typed = [n for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
+        typed = [n for n in self.graph.unnamed if n.typed]
         if frame.named and typed and not frame.groups:
             columns.append(Column(typed[0].place, self._name(typed[0].place, None, names)))
             shown.append(columns[0].name)
@@ -168,7 +168,7 @@ class PlanColumns(PlanTold):
         elif not is_subject and not is_object:
             return None
         ends = info.ranges if is_subject else info.domains
-        other = self.graph.node_of(max(ends, key=lambda c: (ends[c], c), default=""), new=True)
+        other = self.graph.node_of(most_of(ends), new=True)
         if is_subject:
             self.graph.add(thing.place, info.iri, other.place)
         else:

@@ -9,8 +9,8 @@ from rdflib import URIRef
 
 from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.sums import PlanSums
-from mrag.planning.building.assembly import PlanNode
 from mrag.planning.building.choices import OF
+from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
@@ -27,7 +27,7 @@ from mrag.planning.reading.frame import (
     Output,
     TimeUnit,
 )
-from mrag.planning.schema import PropertyInfo
+from mrag.planning.schema import PropertyInfo, by_number
 from mrag.text.tokens import alike, content, is_stopword, stem
 
 _UNITS = frozenset(stem(w) for w in ("year", "month", "day", "date", "time", "quarter"))
@@ -116,7 +116,7 @@ class PlanExpressions(PlanSums):
 
     def _whole(self, info: PropertyInfo) -> URIRef | None:
         """Return the named thing at the far end of a property: "members of NATO" asks for the near end."""
-        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
+        named = self.graph.named
         far = [
             n for n in named if set(n.classes) & set(info.ranges) and not set(n.classes) & set(info.domains)
         ]
@@ -184,8 +184,7 @@ class PlanExpressions(PlanSums):
             return self.graph.node_of(found.term, typed=True)
         if self.info(found).kind != "entity":
             return None
-        place = self._property(found, noun)
-        return next((n for n in self.graph.nodes if n.place == place), None)
+        return self.graph.at(self._property(found, noun))
 
     def _measure(self, measure: FrameMeasure) -> Expression:
         if measure.noun is None:
@@ -284,7 +283,7 @@ class PlanExpressions(PlanSums):
             # "Departed on a Tuesday" says which date is meant, "began" says so of a start.
             meant = verbs & when_said(self.schema, info.iri) or any(alike(w, v) for w in words for v in verbs)
             told += 0.6 * bool(meant)
-            open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
+            open_ = self.graph.unnamed
             named = [n for n in self.graph.nodes if n not in open_ and set(n.classes) & set(info.domains)]
             if named and not any(set(n.classes) & set(info.domains) for n in open_):
                 told -= 0.4  # what is named is seldom dated, what is asked for is
@@ -294,7 +293,7 @@ class PlanExpressions(PlanSums):
         self.guesses += 1
         said = when_said(self.schema, info.iri)
         self.frame.read |= {i for i in begins[:1] if root(self.question.low[i]) in said}
-        owner = self.graph.owner(sorted(info.domains, key=lambda c: (-info.domains[c], c)))
+        owner = self.graph.owner(by_number(info.domains))
         return self.graph.value(owner, info), info
 
     def _names_of(self, cls: str) -> Sequence[str]:

@@ -18,7 +18,7 @@ from mrag.planning.building.literals import identifier
 from mrag.planning.composing.drafts import Draft, Named, ReadWith, also_holding, fully_read
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
-from mrag.planning.schema import Schema
+from mrag.planning.schema import Schema, by_number
 
 _FORM: Final = re.compile(
     r"(?i)^(?P<head>.+?) (?:their|its|his or her|his|her) own (?P<what>[\w-]+(?: [\w-]+)?)(?P<rest>\W*)$"
@@ -63,7 +63,7 @@ def with_their_own(owned: Owned, read: ReadWith, named: Named, schema: Schema) -
     """
     for found in [c for c in named(owned.what)[:3] if c.kind == "property" and not c.inverse]:
         info = schema.properties[found.term]
-        ends = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))[:2] if info.kind == "entity" else ()
+        ends = by_number(info.ranges)[:2] if info.kind == "entity" else ()
         for end in ends:
             thing = Candidate("entity", DESCRIBED + OWN, 1.0, OWN, classes=(end,))
             for draft in fully_read(read(owned.text, thing), 3):

@@ -19,7 +19,7 @@ from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful
-from mrag.planning.schema import Schema
+from mrag.planning.schema import Schema, most_of
 from mrag.text.grammar import plural
 
 _AUXILIARIES = frozenset(
@@ -151,7 +151,7 @@ def anybody(affirmed: Draft, schema: Schema) -> str | None:
         info = schema.properties.get(str(p.predicate))
         if info is not None and thing in (p.subject, p.object):
             ends = info.ranges if p.object == thing else info.domains
-            kinds |= {max(ends, key=lambda c: (ends[c], c))} if ends else set()
+            kinds |= {most_of(ends)} - {""}
     known = [schema.classes[k] for k in sorted(kinds) if k in schema.classes]
     return f"Which {plural(known[0].names[0])} are there?" if len(known) == 1 else None
 

@@ -19,7 +19,7 @@ from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
 from mrag.planning.composing.drafts import Draft, ReadWith, fully_read, guessed, whole
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
-from mrag.planning.schema import Schema
+from mrag.planning.schema import Schema, most_of
 from mrag.text.english import PERSON_WORDS
 
 _ASKING: Final = (
@@ -169,7 +169,7 @@ def _class_of(column: pl.Column, plan: pl.Plan, schema: Schema) -> str | None:
         if info is not None and info.kind == "entity" and column.value in (p.subject, p.object):
             ends = info.ranges if p.object == column.value else info.domains
             if ends:
-                return max(ends, key=lambda c: (ends[c], c))
+                return most_of(ends)
     return None
 
 

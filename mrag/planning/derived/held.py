@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
-from mrag.planning.derived.property import words_of
+from mrag.planning.derived.property import roots_of
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Pattern, Unknown
 from mrag.planning.schema import PropertyInfo, Schema
@@ -81,5 +81,4 @@ def _number_in(info: PropertyInfo, schema: Schema) -> PropertyInfo | None:
     numbers = [i for i in own if i.kind == "number"]
     if len(numbers) != 1 or len(own) > 3 or not numbers[0].functional:
         return None
-    called = {root(w) for name in numbers[0].names for w in words_of(name)}
-    return numbers[0] if called & _HOLDING else None
+    return numbers[0] if roots_of(numbers[0]) & _HOLDING else None

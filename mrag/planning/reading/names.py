@@ -15,6 +15,7 @@ from mrag.planning.reading.frame import (
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
 from mrag.planning.reading.state import PARTICIPLES, VERBS_OF_ASKING, numeric
 from mrag.planning.reading.words import WordReader
+from mrag.planning.schema import most_of
 from mrag.text.english import VERBS
 
 _NAMED = frozenset("named called".split())
@@ -221,7 +222,7 @@ class NameReader(WordReader):
                 )  # fmt: skip
                 alike = set(info.domains) & set(info.ranges)
                 if of_it and info.domains and not alike and info.triples > info.objects:
-                    found.append((info.triples, max(info.domains, key=lambda c: (info.domains[c], c))))
+                    found.append((info.triples, most_of(info.domains)))
             if found:
                 break
         if not found:

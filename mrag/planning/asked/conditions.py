@@ -328,7 +328,7 @@ class PlanConditions(PlanHappenings):
         if text.noun is not None and (found := self.noun(text.noun)).kind == "property":
             value = self._property(found, text.noun)
         else:
-            node = next((n for n in graph.nodes if isinstance(n.place, Unknown)), None)
+            node = next(iter(graph.unnamed), None)
             if text.noun is not None and found.kind == "class":
                 node = graph.node_of(found.term)
             if node is None or not self.schema.label_properties:
