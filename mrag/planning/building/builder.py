@@ -16,7 +16,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing import shapes
 from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.words import BEING, is_past
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -192,12 +192,7 @@ class Builder(PlanVerbs):
     def _membership(self) -> None:
         """Ask for the class of a thing where a question asks only that: "Is Virtuoso a database?"."""
         graph, low = self.graph, self.question.low
-        if (
-            not self.frame.yes_or_no
-            or low[0] not in ("is", "are", "was", "were")
-            or graph.patterns
-            or "there" in low
-        ):
+        if not self.frame.yes_or_no or low[0] not in BEING or graph.patterns or "there" in low:
             return
         named = graph.named
         typed = [n for n in graph.nodes if n.typed]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
-from mrag.planning.lexical.words import is_past, is_role
+from mrag.planning.lexical.words import BEING, is_past, is_role
 from mrag.planning.plan import Plan
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
@@ -180,7 +180,7 @@ def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) 
         low[:1] != ["how"]
         or len(low) < 5
         or positive(low[1]) is None
-        or low[2] not in ("is", "was", "are", "were")
+        or low[2] not in BEING
         or any(map(is_superlative, low[3:]))
     ):
         return False

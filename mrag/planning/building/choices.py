@@ -21,6 +21,7 @@ from mrag.planning.reading.frame import (
     FrameMeasure,
     Noun,
 )
+from mrag.planning.reading.nouns import OWNING
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.schema import PropertyInfo, Schema
@@ -34,9 +35,6 @@ _ENDS: Mapping[str, tuple[str, ...]] = {
     "into": ("arriv", "arrive", "arrival", "destination"),
     "of": (), "by": (), "in": ("locat",),
 }  # fmt: skip
-
-
-OF = frozenset("of the a an all each every its their this that".split())
 
 
 _HEADED = 0.85
@@ -249,7 +247,7 @@ class PlanChoices:
             if compared.right is noun and compared.left is not None:
                 # "Cities with more than a million inhabitants" are not in such countries.
                 return {c.term for c in compared.left.candidates[:1] if c.kind == "class"}
-        if following is None or not ({"of"} <= set(low[noun.end : following.start]) <= OF):
+        if following is None or not ({"of"} <= set(low[noun.end : following.start]) <= OWNING):
             return set()
         found: set[str] = set()
         for c in following.candidates:

@@ -9,7 +9,6 @@ from rdflib import URIRef
 
 from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.sums import PlanSums
-from mrag.planning.building.choices import OF
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
@@ -27,6 +26,7 @@ from mrag.planning.reading.frame import (
     Output,
     TimeUnit,
 )
+from mrag.planning.reading.nouns import OWNING
 from mrag.planning.schema import PropertyInfo, by_number
 from mrag.text.tokens import alike, content, is_stopword, stem
 
@@ -131,7 +131,7 @@ class PlanExpressions(PlanSums):
             return having
         for other in self.frame.nouns:
             between = low[noun.end : other.start]
-            if other.start >= noun.end and between and between[0] == "of" and set(between) <= OF:
+            if other.start >= noun.end and between and between[0] == "of" and set(between) <= OWNING:
                 node = self._node_of(other) or self._called_so(other, found)
                 if node is not None and set(node.classes) & set(self._domains(found)):
                     return node

@@ -18,13 +18,13 @@ from mrag.planning.building.checks import leads_to_things
 from mrag.planning.composing.drafts import Draft, Read, fully_read
 from mrag.planning.composing.folding import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.words import AUXILIARIES
 from mrag.planning.reading.numbers import NUMBERS
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import Schema
 
-_AUXILIARIES = frozenset("have has had having with that which who whose do does did are is were was".split())
+_JOINING = AUXILIARIES | frozenset("having with that which who whose".split())
 _BETWEEN = frozenset("the a an of any".split())
-_WHETHER = frozenset("did does do has have had is are was were".split())
 _FORMS: tuple[tuple[tuple[str, ...], pl.Relation], ...] = (
     (("more", "than"), ">"),
     (("fewer", "than"), "<"),
@@ -85,7 +85,7 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: 
         at = _after(low, behind)
         second = next((m for m in (*things, *named) if m.start == at), None)
         if (
-            low[0] in _WHETHER
+            low[0] in AUXILIARIES
             and second is not None
             and (asked := _whether(question, found, first, second, named))
         ):
@@ -97,10 +97,10 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: 
         end = at + 1 if second is None else second.end
         if end < len(low) and _said_of(low, end, things):
             continue
-        verb = [w for w in low[owner.end : start] if w not in _AUXILIARIES]
-        if len(verb) > 3 or (not verb and not _AUXILIARIES & {*low[owner.end : start]}):
+        verb = [w for w in low[owner.end : start] if w not in _JOINING]
+        if len(verb) > 3 or (not verb and not _JOINING & {*low[owner.end : start]}):
             continue
-        while end < len(low) and (low[end] in _AUXILIARIES or low[end] in verb):
+        while end < len(low) and (low[end] in _JOINING or low[end] in verb):
             end += 1
         outer = f"{question.before(owner.end)}{question.onward(end)}".strip()
         return Contrast(relation, first, second, owner, " ".join(verb), outer)
@@ -122,7 +122,7 @@ def _whether(
     owner = next((m for m in named if m.start > 0 and m.end <= start), None)
     if owner is None or low[1 : owner.start] not in ([], ["the"]) or second.end < len(low):
         return None
-    verb = [w for w in low[owner.end : start] if w not in _AUXILIARIES]
+    verb = [w for w in low[owner.end : start] if w not in _JOINING]
     return Contrast(relation, first, second, owner, " ".join(verb), "", True) if len(verb) < 4 else None
 
 

@@ -16,16 +16,15 @@ from mrag.planning.algebra.rewriting import kept_apart, names_of, numbered, subs
 from mrag.planning.algebra.scopes import all_patterns, mentioned
 from mrag.planning.composing.drafts import Draft, also_holding, whole
 from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.words import AUXILIARIES
 from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful
 from mrag.planning.schema import Schema, most_of
 from mrag.text.grammar import plural
 
-_AUXILIARIES = frozenset(
-    "have has had having did do does is are was were that who which with been there be ever yet".split()
-)
-_VERBS = frozenset("is are was were has have had do does did".split())
+_BETWEEN = AUXILIARIES | frozenset("having that who which with been there be ever yet".split())
+"""Words between things and what is denied of them."""
 _NOT = re.compile(
     r"(?i)^(?P<verb>(?:do|does|did|is|are|was|were|have|has|had)?)\s*"
     r"(?P<not>not|n['’]t|never|no|without(?: any| an?)?)(?: any)?(?: yet| ever)?$"
@@ -60,15 +59,15 @@ def denied(question: QuestionText, way: Segmentation, schema: Schema) -> Denial 
         return None
     at, low = nots[0], question.low
     behind = [i for i in way.items if i.start >= at.end]
-    who = low[0] == "who" and set(low[1 : at.start]) <= _AUXILIARIES
+    who = low[0] == "who" and set(low[1 : at.start]) <= _BETWEEN
     named = who or any(_is_class(i) for i in way.items if i.end <= at.start)
     if (_simple(behind, schema) and not who) or _goes_on(low, at.end) or not named:
         return None
     relative = {"that", "who", "which"} & {*low[max(0, at.start - 2) : at.start]}
-    if relative and _VERBS & {*low[at.end :]}:
+    if relative and AUXILIARIES & {*low[at.end :]}:
         return None  # "boats that have no engine are …" denies only the first
     start = at.start
-    while start and low[start - 1] in _AUXILIARIES:
+    while start and low[start - 1] in _BETWEEN:
         start -= 1
     if not who and not any(meaningful(w) for w in question.words[:start]):
         return None
@@ -131,7 +130,7 @@ def _simple(behind: Sequence[QuestionItem], schema: Schema) -> bool:
 def _goes_on(low: Sequence[str], end: int) -> bool:
     """Return whether something else is said behind what is denied: "… and are longer than 10"."""
     return any(
-        w in ("and", "but", "or") and (low[i + 1] in _VERBS or low[i + 1].endswith("ed"))
+        w in ("and", "but", "or") and (low[i + 1] in AUXILIARIES or low[i + 1].endswith("ed"))
         for i, w in enumerate(low[:-1])
         if i >= end
     )

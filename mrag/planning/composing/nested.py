@@ -24,6 +24,7 @@ from mrag.planning.algebra.scopes import all_patterns, mentioned, merged, reache
 from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
+from mrag.planning.lexical.words import BEING
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -172,7 +173,7 @@ def identity(question: QuestionText, mentions: Sequence[NameMention]) -> tuple[C
         mentions: What its words may name.
     """
     low = question.low
-    if low[0] not in ("is", "are", "was", "were"):
+    if low[0] not in BEING:
         return None
     first = next((i for i, w in enumerate(low) if i and w not in _ARTICLES), len(low))
     found = [m for m in mentions if 1 <= m.start <= first < m.end]

@@ -16,7 +16,7 @@ from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import folded_aside, substituted
 from mrag.planning.algebra.scopes import all_patterns, mentioned
 from mrag.planning.composing.drafts import Draft, Read, whole
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.words import AUXILIARIES, BEING, is_past
 from mrag.text.english import PREPOSITIONS, VERBS
 from mrag.text.tokens import stem
 
@@ -29,8 +29,6 @@ _INVERTED: Final = re.compile(
     rf"(?i)^\W*(?P<verb>do|does|did|is|are|was|were|has|have|had|can) {_ALL} (?P<rest>\w.+?)\W*$"
 )
 _STATED: Final = re.compile(rf"(?i)^\W*is it so that {_ALL} (?P<rest>\w.+?)\W*$")
-_BEING: Final = frozenset("is are was were".split())
-_AUXILIARIES: Final = _BEING | frozenset("has have had do does did can".split())
 _LOOSE: Final = PREPOSITIONS | frozenset(
     "a an the and or not no that which who whose than more less very also been ever their its".split()
 )
@@ -73,9 +71,9 @@ def claim_of(text: str) -> UniversalClaim | None:
     said = match["all"].lower().split()
     quantifier = "most" if {"most", "half"} & {*said} else "none" if said[0] in ("no", "none") else "all"
     if stated is not None:
-        at = [i for i, w in enumerate(words) if i and w.lower() in _AUXILIARIES]
+        at = [i for i, w in enumerate(words) if i and w.lower() in AUXILIARIES | {"can"}]
         at = at[:1] or _verbs(words)
-    elif match["verb"].lower() in _BEING:
+    elif match["verb"].lower() in BEING:
         at = [i for i in range(len(words) - 1, 0, -1) if words[i - 1].lower() not in _LOOSE]
     else:
         at = _verbs(words)

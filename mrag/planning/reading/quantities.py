@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.plan import Relation
+from mrag.planning.plan import NEGATED
 from mrag.planning.reading.frame import (
     TIMES,
     Compared,
@@ -19,14 +19,6 @@ from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import ReaderState, is_superlative
 from mrag.planning.reading.units import unit_of
 
-_FLIPPED: dict[Relation, Relation] = {
-    "<": ">=",
-    ">": "<=",
-    "<=": ">",
-    ">=": "<",
-    "=": "!=",
-    "!=": "=",
-}
 _POSITIONS = frozenset("position place rank order sequence".split())
 """Words of numbers that tell one record of a thing from the others."""
 
@@ -142,7 +134,7 @@ class QuantityReader(ReaderState):
             found.left = previous.left
             found.either = previous.left is not None or isinstance(found.value, Period)
         if waiting.negated:
-            found.relation, found.negated, waiting.negated = _FLIPPED[found.relation], True, False
+            found.relation, found.negated, waiting.negated = NEGATED[found.relation], True, False
         waiting.compare, waiting.adjective = None, ""
         if found.left is not None and waiting.fold is not None:
             found.fold, waiting.fold = waiting.fold, None
