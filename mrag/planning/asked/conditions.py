@@ -24,16 +24,10 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.frame import (
-    TIMES,
-    Compared,
-    FrameMeasure,
-    Noun,
-    TextCondition,
-)
+from mrag.planning.reading.frame import TIMES, Compared, FrameMeasure, Noun, TextCondition
+from mrag.planning.reading.numbers import converted
 from mrag.planning.reading.periods import Period
 from mrag.planning.reading.state import is_superlative
-from mrag.planning.reading.units import converted
 from mrag.planning.schema import PropertyInfo
 
 

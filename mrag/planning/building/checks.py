@@ -10,10 +10,10 @@ from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import BEING, is_past, is_role
 from mrag.planning.plan import Plan
+from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
 from mrag.planning.reading.state import is_superlative
-from mrag.planning.reading.units import unit_of
 from mrag.planning.schema import Schema
 from mrag.text.english import PREPOSITIONS
 from mrag.text.tokens import alike, stem

@@ -11,16 +11,8 @@ from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_past, root
-from mrag.planning.plan import (
-    Block,
-    Condition,
-    Unknown,
-)
-from mrag.planning.reading.frame import (
-    Frame,
-    FrameMeasure,
-    Noun,
-)
+from mrag.planning.plan import Block, Condition, Unknown
+from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
 from mrag.planning.reading.nouns import OWNING
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation

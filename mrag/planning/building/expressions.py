@@ -14,18 +14,8 @@ from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import root
-from mrag.planning.plan import (
-    Aggregate,
-    DatePart,
-    Expression,
-    Unknown,
-)
-from mrag.planning.reading.frame import (
-    FrameMeasure,
-    Noun,
-    Output,
-    TimeUnit,
-)
+from mrag.planning.plan import Aggregate, DatePart, Expression, Unknown
+from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.nouns import OWNING
 from mrag.planning.schema import PropertyInfo, by_number
 from mrag.text.tokens import alike, content, is_stopword, stem

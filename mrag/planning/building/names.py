@@ -13,16 +13,8 @@ from mrag.planning.building.literals import text_is
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.plan import (
-    Block,
-    Comparison,
-    Pattern,
-    Unknown,
-)
-from mrag.planning.reading.frame import (
-    FrameRestriction,
-    Noun,
-)
+from mrag.planning.plan import Block, Comparison, Pattern, Unknown
+from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.schema import by_number
 
 _LEFT_OUT = re.compile(
@@ -108,8 +100,7 @@ class PlanNames(PlanExpressions):
         if c.kind != "entity" or beside.kind != "class" or restriction.noun is None:
             return False
         alike = [o for o in restriction.mention.candidates if o.kind == "entity" and o.name == c.name]
-        last = self.question.words[restriction.noun.end - 1]
-        plural = last.low.endswith("s") and last.low != last.token.key
+        plural = self.question.words[restriction.noun.end - 1].plural
         return len(alike) == 1 and plural and restriction.noun.start == restriction.mention.end
 
     def _value_domains(self, c: Candidate, beside: Candidate | None) -> list[str]:

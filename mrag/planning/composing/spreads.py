@@ -16,7 +16,7 @@ from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.composing.drafts import Draft, Unbuildable, whole
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
-from mrag.planning.reading.units import unit_of
+from mrag.planning.reading.numbers import unit_of
 from mrag.planning.schema import Schema
 
 _EXTREMES = re.compile(

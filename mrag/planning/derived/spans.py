@@ -16,8 +16,8 @@ from mrag.planning.derived.property import (
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.synonyms import DIMENSIONS
 from mrag.planning.lexical.words import root
+from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.question import QuestionText
-from mrag.planning.reading.units import unit_of
 from mrag.planning.schema import PropertyInfo, Schema
 
 _SPAN = "urn:x-span:"

@@ -6,18 +6,12 @@ from dataclasses import dataclass
 
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import NEGATED
-from mrag.planning.reading.frame import (
-    TIMES,
-    Compared,
-    Noun,
-    Superlative,
-    TextCondition,
-)
+from mrag.planning.reading.frame import TIMES, Compared, Noun, Superlative, TextCondition
+from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.periods import Period
 from mrag.planning.reading.question import Quantity
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import ReaderState, is_superlative
-from mrag.planning.reading.units import unit_of
 
 _POSITIONS = frozenset("position place rank order sequence".split())
 """Words of numbers that tell one record of a thing from the others."""

@@ -9,9 +9,8 @@ from functools import cached_property
 
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.synonyms import positive
-from mrag.planning.reading.numbers import NUMBERS, SCALE, number_of, rank_of
+from mrag.planning.reading.numbers import NUMBERS, SCALE, number_of, rank_of, unit_of
 from mrag.planning.reading.periods import Period, Word, dated_words, iso_period
-from mrag.planning.reading.units import unit_of
 from mrag.text.tokens import TextToken, stem, tokens
 
 _QUOTED = re.compile(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)|`([^`]{1,200})`")

@@ -12,14 +12,7 @@ from typing import cast
 from mrag.planning.plan import Position, Relation
 from mrag.planning.reading.cues import Cue
 from mrag.planning.reading.folds import with_lists_of_folds
-from mrag.planning.reading.frame import (
-    IDENTIFYING,
-    Frame,
-    FrameMeasure,
-    Noun,
-    Ordering,
-    Superlative,
-)
+from mrag.planning.reading.frame import IDENTIFYING, Frame, FrameMeasure, Noun, Ordering, Superlative
 from mrag.planning.reading.names import NameReader
 from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
 
