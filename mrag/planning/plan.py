@@ -66,6 +66,11 @@ class Pattern:
     object: Place
     narrower: tuple[URIRef, ...] = ()
 
+    @property
+    def places(self) -> tuple[Unknown | URIRef, Unknown | URIRef, Place]:
+        """Return the subject, the predicate and the object."""
+        return self.subject, self.predicate, self.object
+
     def __str__(self) -> str:
         return f"({self.subject}, {self.predicate}, {self.object})"
 
@@ -194,6 +199,11 @@ class Block:
     either: tuple[tuple[Block, ...], ...] = ()
     optional: tuple[Block, ...] = ()
     plans: tuple[Plan, ...] = ()
+
+    @property
+    def branches(self) -> tuple[Block, ...]:
+        """Return the alternatives, whatever group they are in."""
+        return tuple(block for blocks in self.either for block in blocks)
 
     @property
     def empty(self) -> bool:

@@ -290,12 +290,7 @@ def _of_each(plan: Plan, thing: Unknown) -> Plan:
 
 
 def _unknowns(plan: Plan) -> set[Unknown]:
-    found = {
-        u
-        for p in all_patterns(plan.where)
-        for u in (p.subject, p.predicate, p.object)
-        if isinstance(u, Unknown)
-    }
+    found = {u for p in all_patterns(plan.where) for u in p.places if isinstance(u, Unknown)}
     for column in plan.columns:
         if isinstance(column.value, Aggregate):
             found |= reached(column.value.where)

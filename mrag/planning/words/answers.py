@@ -14,8 +14,8 @@ from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.run import PlanResult
-from mrag.planning.value_words import Name
 from mrag.planning.wording import part_to_words, to_words, value_to_words
+from mrag.planning.words.values import Name
 from mrag.text.grammar import join, plural
 
 SHOWN = 20
