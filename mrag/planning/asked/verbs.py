@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rdflib import URIRef
@@ -56,10 +57,15 @@ class PlanVerbs(PlanExtremes):
 
     def _named_ends(self) -> None:
         """Relate the ends of relations that nouns name to the named things behind them: "pupils of Ada"."""
+        for noun, info in self._between_alike():
+            self._end_of(noun, info)
+
+    def _between_alike(self) -> Iterator[tuple[Noun, PropertyInfo]]:
+        """Yield the nouns that have no role yet and name a relation between things of one kind."""
         for noun in self.frame.nouns:
             info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
             if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
-                self._end_of(noun, info)
+                yield noun, info
 
     def _end_of(self, noun: Noun, info: PropertyInfo) -> None:
         low, graph = self.question.low, self.graph
@@ -82,10 +88,8 @@ class PlanVerbs(PlanExtremes):
 
     def _joinalike(self) -> None:
         """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
-        for noun in self.frame.nouns:
-            info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
-            if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
-                self._joined_by(noun, info)
+        for noun, info in self._between_alike():
+            self._joined_by(noun, info)
 
     def _joined_by(self, verb: Noun, info: PropertyInfo) -> None:
         alike, low = set(info.domains) & set(info.ranges), self.question.low

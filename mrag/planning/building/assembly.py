@@ -56,7 +56,7 @@ class QueryGraph(PlanNodes):
 
     # -- joins -------------------------------------------------------------------------------------
 
-    def connect(self, near: Sequence[str] = ()) -> None:
+    def connect(self) -> None:
         """Join all nodes into one tree, cheapest joins first."""
         left = [node for node in self.nodes if node not in self.tree]
         if not self.tree and left:

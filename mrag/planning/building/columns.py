@@ -20,6 +20,8 @@ from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import is_participle, plural
 
 _FOLD_WORDS = FOLDS | {"count": "number of"}
+_UNNAMED = TimeUnit("year", 0)
+"""What a column is called after that orders by what no noun names."""
 _OPPOSITE = {"greatest": "least", "least": "greatest"}
 
 
@@ -77,9 +79,9 @@ class PlanColumns(PlanShown):
         for ordering in frame.orders:
             if ordering.adjective:
                 by, ordering.descending = self._by_adjective(ordering, columns)
-                key = self._hidden(by, columns, names, TimeUnit("year", 0))
+                key = self._hidden(by, columns, names)
             elif (value := self._by_unnamed(ordering, columns)) is not None:
-                key = self._hidden(value, columns, names, TimeUnit("year", 0))
+                key = self._hidden(value, columns, names)
             elif ordering.measure is None:
                 key = columns[-1] if frame.measures and ordering.descending is not None else columns[0]
                 if top is not None:
@@ -95,7 +97,7 @@ class PlanColumns(PlanShown):
         return order
 
     def _hidden(
-        self, expression: Expression, columns: list[Column], names: set[str], output: Output
+        self, expression: Expression, columns: list[Column], names: set[str], output: Output = _UNNAMED
     ) -> Column:
         for column in columns:
             if column.value == expression:
@@ -118,7 +120,7 @@ class PlanColumns(PlanShown):
             )
             options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
             if not options and top.adjective in COMMON:
-                return self._hidden(self._how_often(columns), columns, names, TimeUnit("year", 0))
+                return self._hidden(self._how_often(columns), columns, names)
             if not options:
                 raise Unbuildable(top.adjective)
             best = max(
@@ -135,11 +137,11 @@ class PlanColumns(PlanShown):
             owner = self.graph.owner(self._domains(best[0])).place
             if top.fold and isinstance(owner, Unknown) and [owner] != [c.value for c in columns[:1]]:
                 expression = Aggregate(top.fold, expression, (owner,))
-            return self._hidden(expression, columns, names, TimeUnit("year", 0))
+            return self._hidden(expression, columns, names)
         if top.measure is None:
             if measured:
                 return measured[-1]
-            return self._hidden(self._most_of(columns), columns, names, TimeUnit("year", 0))
+            return self._hidden(self._most_of(columns), columns, names)
         if top.measure in self.frame.outputs and top.measure.function is None and len(columns) == 1:
             # "What is the highest price?" asks for the price alone.
             return columns[0]

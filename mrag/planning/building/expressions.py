@@ -35,7 +35,7 @@ class PlanExpressions(PlanSums):
     def expression(self, output: Output) -> Expression:
         """Return what a noun, a measure or a unit of time stands for in the query."""
         if isinstance(output, TimeUnit):
-            value, info = self._time(output.noun, output.start)
+            value, info = self._time(None, output.start)
             part = "year-month" if output.part == "month" else output.part
             return value if info.kind == "number" else DatePart(part, value)
         if isinstance(output, FrameMeasure):

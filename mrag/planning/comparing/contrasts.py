@@ -13,9 +13,9 @@ from rdflib import RDF, URIRef
 
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import folded_aside
-from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
+from mrag.planning.algebra.scopes import all_patterns, merged
 from mrag.planning.building.checks import leads_to_things
-from mrag.planning.composing.drafts import Draft, Read, fully_read
+from mrag.planning.composing.drafts import Draft, Read, folded_by, fully_read
 from mrag.planning.composing.folding import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.words import AUXILIARIES
@@ -191,12 +191,12 @@ def contrasts(question: QuestionText, contrast: Contrast, schema: Schema, read: 
     classes = [owner.term] if owner.kind == "class" else [c for c in owner.classes if c in schema.classes]
     for cls in classes:
         name = schema.classes[cls].names[0]
-        first = _number(read, question.named(contrast.first), name, contrast.verb, cls)
+        first = _number(read, question.named(contrast.first), name, contrast.verb)
         if first is None:
             continue
         other: _Counted | None = first
         if second is not None and contrast.second is not None and second.kind == "class":
-            other = _number(read, question.named(contrast.second), name, contrast.verb, cls)
+            other = _number(read, question.named(contrast.second), name, contrast.verb)
         elif second is not None and cls not in second.classes:
             other = None
         if other is None:
@@ -234,17 +234,12 @@ class _Counted:
         return self.of(thing if one.kind == "class" else URIRef(one.term), "other_")
 
 
-def _number(read: Read, what: str, name: str, verb: str, cls: str) -> _Counted | None:
+def _number(read: Read, what: str, name: str, verb: str) -> _Counted | None:
     texts = [f"how many {what} does each {name} {verb}", f"number of {what} per {name}"]
     for draft in (d for text in (texts if verb else texts[1:]) for d in fully_read(read(text), 3)):
-        plan = draft.plan
-        groups = [c for c in plan.columns if c.name in draft.shown and not aggregates(c.value)]
-        folds = [c.value for c in plan.columns if c.name in draft.shown and isinstance(c.value, pl.Aggregate)]
-        if len(groups) != 1 or len(folds) != 1 or plan.having or plan.limit is not None:
-            continue
-        key = groups[0].value
-        if isinstance(key, pl.Unknown) and folds[0].function == "count" and folds[0].value is None:
-            return _Counted(draft, key, folds[0])
+        found = folded_by(draft)
+        if found is not None and found[1].function == "count" and found[1].value is None:
+            return _Counted(draft, *found)
     return None
 
 

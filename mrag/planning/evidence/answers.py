@@ -64,7 +64,7 @@ def answer_of(
         if both is not None and not context.lines:
             context, support = _proved(kg, both[0], both[1].rows, ends)
         told = untrusted.one_line(values_in_words(*both, namer(kg, display))) if both is not None else ""
-        said = sentences(reading, result, rows, support, told)
+        said = sentences(reading, rows, support, told)
     runners_up, last = next_rows(display, reading, result)
     computed = Computed(
         untrusted.one_line(to_words(reading.plan, namer(kg, display))),

@@ -24,7 +24,6 @@ SHOWN = 20
 
 def sentences(
     reading: Reading,
-    result: PlanResult,
     rows: Sequence[tuple[AnswerCell, ...]],
     support: Sequence[tuple[Citation, ...]],
     compared: str = "",
@@ -33,7 +32,6 @@ def sentences(
 
     Args:
         reading: How the question was read.
-        result: What was found.
         rows: The rows as they are shown.
         support: For each of the first rows what it rests on.
         compared: What the two values are that a yes compares; "" if it compares none.

@@ -38,7 +38,7 @@ class BlockWords(ValueWords):
                 (own if main in (p.subject, p.object) else others).append(self._pattern(p, block, main))
             elif several:
                 own.append(several)
-        for said in (self.condition(c) for c in block.conditions if not self._is_said(c, block, main)):
+        for said in (self.condition(c) for c in block.conditions if not self._is_said(c, block)):
             (own if said.startswith("other than ") else others).append(said)
         for branches in block.either:
             own.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
@@ -138,7 +138,7 @@ class BlockWords(ValueWords):
             return ""  # where it is spoken of, it is "the price of the lamp"
         return self._related(pattern, which, self._object(o, pattern))
 
-    def _is_said(self, condition: pl.Condition, block: pl.Block, main: pl.Unknown | None) -> bool:
+    def _is_said(self, condition: pl.Condition, block: pl.Block) -> bool:
         """Return whether a condition is said with the pattern that binds its unknown."""
         return any(
             isinstance(p.object, pl.Unknown)
