@@ -213,9 +213,7 @@ def heads_passed_over(way: Segmentation, question: QuestionText, names: Collecti
         names: Words in the names of the properties of its plan.
     """
     low, found = question.low, 0
-    kinds = [
-        i for i in way.items if i.mention is not None and i.mention.candidates[0].kind == "class"
-    ]  # fmt: skip
+    kinds = [i for i in way.items if i.named_kind == "class"]
     behind, before = {i.end for i in kinds}, {i.start for i in kinds}
     for item in way.items:
         word = low[item.start]
@@ -294,7 +292,7 @@ def _superlatives(way: Segmentation, question: QuestionText) -> Iterator[bool]:
 
 def passes_over_or(way: Segmentation, plan: Plan) -> bool:
     """Return whether a plan has no alternatives, although the question says "or"."""
-    said = any(i.cue is not None and i.cue.kind == "or" for i in way.items)
+    said = any(i.cue_kind == "or" for i in way.items)
     return said and not any(b.either or b.without for b in (plan.where, *(p.where for p in plan.where.plans)))
 
 
@@ -304,5 +302,5 @@ def both_of_a_kind(way: Segmentation, question: QuestionText) -> bool:
     return any(
         i.start and low[i.start - 1] == "both" and "and" not in low[i.end : i.end + 1]
         for i in way.items
-        if i.mention is not None and i.mention.candidates[0].kind == "class"
+        if i.named_kind == "class"
     )

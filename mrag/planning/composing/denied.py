@@ -54,13 +54,13 @@ def denied(question: QuestionText, way: Segmentation, schema: Schema) -> Denial 
         way: How it is cut best.
         schema: The schema.
     """
-    nots = [i for i in way.items if i.cue is not None and i.cue.kind == "not"]
+    nots = [i for i in way.items if i.cue_kind == "not"]
     if len(nots) != 1 or not nots[0].start:
         return None
     at, low = nots[0], question.low
     behind = [i for i in way.items if i.start >= at.end]
     who = low[0] == "who" and set(low[1 : at.start]) <= _BETWEEN
-    named = who or any(_is_class(i) for i in way.items if i.end <= at.start)
+    named = who or any(i.named_kind == "class" for i in way.items if i.end <= at.start)
     if (_simple(behind, schema) and not who) or _goes_on(low, at.end) or not named:
         return None
     relative = {"that", "who", "which"} & {*low[max(0, at.start - 2) : at.start]}
@@ -134,10 +134,6 @@ def _goes_on(low: Sequence[str], end: int) -> bool:
         for i, w in enumerate(low[:-1])
         if i >= end
     )
-
-
-def _is_class(item: QuestionItem) -> bool:
-    return item.mention is not None and item.mention.candidates[0].kind == "class"
 
 
 def anybody(affirmed: Draft, schema: Schema) -> str | None:

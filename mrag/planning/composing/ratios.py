@@ -29,6 +29,7 @@ _RELATIVE = frozenset(
 )
 
 
+_NOUNS = ("class", "property")
 _CALLED: dict[pl.Operation, str] = {"/": "ratio", "-": "difference"}
 _HALVES = re.compile(
     r"(?i)^\W*(?P<base>how many (?P<things>.+?)) (?P<verb>have|has|had|are|is|were|was) "
@@ -105,7 +106,7 @@ def combined(
         Unbuildable: If one side has no plan.
     """
     at = next(
-        (n for n, i in enumerate(items) if i.cue and i.cue.kind in ("ratio", "percentage", "difference")),
+        (n for n, i in enumerate(items) if i.cue_kind in ("ratio", "percentage", "difference")),
         None,
     )
     if at is None:
@@ -115,9 +116,9 @@ def combined(
     above, below, rest = _sides(question, items, at)
     rest = _each(question, rest)
     operation: pl.Operation = "-" if cue.kind == "difference" else "/"
-    before = [i for i in items[:at] if not (i.cue and i.cue.kind == "show")]
-    averaged = any(i.cue and i.cue.kind == "fold" and i.cue.value == "average" for i in before)
-    before = [i for i in before if not (i.cue and i.cue.kind == "fold")]
+    before = [i for i in items[:at] if i.cue_kind != "show"]
+    averaged = any(i.cue and i.cue_kind == "fold" and i.cue.value == "average" for i in before)
+    before = [i for i in before if i.cue_kind != "fold"]
     first = _frame(read, [*above, *rest, *before])
     second = _frame(read, [*(below or _head(question, above)), *rest, *before])
     if below:
@@ -151,20 +152,20 @@ def _sides(
     cut = next(
         (
             n for n in range(at + 1, end)
-            if _kind(items[n]) == "out of"
+            if items[n].cue_kind == "out of"
             or (items[n].unread and low[items[n].start] in ("to", "and", "over"))
-            or (_kind(items[n]) == "and" and _kind(items[at]) == "difference")
+            or (items[n].cue_kind == "and" and items[at].cue_kind == "difference")
         ),
         None,
     )  # fmt: skip
     if cut is None:
         return list(items[at + 1 : end]), [], list(items[end:])
     above, below = list(items[at + 1 : cut]), list(items[cut + 1 : end])
-    if _kind(items[at]) == "difference":
-        above = [i for i in above if _kind(i) != "between"]
-    if not any(_is_noun(i) for i in below):
+    if items[at].cue_kind == "difference":
+        above = [i for i in above if i.cue_kind != "between"]
+    if not any(i.named_kind in _NOUNS for i in below):
         # "The difference in population between Texas and Oklahoma" is one of two populations.
-        below = [*[i for i in above if _is_noun(i)][:1], *below]
+        below = [*[i for i in above if i.named_kind in _NOUNS][:1], *below]
     return above, below, list(items[end:])
 
 
@@ -180,18 +181,6 @@ def _each(question: QuestionText, rest: Sequence[QuestionItem]) -> list[Question
     return found
 
 
-def _is_noun(item: QuestionItem) -> bool:
-    return item.mention is not None and item.mention.candidates[0].kind in ("class", "property")
-
-
-def _is_class(item: QuestionItem) -> bool:
-    return item.mention is not None and item.mention.candidates[0].kind == "class"
-
-
-def _kind(item: QuestionItem) -> str:
-    return item.cue.kind if item.cue is not None else ""
-
-
 def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[QuestionItem]:
     """Return what a share is taken of: the things, without what is said of some of them."""
     for number, item in enumerate(items):
@@ -199,7 +188,7 @@ def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[Questio
         if named and (item.cue or (item.unread and question.low[item.start] in _RELATIVE)):
             return list(items[:number])
         things = items[number - 1].mention if number else None
-        if things is not None and things.candidates[0].kind == "class" and not _is_class(item):
+        if things is not None and things.candidates[0].kind == "class" and item.named_kind != "class":
             # "Of sales went through agents", "of patients smoke": what is behind says it of some of them.
             return list(items[:number])
     return [i for i in items if i.mention is not None][-1:]

@@ -73,7 +73,7 @@ def reaches_bound(start: int, end: int, items: Sequence[QuestionItem], low: Sequ
         low: Its words.
     """
     behind = [i for i in items if end <= i.start <= end + 4][:2]
-    compared = any(i.cue is not None and i.cue.kind == "compare" for i in behind)
+    compared = any(i.cue_kind == "compare" for i in behind)
     compared = compared or any(i.quantity is not None for i in behind)
     having = bool(_HAVING & {*low[max(0, start - 4) : start]})
     # "Where the average price is above 4", of a place that is asked for.

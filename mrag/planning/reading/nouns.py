@@ -128,9 +128,7 @@ class NounReader(FoldReader):
             return not noun.role
         if low[noun.start - 1 : noun.start] != ["with"] or not self.frame.outputs:
             return False
-        ends = next(
-            (n for n, i in enumerate(behind) if i.cue is not None and i.cue.kind == "order"), len(behind)
-        )
+        ends = next((n for n, i in enumerate(behind) if i.cue_kind == "order"), len(behind))
         named = [i.mention for i in behind[:ends] if i.mention is not None]
         joined = [i for i in behind[:ends] if i.mention is None]
         plain = all(i.start + 1 == i.end and low[i.start] in ("and", "the") for i in joined)

@@ -62,7 +62,7 @@ class QuantityReader(ReaderState):
         if quantity.ordinal and self.bare is not None and between in (["to"], ["through"], ["until"]):
             self.rows = max(1, int(quantity.value - self.bare.value) + 1)  # "the third to fifth longest"
             return
-        if quantity.ordinal or (following is not None and following.cue and following.cue.kind == "most"):
+        if quantity.ordinal or (following is not None and following.cue_kind == "most"):
             self.bare = quantity
             return
         if following is not None and following.unread and is_superlative(self.question.low[following.start]):
