@@ -4,66 +4,52 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
-from mrag.context.display import Display
-from mrag.context.render import Context, Line
-from mrag.errors import ConfigError, MragError
-from mrag.generation.computed import Computed
-from mrag.generation.lines import recorded
-from mrag.generation.result import Answer, Citation, Sentence
+from mrag.context.render import Context
+from mrag.errors import ConfigError
+from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences, values_in_words
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty.unread import why_unread
 from mrag.planning.certainty.weighing import weighed
 from mrag.planning.derived.units import in_several_units
+from mrag.planning.evidence.answers import answer_of
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.following.followup import asked_after
 from mrag.planning.following.merging import LastAnswer
-from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.loosening import Nothing, denies, has_bounds, values_compared, why_nothing
+from mrag.planning.loosening import denies, has_bounds, why_nothing
 from mrag.planning.neural.choosing import ModelAdvice, Planner, helper_of
 from mrag.planning.neural.judge import MOST
-from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
-from mrag.planning.proof import proofs
 from mrag.planning.results import (
     CERTAIN,
     LIKELY,
     OFFERED_SECONDS,
     SURE,
     namer,
-    next_rows,
     of_none,
-    others_of,
-    rows_of,
     run_readings,
     with_either,
-)  # fmt: skip
+)
 from mrag.planning.run import PlanResult, run
 from mrag.planning.saved.matching import taught
-from mrag.planning.wording import to_words
-from mrag.rdf.terms import Term, Triple
+from mrag.planning.words.answers import looked_for
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
 
 _SECONDS = 10.0
 _EXPLAINING = 0.04
 """Which share of the time that is left may go into finding out why there is nothing."""
-_CITED, _CITED_OF_ONE, _CITED_OF_ROW = 60, 15, 5
-"""Lines that an answer cites at most: in all, for its only row, and for one row of several."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +181,7 @@ def _computed(
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
         said = looked_for(nothing.undecided, namer(kg))
         return Attempt(None, False, untrusted.one_line(said))
-    given = _answer(kg, question, taken, result, others, ends, nothing)
+    given = answer_of(kg, question, taken, result, others, ends, nothing)
     if taken.ignored:
         words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
         return Attempt(given, False, f"not understood: {words}")
@@ -226,7 +212,7 @@ def _nothing(
     if nothing.nearest is None and nothing.having is None:
         return Attempt(None, False, said)
     # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.
-    given = _answer(kg, question, best, found, (), ends, nothing)
+    given = answer_of(kg, question, best, found, (), ends, nothing)
     return Attempt(given, True, f"every word was read, and {said}")
 
 
@@ -257,89 +243,5 @@ def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = ""
     schema = schema_of(kg)
     plan = with_subclasses(known.plan, schema)
     result = run(kg, plan, schema=schema)
-    given = _answer(kg, question, Reading(plan, known.shown, 1.0, (), {}), result, (), ends)
+    given = answer_of(kg, question, Reading(plan, known.shown, 1.0, (), {}), result, (), ends)
     return replace(given, why=why)
-
-
-def _answer(
-    kg: KnowledgeGraph,
-    question: str,
-    reading: Reading,
-    result: PlanResult,
-    others: Sequence[tuple[int, Reading, PlanResult]],
-    ends: float,
-    nothing: Nothing | None = None,
-) -> Answer:
-    display = Display(kg)
-    rows = rows_of(display, reading, result)
-    if not result.holds:
-        why = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
-        context, said = _denied(kg, reading, why, namer(kg, display), ends)
-    else:
-        context, support = _proved(kg, reading.plan, result.rows, ends)
-        both = values_compared(kg, reading.plan, schema_of(kg), ends)
-        if both is not None and not context.lines:
-            context, support = _proved(kg, both[0], both[1].rows, ends)
-        told = untrusted.one_line(values_in_words(*both, namer(kg, display))) if both is not None else ""
-        said = sentences(reading, result, rows, support, told)
-    runners_up, last = next_rows(display, reading, result)
-    computed = Computed(
-        untrusted.one_line(to_words(reading.plan, namer(kg, display))),
-        plan_to_json(reading.plan),
-        result.query,
-        reading.shown,
-        tuple(rows),
-        reading.confidence,
-        reading.ignored,
-        tuple(others_of(display, rows, others, namer(kg, display))),
-        result.truncated,
-        runners_up,
-        last,
-    )
-    given = Answer.of(question, said, context, None, None)
-    notice = UNCERTAIN if reading.confidence < CERTAIN else None
-    return replace(given, way="plan", computed=computed, notice=notice)
-
-
-def _denied(
-    kg: KnowledgeGraph, reading: Reading, nothing: Nothing, name: Callable[[Term], str], ends: float
-) -> tuple[Context, list[Sentence]]:
-    """Return the sentences of a no, or of an answer without rows, and the lines that they rest on."""
-    first, more = (untrusted.one_line(s) for s in nothing_found(reading.plan, nothing, name))
-    context, support = Context((), ()), list[tuple[Citation, ...]]()
-    if nothing.nearest is not None:
-        context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
-    elif nothing.having is not None:
-        context, support = _proved(kg, nothing.having[0], nothing.having[1].rows, ends)
-        support = [tuple(c for own in support for c in own)]
-    elif nothing.compared is not None:
-        context, support = _proved(kg, nothing.compared[0], nothing.compared[1].rows, ends)
-    elif nothing.instead and isinstance(nothing.part, Pattern):
-        told = Block((replace(nothing.part, object=nothing.instead[0]),))
-        context, support = _proved(kg, Plan(told), [()], ends)
-    cited = support[0] if support else ()
-    if not more:
-        return context, [Sentence(first, cited, True)]
-    return context, [Sentence(first, (), True), Sentence(more, cited, True, " ")]
-
-
-def _proved(
-    kg: KnowledgeGraph, plan: Plan, found: Sequence[Cells], ends: float
-) -> tuple[Context, list[tuple[Citation, ...]]]:
-    """Return the lines that the first rows rest on, each once, and for each row its own citations."""
-    rows: list[Cells] = [()] if plan.yes_or_no else list(found[:SHOWN])
-    most = _CITED_OF_ONE if len(rows) == 1 else _CITED_OF_ROW
-    lines: dict[Triple, Line] = {}
-    own: list[list[str]] = []
-    with suppress(MragError):
-        for proof in proofs(kg, plan, rows, most=most, ends=ends, enough=_CITED):
-            ids = []
-            for line in proof.context.lines:
-                kept = lines.setdefault(line.triple, replace(line, id=f"t{len(lines) + 1}"))
-                ids.append(kept.id)
-            own.append(ids)
-            if len(lines) >= _CITED:
-                break
-    context = recorded(Context(tuple(lines.values()), ()))
-    cited = {line.id: Citation.of(line) for line in context.lines}
-    return context, [tuple(cited[one] for one in ids) for ids in own]

@@ -10,16 +10,13 @@ from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedding.embedders import Embedder, begin_loading
-from mrag.index.embedding.embedders import embedder as load_embedder
-from mrag.index.embedding.local_models import Vectors
-from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention
+from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
 from mrag.planning.lexical.extents import counted_measures
 from mrag.planning.lexical.gathering import NamedThings, named_things
 from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
-from mrag.planning.lexical.places import other_names
-from mrag.planning.lexical.schema_words import SchemaName, SchemaWords
-from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, is_everyday, positive
-from mrag.planning.lexical.words import is_empty, is_role, is_title, root
+from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, positive
+from mrag.planning.lexical.words import is_empty, is_title, root
+from mrag.planning.meanings import NEAR, Meanings, best
 from mrag.planning.profile.following import remembered
 from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profile.reusing import names_followed, remember_names
@@ -30,12 +27,6 @@ from mrag.text.tokens import TextToken, fold
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
 
-_BEST: Final = 12
-_ASKED: Final = 10_000
-_EMBEDDED: Final = 1_000
-_CLEAR: Final = 0.45
-_NEAR: Final = 0.5
-_KINDS: Final[tuple[Named, ...]] = ("class", "property")
 _QUOTES: Final = re.compile(
     r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb]+[\"\u201d\u201c\u00bb]"
 )
@@ -69,7 +60,7 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
 _NAMING = frozenset("name title label".split())
 
 
-class Lexicon:
+class Lexicon(Meanings):
     """The names of a graph; see `lexicon_of`.
 
     Args:
@@ -82,13 +73,9 @@ class Lexicon:
     def __init__(
         self, kg: KnowledgeGraph, schema: Schema, names: NamedThings, embedder: str | Embedder | None = None
     ) -> None:
+        super().__init__(schema, embedder)
         self.kg = kg
-        self.schema = schema
         self.matcher = NameMatcher(names)
-        self.words = SchemaWords(schema)
-        self._embedder = embedder
-        self._vectors: dict[Named, tuple[list[SchemaName], Vectors]] = {}
-        self._asked: dict[str, Vectors] = {}
 
     def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.
@@ -132,21 +119,6 @@ class Lexicon:
         classed = self._with_classes(_uncut(chosen, quoted))
         return [NameMention(*span, classed[span]) for span in sorted(classed)]
 
-    def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
-        """Return the properties or classes nearest in meaning to some words, nearest first.
-
-        Args:
-            words: A phrase.
-            kind: "property" or "class".
-            k: Most candidates; their scores are cosines.
-        """
-        return list(self._similar(words, kind)[:k])
-
-    def likeness(self, one: str, other: str) -> float:
-        """Return how near two phrases are in meaning, as a cosine; 0 without an embedding model."""
-        first, second = self._vector(one), self._vector(other)
-        return 0.0 if first is None or second is None else float(first @ second)
-
     def dimension(self, adjective: str) -> list[Dimension]:
         """Return the properties of numbers and dates that an adjective or a superlative is a measure of.
 
@@ -182,7 +154,7 @@ class Lexicon:
             if not owned & set(self.schema.properties[d.property].domains)
         ]
         if not found:
-            near = (c for c in self.similar(nouns.split()[0], "property", 5) if c.score >= _NEAR)
+            near = (c for c in self.similar(nouns.split()[0], "property", 5) if c.score >= NEAR)
             found += [
                 Dimension(c.term, round(c.score * 0.8, 4), direction, c.name)
                 for c in near
@@ -190,30 +162,6 @@ class Lexicon:
             ]
         found.sort(key=lambda d: (-d.score, d.property, d.name))
         return list({d.property: d for d in reversed(found)}.values())[::-1]
-
-    def _add_meanings(self, found: dict[Span, list[Candidate]], tokens: Sequence[TextToken]) -> None:
-        """Add what words are near to in meaning that nothing else explains."""
-        if self._embedder is None:
-            return
-        clear = {
-            at for (i, j), some in found.items() if any(c.score >= _CLEAR for c in some) for at in range(i, j)
-        }
-        shouted = not any(t.raw.islower() for t in tokens)
-        for at, token in enumerate(tokens):
-            if at and not shouted and token.raw.istitle():
-                continue  # a name that the graph does not have is nothing else
-            if at in clear or is_empty(token.key) or is_everyday(token.key) or not token.key.isalpha():
-                continue
-            if other_names(token.raw, capital=token.raw.isupper()):
-                continue  # a country that the graph does not have is nothing else
-            for kind in _KINDS:
-                near = (c for c in self.similar(token.raw, kind, 3) if c.score >= _NEAR)
-                if is_role(token.raw):
-                    # Roles are near to each other in meaning: an editor is no author.
-                    near = (c for c in near if not is_role(c.name.split()[-1]))
-                found.setdefault((at, at + 1), []).extend(
-                    replace(c, score=round(c.score * 0.7, 4)) for c in near
-                )
 
     def _with_classes(
         self, chosen: Mapping[Span, tuple[Candidate, ...]]
@@ -247,43 +195,6 @@ class Lexicon:
             return any((fold(c.term), cls) in own for cls in info.domains)
 
         return tuple(c for c in some if c.kind != "value" or not all(names(c, p) for p in c.properties))
-
-    # -- meaning -----------------------------------------------------------------------------------
-
-    def _similar(self, words: str, kind: Named) -> tuple[Candidate, ...]:
-        model = load_embedder(self._embedder)
-        if model is None:
-            return ()
-        if kind not in self._vectors:
-            mine = [n for n in self._most_used() if n.kind == kind]
-            self._vectors[kind] = mine, model.embed_documents([n.name for n in mine])
-        known, vectors = self._vectors[kind]
-        vector = self._vector(words)
-        assert vector is not None
-        cosines = (vectors @ vector).tolist() if known else ()
-        return best(
-            (
-                Candidate(kind, n.term, round(max(0.0, min(1.0, s)), 4), n.name, "meaning", inverse=n.inverse)
-                for n, s in zip(known, cosines, strict=True)
-            ),
-            50,
-        )
-
-    def _vector(self, words: str) -> Vectors | None:
-        model = load_embedder(self._embedder)
-        if model is None:
-            return None
-        if words not in self._asked:
-            if len(self._asked) >= _ASKED:
-                self._asked = {}
-            self._asked[words] = model.embed_query(words)
-        return self._asked[words]
-
-    def _most_used(self) -> list[SchemaName]:
-        """Return the names of the classes and properties with the most members and triples."""
-        sizes = {c: info.count for c, info in self.schema.classes.items()}
-        sizes |= {p: info.triples for p, info in self.schema.properties.items()}
-        return sorted(self.words.names, key=lambda n: (-sizes[n.term], n.term, n.name))[:_EMBEDDED]
 
 
 def _names(kg: KnowledgeGraph) -> NamedThings:
@@ -337,13 +248,3 @@ def _uncut(
         for (i, j), candidates in found.items()
         if (i, j) in whole or not any(i < b and a < j for a, b in whole)
     }
-
-
-def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate, ...]:
-    """Return the best candidate of each thing, best first, ties in order of IRI."""
-    found: dict[tuple[str, str, bool], Candidate] = {}
-    for c in candidates:
-        key = (c.kind, c.term, c.inverse)
-        if key not in found or found[key].score < c.score:
-            found[key] = c
-    return tuple(sorted(found.values(), key=lambda c: (-c.score, c.kind, c.term, c.inverse))[:most])

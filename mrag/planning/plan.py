@@ -10,7 +10,7 @@ never counts a thing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -22,6 +22,10 @@ Operation: TypeAlias = OneOf["+", "-", "*", "/"]
 Fold: TypeAlias = OneOf["count", "sum", "average", "minimum", "maximum"]
 Relation: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
 Position: TypeAlias = OneOf["anywhere", "start", "end", "whole"]
+NEGATED: Mapping[Relation, Relation] = {
+    "<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "=",
+}  # fmt: skip
+"""What holds where a relation does not."""
 
 
 @dataclass(frozen=True, order=True)
@@ -61,6 +65,11 @@ class Pattern:
     predicate: Unknown | URIRef
     object: Place
     narrower: tuple[URIRef, ...] = ()
+
+    @property
+    def places(self) -> tuple[Unknown | URIRef, Unknown | URIRef, Place]:
+        """Return the subject, the predicate and the object."""
+        return self.subject, self.predicate, self.object
 
     def __str__(self) -> str:
         return f"({self.subject}, {self.predicate}, {self.object})"
@@ -190,6 +199,11 @@ class Block:
     either: tuple[tuple[Block, ...], ...] = ()
     optional: tuple[Block, ...] = ()
     plans: tuple[Plan, ...] = ()
+
+    @property
+    def branches(self) -> tuple[Block, ...]:
+        """Return the alternatives, whatever group they are in."""
+        return tuple(block for blocks in self.either for block in blocks)
 
     @property
     def empty(self) -> bool:

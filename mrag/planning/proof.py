@@ -240,7 +240,7 @@ def _supporting(
 
 def _open(block: Block) -> list[Unknown]:
     """Return the unknowns in the triples of what may hold in a block."""
-    places = (place for p in patterns_of(block) for place in (p.subject, p.predicate, p.object))
+    places = (place for p in patterns_of(block) for place in p.places)
     return sorted({u for u in places if isinstance(u, Unknown)} & reached(block))
 
 

@@ -111,7 +111,7 @@ class BlockCompiler:
         return found
 
     def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
-        s, p, o = (self.node(t) for t in (pattern.subject, pattern.predicate, pattern.object))
+        s, p, o = (self.node(t) for t in pattern.places)
         if not (pattern.narrower or looked_up):
             return [sparql.TriplePattern(s, p, o)]
         # Whatever a thing is said to be in, what is selected is distinct.
@@ -126,14 +126,14 @@ class BlockCompiler:
         self, patterns: Sequence[Pattern], parts: list[sparql.Pattern], conditions: list[Condition]
     ) -> sparql.Pattern:
         """Return the solutions of patterns as a whole, which meet those of the conditions that they can."""
-        known = {u for p in patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, Unknown)}
+        known = {u for p in patterns for u in p.places if isinstance(u, Unknown)}
         met = [c for c in conditions if set[Unknown]().union(*map(unknowns, sides(c))) <= known]
         conditions[:] = [c for c in conditions if c not in met]
         return self._whole(patterns, [*parts, *self.filters(tuple(met))])
 
     def _whole(self, patterns: Sequence[Pattern], parts: list[sparql.Pattern]) -> sparql.Pattern:
         """Return patterns that engines go through as a whole, to be joined with others."""
-        places = (place for p in patterns for place in (p.subject, p.predicate, p.object))
+        places = (place for p in patterns for place in p.places)
         seen = dict.fromkeys(self.values.variable(u) for u in places if isinstance(u, Unknown))
         return sparql.SubSelect(sparql.Select(tuple(seen), sparql.Group(tuple(parts))))
 

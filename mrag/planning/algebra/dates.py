@@ -80,7 +80,7 @@ def typed(
     """
     day, time = date_part("date", bound), stamp(bound)
     if day is None or time is None or part == "year-month" or (part == "time") != (form == "time"):
-        return _by_days(value, form, relation, day) if part == "date" and isinstance(day, str) else None
+        return _by_days(value, relation, day) if part == "date" and isinstance(day, str) else None
     try:
         datetime.fromisoformat(time)
     except ValueError:
@@ -90,7 +90,7 @@ def typed(
     return Compare(value, relation, ox.Literal(time, datatype=_TIME))
 
 
-def _by_days(value: Expression, form: Form, relation: Relation, day: str) -> Expression | None:
+def _by_days(value: Expression, relation: Relation, day: str) -> Expression | None:
     """Return the comparison of the day of a date with a time."""
     try:
         first = date.fromisoformat(day)

@@ -150,7 +150,7 @@ class FoldCompiler:
             return []
         pattern, end = found
         member, number = self._fresh(end.name), self._fresh("number")
-        s, p, o = (self._blocks.node(t) for t in (pattern.subject, pattern.predicate, pattern.object))
+        s, p, o = (self._blocks.node(t) for t in pattern.places)
         triple = sparql.TriplePattern(
             member if pattern.subject == end else s, p, member if pattern.object == end else o
         )

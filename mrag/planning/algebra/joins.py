@@ -92,7 +92,7 @@ def _work_of(block: Block, schema: Schema) -> int:
             own += solutions_of(replace(block, patterns=linked), schema) * len(linked)
         else:
             own += sum(size_of(p, schema) for p in linked)
-    inner = (*block.without, *block.optional, *(b for branches in block.either for b in branches))
+    inner = (*block.without, *block.optional, *block.branches)
     return own + sum(_work_of(b, schema) for b in inner) + sum(work_of(p, schema) for p in block.plans)
 
 
@@ -237,4 +237,4 @@ def _fan(pattern: Pattern, known: set[Unknown], schema: Schema) -> float:
 
 
 def _unknowns(pattern: Pattern) -> set[Unknown]:
-    return {u for u in (pattern.subject, pattern.predicate, pattern.object) if isinstance(u, Unknown)}
+    return {u for u in pattern.places if isinstance(u, Unknown)}

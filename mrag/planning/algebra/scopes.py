@@ -43,9 +43,7 @@ def _outside(expression: pl.Expression) -> Iterator[pl.Expression]:
 
 def bound(block: pl.Block) -> set[pl.Unknown]:
     """Return the unknowns that every solution of a block binds."""
-    found = {
-        u for p in block.patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, pl.Unknown)
-    }
+    found = {u for p in block.patterns for u in p.places if isinstance(u, pl.Unknown)}
     found |= {pl.Unknown(c.name) for plan in block.plans for c in plan.columns}
     for branches in block.either:
         if branches:
@@ -56,7 +54,7 @@ def bound(block: pl.Block) -> set[pl.Unknown]:
 def reached(block: pl.Block) -> set[pl.Unknown]:
     """Return the unknowns that some solution of a block binds."""
     found = bound(block)
-    for inner in (*(b for branches in block.either for b in branches), *block.optional):
+    for inner in (*block.branches, *block.optional):
         found |= reached(inner)
     return found
 
@@ -64,7 +62,7 @@ def reached(block: pl.Block) -> set[pl.Unknown]:
 def unsure(block: pl.Block) -> set[pl.Unknown]:
     """Return the unknowns that some solutions of a block, or of one within it, leave unbound."""
     found = reached(block) - bound(block)
-    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+    for inner in (*block.branches, *block.optional, *block.without):
         found |= unsure(inner)
     return found
 
@@ -72,14 +70,14 @@ def unsure(block: pl.Block) -> set[pl.Unknown]:
 def all_patterns(block: pl.Block) -> Iterator[pl.Pattern]:
     """Yield the patterns of a block and of all within it."""
     yield from block.patterns
-    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+    for inner in (*block.branches, *block.optional, *block.without):
         yield from all_patterns(inner)
 
 
 def mentioned(block: pl.Block) -> set[pl.Unknown]:
     """Return all unknowns of a block, those of what must not hold among them."""
     found = reached(block) | {u for c in block.conditions for s in sides(c) for u in unknowns(s)}
-    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+    for inner in (*block.branches, *block.optional, *block.without):
         found |= mentioned(inner)
     return found
 
@@ -89,7 +87,7 @@ def borrowed(block: pl.Block, outer: set[pl.Unknown]) -> set[pl.Unknown]:
     found = {u for c in block.conditions for s in sides(c) for u in unknowns(s)}
     for inner in block.without:
         found |= mentioned(inner)
-    for inner in (*(b for branches in block.either for b in branches), *block.optional):
+    for inner in (*block.branches, *block.optional):
         found |= borrowed(inner, outer)
     return (found & outer) - reached(block)
 
@@ -104,6 +102,19 @@ def merged(*blocks: pl.Block) -> pl.Block:
         tuple(dict.fromkeys(o for b in blocks for o in b.optional)),
         tuple(dict.fromkeys(p for b in blocks for p in b.plans)),
     )
+
+
+_PARTS = ("patterns", "conditions", "without", "either", "optional", "plans")
+
+
+def common(one: pl.Block, other: pl.Block) -> pl.Block:
+    """Return what two blocks both say."""
+    return pl.Block(*(tuple(x for x in getattr(one, p) if x in getattr(other, p)) for p in _PARTS))
+
+
+def less(block: pl.Block, other: pl.Block) -> pl.Block:
+    """Return what a block says beside what another one says, too."""
+    return pl.Block(*(tuple(x for x in getattr(block, p) if x not in getattr(other, p)) for p in _PARTS))
 
 
 def is_condition(block: pl.Block) -> bool:
@@ -201,7 +212,7 @@ def _check_block(block: pl.Block, outer: set[pl.Unknown], sure: set[pl.Unknown],
         if not branches:
             raise ConfigError("There is nothing to choose from among no alternatives.")
     certain = outer | reached(positive(block))
-    for inner in (*(b for branches in block.either for b in branches), *block.without, *block.optional):
+    for inner in (*block.branches, *block.without, *block.optional):
         if inner.optional or inner.plans:
             raise ConfigError("Only the block of a plan has optional parts and plans.")
         _check_block(inner, certain, sure | bound(positive(block)), depth - 1)
@@ -213,7 +224,7 @@ def _check_block(block: pl.Block, outer: set[pl.Unknown], sure: set[pl.Unknown],
 
 
 def _check_pattern(pattern: pl.Pattern) -> None:
-    for place in (pattern.subject, pattern.predicate, pattern.object):
+    for place in pattern.places:
         if isinstance(place, pl.Unknown):
             _check_name(place.name)
     if pattern.narrower and (pattern.predicate != RDF.type or not isinstance(pattern.object, URIRef)):
@@ -225,7 +236,7 @@ def _check_joined(plan: pl.Plan, block: pl.Block, depth: int) -> None:
     if plan.yes_or_no or plan.ties:
         raise ConfigError("A plan that is joined with others has columns and no ties.")
     computed = {pl.Unknown(c.name) for c in plan.columns if not isinstance(c.value, pl.Unknown)}
-    if computed & {u for p in all_patterns(block) for u in (p.subject, p.predicate, p.object)}:
+    if computed & {u for p in all_patterns(block) for u in p.places}:
         raise ConfigError("A value that is computed is in no triple.")
 
 

@@ -1,1 +1,1 @@
-"""What a question asks for beside what its nouns say: people, extremes, frequency, and what is denied."""
+"""What a question asks for beside what its nouns say: people, extremes, times, conditions, and denials."""

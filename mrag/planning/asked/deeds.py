@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from rdflib import RDF
 
-from mrag.planning.building.assembly import PlanNode, QueryGraph
+from mrag.planning.building.assembly import QueryGraph
+from mrag.planning.building.nodes import PlanNode
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_doer, is_past, root
 from mrag.planning.plan import Unknown

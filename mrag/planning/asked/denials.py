@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from rdflib import RDF, Literal, URIRef
 
-from mrag.planning.building.choices import Unbuildable
-from mrag.planning.building.conditions import PlanConditions
+from mrag.planning.asked.conditions import PlanConditions
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.plan import Block, Comparison, Pattern, Unknown
 from mrag.planning.reading.frame import Noun
 
@@ -35,7 +35,7 @@ class PlanDenials(PlanConditions):
             raise Unbuildable("not all is not none")
         if found.kind == "property":
             info = self.info(found)
-            ends = [n for n in graph.nodes if n.typed and isinstance(n.place, Unknown)]
+            ends = [n for n in graph.unnamed if n.typed]
             done = {*info.ranges} if self._done_to(noun, info) else {*info.ranges} - {*info.domains}
             if info.kind == "entity" and ends and set(ends[0].classes) & done:
                 # "Cities that are not the capital": it is they that would be the value.
@@ -71,7 +71,7 @@ class PlanDenials(PlanConditions):
 
     def _by_a_verb(self, noun: Noun, cls: str) -> tuple[Pattern, ...]:
         """Return the triple by which a verb leads to things of a class: "tasks that need no task"."""
-        nodes = [n for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
+        nodes = [n for n in self.graph.unnamed if n.typed]
         verbs = [n for n in self.frame.nouns if n.end <= noun.start and not n.role and nodes]
         for verb, found in ((v, c) for v in verbs for c in v.candidates if c.score > _LIKE_A_VERB):
             info = self.schema.properties.get(found.term)

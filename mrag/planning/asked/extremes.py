@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rdflib import URIRef
 
 from mrag.planning.asked.denials import PlanDenials
-from mrag.planning.building.assembly import PlanNode
+from mrag.planning.building.nodes import PlanNode
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.plan import Aggregate, Column, Expression, Number, Order, Pattern, Unknown

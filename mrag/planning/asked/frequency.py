@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.names import PlanNames
+from mrag.planning.building.nodes import PlanNode
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.plan import Aggregate, Column, Expression, Unknown
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.state import COMMON, PARTICIPLES
-from mrag.planning.schema import PropertyInfo
+from mrag.planning.schema import PropertyInfo, by_number
 
 _GETTING = frozenset(
     "earn earns earned receive receives received gain gains gained get gets got make makes made take takes "
@@ -50,7 +50,7 @@ class PlanFrequency(PlanNames):
             owner = self.graph.owner(self._domains(self.noun(verb)))
             value = self.graph.number(owner, info)
             return value if owner.place == shown else Aggregate("sum", value, (self._unknown(owner),))
-        node = next((n for n in self.graph.nodes if n.place == shown), None)
+        node = self.graph.at(shown)
         if info.kind != "entity" or node is None or not set(node.classes) & {*info.domains, *info.ranges}:
             raise Unbuildable("nothing to order by")
         return self._others_of(node, info, done=low[verb.end - 1].endswith("ed"))
@@ -69,8 +69,7 @@ class PlanFrequency(PlanNames):
         backward = set(node.classes) & set(info.ranges)
         backward_ = bool(backward) and (done or not set(node.classes) & set(info.domains))
         others = info.domains if backward_ else info.ranges
-        kinds = sorted(others, key=lambda c: (-others[c], c))
-        other = self.graph.node_of(kinds[0] if kinds else "", new=True)
+        other = self.graph.node_of(next(iter(by_number(others)), ""), new=True)
         ends = (other.place, node.place) if backward_ else (node.place, other.place)
         self.graph.add(ends[0], info.iri, ends[1])
         return Aggregate("count", None, (self._unknown(other),))
@@ -100,13 +99,11 @@ class PlanFrequency(PlanNames):
         if not said and verb in _GETTING:
             raise Unbuildable(f"{verb} what?")  # who earns the most is not who does most
         self.guesses += 0.5
-        pattern = next((p for p in self.graph.patterns if p.object == shown), None)
-        owner = next(
-            (n for n in self.graph.nodes if pattern is not None and n.place == pattern.subject), None
-        )
+        pattern = self.graph.stating(shown)
+        owner = self.graph.at(pattern.subject) if pattern is not None else None
         if owner is not None:
             return Aggregate("count", None, (self._unknown(owner),))
-        node = next((n for n in self.graph.nodes if n.place == shown), None)
+        node = self.graph.at(shown)
         if node is None or len(self.graph.nodes) > 1:
             raise Unbuildable("how many of what?")
         leading = [i for i in self.schema.properties.values() if set(i.ranges) & set(node.classes)]

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mrag.planning.asked.deeds import told_of
-from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
-from mrag.planning.building.times import PlanTimes
+from mrag.planning.asked.times import PlanTimes
+from mrag.planning.building.nodes import PlanNode
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.plan import Aggregate, Unknown
 from mrag.planning.reading.frame import Compared, Noun
 from mrag.planning.reading.state import PARTICIPLES
-from mrag.planning.schema import PropertyInfo
+from mrag.planning.schema import PropertyInfo, most_of
 from mrag.text.english import VERBS
 
 _SURE = 0.45
@@ -35,8 +35,7 @@ class PlanHappenings(PlanTimes):
         low = self.question.low
         verbs = [i for i in range(compared.at - 1, 0, -1) if is_past(low[i]) or low[i] in PARTICIPLES | VERBS]
         verbs = [i for i in verbs if compared.at - i < 7] or [0]
-        things = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and n.typed]
-        things = things or [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
+        things = [n for n in self.graph.unnamed if n.typed] or self.graph.unnamed
         found = [
             (score, -number, info.iri, node, info)
             for number, node in enumerate(things[:2])
@@ -49,7 +48,7 @@ class PlanHappenings(PlanTimes):
         if score < _SURE and not alone:
             raise Unbuildable("how often what?")
         self.guesses += 0.0 if score == 1.0 else 0.5
-        event = self._event(node, info)
+        event = self.graph.node_of(most_of(info.domains))
         self.graph.add(event.place, info.iri, node.place)
         self.graph.read += [
             i.iri for i in self.schema.properties.values() if set(i.domains) & set(event.classes)
@@ -69,9 +68,6 @@ class PlanHappenings(PlanTimes):
             if compared.negated:
                 raise Unbuildable("so many in none")
             self.within.append(node.place)
-
-    def _event(self, node: PlanNode, info: PropertyInfo) -> PlanNode:
-        return self.graph.node_of(max(info.domains, key=lambda c: (info.domains[c], c)))
 
     def _events_of(self, node: PlanNode, verb: str) -> Iterator[tuple[float, PropertyInfo]]:
         """Yield the properties by which what happened leads to some things, with how well a verb tells it."""

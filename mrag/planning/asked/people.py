@@ -1,141 +1,28 @@
-"""Whom and what a question asks for that names neither: "who wrote it", "where is it"."""
+"""Whom a question asks for: "who wrote it", "the owners of …"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rdflib import URIRef
-
 from mrag.planning.asked.deeds import doers, kinds_of_people, told_by_verb
-from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import PlanChoices, Unbuildable
-from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.schema_words import voice_of
-from mrag.planning.lexical.words import is_doer, is_past, is_role, root
-from mrag.planning.plan import Column, Comparison, Expression, Number, Unknown
-from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
+from mrag.planning.asked.ends import PlanEnds
+from mrag.planning.building.nodes import PlanNode
+from mrag.planning.composing.drafts import Unbuildable
+from mrag.planning.lexical.words import is_past, is_role
+from mrag.planning.plan import Column, Number, Unknown
 from mrag.planning.reading.frame import Noun
-from mrag.planning.reading.state import PARTICIPLES
 from mrag.text.english import AGENTS
 
 _DIRECT = 1.4
 """What a way costs at most that leads through nothing else."""
 _CODES = frozenset("no nr number id code".split())
 """Last words of properties that tell one thing from another and name nobody."""
-_HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
 
 @dataclass
-class PlanPeople(PlanChoices):
-    """Whom and what a question asks for that names neither."""
-
-    def _property(self, found: Candidate, noun: Noun | None, owner: PlanNode | None = None) -> Expression:
-        """Return what a property stands for; `PlanExpressions` knows."""
-        raise NotImplementedError
-
-    def _holders(self, found: Candidate, noun: Noun) -> Unknown | None:
-        """Return the things of which a flag holds, where a question is for these: "scholarship holders"."""
-        info = self.info(found)
-        low = self.question.low
-        said = bool(_HOLDERS & {*low[noun.end : noun.end + 1]})
-        if info.flag and noun.start and low[noun.start - 1] in ("been", "is", "are", "was", "were"):
-            raise Unbuildable("what is said of things is not shown")
-        head = low[noun.end - 1]
-        last = root(found.name.split()[-1])
-        if (
-            info.kind in ("number", "date")
-            and (found.way, noun.role) == ("tokens", "output")
-            and head.endswith("s")
-            and low[noun.end : noun.end + 1] != ["of"]
-            and last not in {root(word) for word in low[noun.start : noun.end]}
-        ):
-            # "Dams higher than 100 metres" asks for what has a dam height, not for heights.
-            owner = self.graph.owner(self._domains(found), constants=False)
-            self.guesses += 0.5
-            return owner.place if isinstance(owner.place, Unknown) else None
-        several = head.endswith("s") and is_role(head.removesuffix("s"))  # "list the premium members"
-        if not info.flag or info.iri in self.graph.used or not (said or several or noun.role == "measure"):
-            return None
-        owner = self.graph.owner(self._domains(found), constants=False)
-        if not isinstance(owner.place, Unknown):
-            return None
-        true = Comparison(self.graph.value(owner, info), "=", info.truth_value(True))
-        self.graph.conditions.append(true)
-        self.frame.read.update({noun.end} if said else ())
-        return owner.place
-
-    def _is_done_to(self, verb: Noun) -> bool:
-        """Return whether a verb leads from what it is done to: "cited by", "required for", "advises"."""
-        low, behind = self.question.low, "".join(self.question.low[verb.end : verb.end + 1])
-        noun, found = low[verb.start - 1] in ("a", "an", "the"), self.noun(verb)
-        passive = noun or is_past(low[verb.end - 1]) or low[verb.end - 1] in PARTICIPLES
-        passive = "by" in (low[verb.end - 1], behind) or (passive and behind == "for")
-        head, said = found.name.lower().split()[-1], low[verb.start]
-        agent = is_role(head) and not is_role(said.removesuffix("s")) and root(head) == root(said)
-        return passive != (agent or found.inverse)
-
-    def _other_end(self) -> PlanNode | None:
-        """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""
-        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
-        if len(named) != 1 or len(self.graph.nodes) != 1:
-            return None
-        for verb in self.frame.nouns:
-            found = self.noun(verb)
-            info = self.schema.properties.get(found.term) if found.kind == "property" else None
-            if info is None or info.kind != "entity":
-                continue
-            classes, place = set(named[0].classes), named[0].place
-            forward = bool(classes & set(info.domains))
-            at = next((r.mention.start for r in self.frame.restrictions), 0)
-            if forward and classes & set(info.ranges) and verb.start == 1 and verb.end <= at:
-                forward = "by" in self.question.low[verb.end : at]  # "who reports to Ada" asks for no boss
-            word = self.question.low[verb.start]
-            if classes & set(info.domains) & set(info.ranges) and is_doer(found.name, word):
-                voices = voice_of([word]), voice_of([found.name])
-                # "Who taught Ada" asks for her teacher, at whichever end that is.
-                forward = found.inverse == ("" not in voices and voices[0] != voices[1])
-            if not forward and not classes & set(info.ranges):
-                continue
-            ends = info.ranges if forward else info.domains
-            best = max(ends, key=lambda c: (ends[c], c), default="")
-            other = self.graph.node_of(best, new=True)
-            self.graph.add(*((place, info.iri, other.place) if forward else (other.place, info.iri, place)))
-            return other
-        return None
-
-    def _place_of(self, node: PlanNode) -> PlanNode | None:
-        """Return where a thing is, by a property that leads to a place."""
-        said = {word.stem for word in self.question.words}
-        found = [
-            (rank, info.iri)
-            for info in self.schema.properties.values()
-            if info.kind == "entity" and set(info.domains) & set(node.classes)
-            and (rank := place_rank(info, self.schema, said)) < NOWHERE
-        ]  # fmt: skip
-        if not found:
-            return None
-        info = self.schema.properties[min(found)[1]]
-        ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
-        target = self.graph.node_of(ranges[0] if ranges else "", new=True)
-        self.graph.add(node.place, info.iri, target.place)
-        return target
-
-    def _place_told(self, node: PlanNode) -> PlanNode | None:
-        """Return the place that a thing has by name alone: the country that a band comes from."""
-        born = {"born", "birth"} & {*self.question.low}
-        found = [
-            (min(map(PLACE_WORDS.index, said)), info.iri)
-            for info in self.schema.properties.values()
-            if info.kind == "text" and set(info.domains) & set(node.classes)
-            and (said := {*PLACE_WORDS} & {*info.names[0].lower().split()})
-            and bool(born) == ("birth" in info.names[0].lower().split())
-        ]  # fmt: skip
-        if not found:
-            return None
-        self.guesses += 0.5 * (len(found) > 1)
-        value = self.graph.value(node, self.schema.properties[min(found)[1]])
-        return PlanNode(value, ("",))
+class PlanPeople(PlanEnds):
+    """Whom a question asks for."""
 
     def _person(self) -> PlanNode:
         """Return whom a "who" asks for: of the kinds of people in the graph, the nearest to what is named."""
@@ -148,8 +35,8 @@ class PlanPeople(PlanChoices):
         if not named:
             found = [self.noun(n) for n in self.frame.nouns]
             named = [c for f in found for c in (self._domains(f) if f.kind == "property" else [f.term])]
-        for node in self.graph.nodes:
-            if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
+        for node in self.graph.unnamed:
+            if set(node.classes) & set(kinds):
                 return node
         # Where there is one kind of people, nobody else can be meant, though records lie between.
         widest, wide = (4.5, 2.5) if len(kinds) > 1 else (6.0, 6.0)
@@ -229,14 +116,14 @@ class PlanPeople(PlanChoices):
             for node in self.graph.nodes:
                 if (where := self._place_of(node) or self._place_told(node)) is not None:
                     return where
-        for node in self.graph.nodes:
-            if isinstance(node.place, Unknown):
-                return node
+        if self.graph.unnamed:
+            return self.graph.unnamed[0]
         for noun in self.frame.nouns:
             found = self.noun(noun)
             if found.kind == "property" and self.info(found).kind == "entity":
-                place = self._property(found, noun)
-                return next(n for n in self.graph.nodes if n.place == place)
+                related = self.graph.at(self._property(found, noun))
+                assert related is not None
+                return related
         for noun in self.frame.nouns:
             found = self.noun(noun)
             if not noun.role and found.kind == "property" and self.info(found).kind == "date":
@@ -279,21 +166,6 @@ class PlanPeople(PlanChoices):
         people = kinds_of_people(self.schema)
         return not kinds or not people or any(map(self._people, nodes)) or bool(kinds & AGENTS)
 
-    def _is_thing(self, value: Unknown) -> bool:
-        """Return whether an unknown stands for things rather than for values."""
-        infos = (
-            self.schema.properties.get(str(p.predicate)) for p in self.graph.patterns if p.object == value
-        )
-        return any(i is not None and i.kind == "entity" for i in infos)
-
-    def _asks_for_its_subject(self) -> bool:
-        """Return whether what did something is shown instead of what it did: "what did customers buy"."""
-        low = self.question.low
-        if low[0] != "what" or low[1:2] not in (["did"], ["do"], ["does"]):
-            return False
-        shown = [o for o in self.frame.outputs if isinstance(o, Noun)]
-        return any(o.end < len(low) and self.noun(o).kind == "class" for o in shown[:1])
-
     def _no_time(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
         """Return whether a question for when something was would be answered by other things than times."""
         if self.frame.asks != "when" or self.question.low[0] != "when" or len(shown) != 1:
@@ -316,7 +188,7 @@ class PlanPeople(PlanChoices):
         asked = [o for o in self.frame.outputs if isinstance(o, Noun) and o.implied]
         words = {low[o.end - 1] for o in asked[:1]}
         alone = bool(words) and len(columns) == 1
-        node = next((n for n in self.graph.nodes if alone and n.place == columns[0].value), None)
+        node = self.graph.at(columns[0].value) if alone else None
         role = any(is_role(word.removesuffix("s")) for word in words)
         return role and node is not None and not self._people(node) and bool(kinds_of_people(self.schema))
 
@@ -324,13 +196,11 @@ class PlanPeople(PlanChoices):
         """Return whoever has the number or the date that is shown: "who" asks for no number."""
         asked = next((c.value for c in columns if [c.name] == shown), None)
         value = asked.value if isinstance(asked, Number) else asked
-        said = next(
-            (p for p in self.graph.patterns if p.object == value and isinstance(value, Unknown)), None
-        )
+        said = self.graph.stating(value) if isinstance(value, Unknown) else None
         info = self.schema.properties.get(str(said.predicate)) if said is not None else None
         if said is None or info is None or info.kind not in ("number", "date"):
             return columns, shown
-        node = next((n for n in self.graph.nodes if n.place == said.subject), None)
+        node = self.graph.at(said.subject)
         if node is None or not isinstance(node.place, Unknown) or not kinds_of_people(self.schema):
             return columns, shown
         person = node if self._people(node) else self._person_of(node)
@@ -340,7 +210,7 @@ class PlanPeople(PlanChoices):
 
     def _doers_of(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return the people who have done what is shown: "who reviewed it" asks for no reviews."""
-        node = next((n for n in self.graph.nodes if len(columns) == 1 and n.place == columns[0].value), None)
+        node = self.graph.at(columns[0].value) if len(columns) == 1 else None
         found = self._person_of(node) if node is not None else None
         if found is None:
             self.guesses += 4

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rdflib import URIRef
-
 from mrag.planning.asked.people import PlanPeople
-from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
+from mrag.planning.building.nodes import PlanNode
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.amounts import number_recorded, stated_amounts
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Aggregate, Expression, Fold, Unknown
@@ -55,7 +53,7 @@ class PlanSums(PlanPeople):
         """
         alike = {*info.domains} & {*info.ranges}
         behind = next((n for n in self.frame.nouns if n.start == noun.end), None)
-        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef) and alike & {*n.classes}]
+        named = [n for n in self.graph.named if alike & {*n.classes}]
         if behind is None or len(named) != 1 or self.noun(behind).term not in alike:
             return None
         things = self.graph.node_of(self.noun(behind).term, typed=True)

@@ -9,8 +9,8 @@ from rdflib import RDF
 
 from mrag.planning.asked.frequency import PlanFrequency
 from mrag.planning.building import checks
-from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
+from mrag.planning.building.nodes import PlanNode
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Column, DatePart, Expression, Number, Plan, Unknown
 from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output
@@ -70,7 +70,7 @@ class PlanTold(PlanFrequency):
 
     def _node_shown(self, columns: Sequence[Column]) -> PlanNode | None:
         """Return the things that are shown first."""
-        return next((n for n in self.graph.nodes if columns and n.place == columns[0].value), None)
+        return self.graph.at(columns[0].value) if columns else None
 
     def _owner_of_shown(self, columns: Sequence[Column]) -> PlanNode | None:
         """Return the things that have what is shown first: the players of "name and age of all players"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rdflib import URIRef
@@ -10,7 +11,7 @@ from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_past, is_role, root
-from mrag.planning.plan import Aggregate, Comparison, Unknown
+from mrag.planning.plan import Aggregate, Comparison
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
 from mrag.planning.schema import PropertyInfo
@@ -56,10 +57,15 @@ class PlanVerbs(PlanExtremes):
 
     def _named_ends(self) -> None:
         """Relate the ends of relations that nouns name to the named things behind them: "pupils of Ada"."""
+        for noun, info in self._between_alike():
+            self._end_of(noun, info)
+
+    def _between_alike(self) -> Iterator[tuple[Noun, PropertyInfo]]:
+        """Yield the nouns that have no role yet and name a relation between things of one kind."""
         for noun in self.frame.nouns:
             info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
             if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
-                self._end_of(noun, info)
+                yield noun, info
 
     def _end_of(self, noun: Noun, info: PropertyInfo) -> None:
         low, graph = self.question.low, self.graph
@@ -82,15 +88,13 @@ class PlanVerbs(PlanExtremes):
 
     def _joinalike(self) -> None:
         """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
-        for noun in self.frame.nouns:
-            info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
-            if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
-                self._joined_by(noun, info)
+        for noun, info in self._between_alike():
+            self._joined_by(noun, info)
 
     def _joined_by(self, verb: Noun, info: PropertyInfo) -> None:
         alike, low = set(info.domains) & set(info.ranges), self.question.low
         places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
-        open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
+        open_ = [n for n in self.graph.unnamed if alike & set(n.classes)]
         named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
         if low[verb.end : verb.end + 1] == ["of"] or not named or len(open_) + len(named) != 2:
             return

@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from rdflib import RDF, URIRef
 
 from mrag.planning.building.joins import JoinGraph, JoinStep, joined_later, split_ends
-from mrag.planning.building.literals import identifier
-from mrag.planning.derived.held import held
-from mrag.planning.derived.property import DerivedProperty, spelt
-from mrag.planning.plan import Block, Condition, Expression, Number, Pattern, Unknown
-from mrag.planning.reading.frame import DESCRIBED
-from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.building.nodes import PlanNode, PlanNodes
+from mrag.planning.plan import Block, Condition, Pattern, Unknown
+from mrag.planning.schema import PropertyInfo
 from mrag.text.names import name_parts
 from mrag.text.tokens import stem
 
@@ -25,37 +22,12 @@ _EQUAL = 0.1
 """Difference in cost below which two joins are as likely as each other."""
 
 
-@dataclass(eq=False)
-class PlanNode:
-    """A place of the query graph: an unknown or an entity.
-
-    Attributes:
-        place: The unknown, or the entity's IRI.
-        classes: What it may be an instance of.
-        typed: Whether the question names its class.
-        hints: Stems of the words before it, which tell one property that leads to it from another.
-        above: All classes of an entity, also those above `classes`.
-    """
-
-    place: Unknown | URIRef
-    classes: tuple[str, ...]
-    typed: bool = False
-    hints: tuple[str, ...] = ()
-    above: tuple[str, ...] = ()
-
-    @property
-    def fixed(self) -> bool:
-        """Return whether it is one entity, rather than any thing or one that the question describes."""
-        return isinstance(self.place, URIRef) and not self.place.startswith(DESCRIBED)
-
-
 @dataclass
-class QueryGraph:
+class QueryGraph(PlanNodes):
     """The query graph of one block, grown by joins.
 
     Attributes:
-        schema: The schema.
-        joins: Its joins.
+        joins: The joins of the schema.
         hints: Stems of words that make a property likelier, with what they take off its cost.
         asks_relation: Whether the question is whether things are related, in whatever way.
         avoided: Properties that no join may take.
@@ -65,22 +37,15 @@ class QueryGraph:
             question tells which is meant.
     """
 
-    schema: Schema
     joins: JoinGraph
     hints: dict[str, float] = field(default_factory=dict)
     wanted: set[str] = field(default_factory=set)
-    nodes: list[PlanNode] = field(default_factory=list)
     tree: list[PlanNode] = field(default_factory=list)
-    patterns: list[Pattern] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     either: list[tuple[Block, ...]] = field(default_factory=list)
     without: list[Block] = field(default_factory=list)
-    values: dict[tuple[str, str], Unknown] = field(default_factory=dict)
-    used: list[str] = field(default_factory=list)
-    read: list[str] = field(default_factory=list)
     cost: float = 0.0
     broken: bool = False
-    names: set[str] = field(default_factory=set)
     near: tuple[str, ...] = ()
     asks_relation: bool = False
     avoided: frozenset[str] = frozenset()
@@ -89,123 +54,9 @@ class QueryGraph:
     pairing: bool = False
     linked: set[tuple[Unknown | URIRef, Unknown | URIRef]] = field(default_factory=set)
 
-    # -- nodes -------------------------------------------------------------------------------------
-
-    def fresh(self, words: str) -> Unknown:
-        """Return an unknown that is not in use, named after some words."""
-        base = identifier(words)
-        name, number = base, 1
-        while name in self.names:
-            number += 1
-            name = f"{base}_{number}"
-        self.names.add(name)
-        return Unknown(name)
-
-    def node_of(self, cls: str, *, typed: bool = False, new: bool = False) -> PlanNode:
-        """Return the unknown of a class, made if there is none."""
-        if not new:
-            for node in self.nodes:
-                if isinstance(node.place, Unknown) and self.compatible(cls, node.classes):
-                    node.typed |= typed
-                    if typed and node.classes[0] in self.schema.above(cls):
-                        node.classes = (cls, *node.classes)  # the narrower class says more
-                    return node
-        info = self.schema.classes.get(cls)
-        node = PlanNode(self.fresh(info.names[0] if info and info.names else "thing"), (cls,), typed)
-        self.nodes.append(node)
-        return node
-
-    def constant(self, iri: str, classes: Sequence[str]) -> PlanNode:
-        """Return the node of an entity, of its narrowest classes: it lacks what their things lack."""
-        for node in self.nodes:
-            if node.place == URIRef(iri):
-                return node
-        node = PlanNode(URIRef(iri), self.schema.narrowest(classes) or ("",), above=tuple(classes))
-        self.nodes.append(node)
-        return node
-
-    def owner(self, classes: Iterable[str], *, constants: bool = True) -> PlanNode:
-        """Return the node that a property with such a domain is said of, made if there is none.
-
-        Args:
-            classes: The property's domain.
-            constants: Whether it may be an entity that the question names.
-        """
-        domain = list(classes)
-        unknowns: list[PlanNode] = [n for n in self.nodes if isinstance(n.place, Unknown)]
-        for node in [*unknowns, *(self.nodes if constants else [])]:
-            if any(self.compatible(cls, node.classes) for cls in domain):
-                return node
-        return self.node_of(domain[0] if domain else "")
-
-    def compatible(self, cls: str, classes: Sequence[str]) -> bool:
-        """Return whether a class is one of some others, or above or below one of them."""
-        return any(cls == c or cls in self.schema.above(c) or c in self.schema.above(cls) for c in classes)
-
     # -- joins -------------------------------------------------------------------------------------
 
-    def add(self, subject: Unknown | URIRef, predicate: str, object: Unknown | URIRef) -> None:
-        """Add a triple, once."""
-        pattern = Pattern(subject, URIRef(predicate), object)
-        if pattern not in self.patterns:
-            self.patterns.append(pattern)
-            self.used.append(predicate)
-
-    def value(self, node: PlanNode, info: PropertyInfo) -> Unknown:
-        """Return the unknown for a property's value of a node, with its triple."""
-        key = (str(node.place), info.iri)
-        if key not in self.values:
-            self.values[key] = self.fresh(info.names[0] if info.names else "value")
-            patterns = held(Pattern(node.place, URIRef(info.iri), self.values[key]), info, self.fresh)
-            self.patterns += [p for p in patterns if p not in self.patterns]
-            self.used += [str(p.predicate) for p in patterns]
-        return self.values[key]
-
-    def number(self, node: PlanNode, info: PropertyInfo) -> Expression:
-        """Return the number that a property gives a node."""
-        if isinstance(info, DerivedProperty):
-            self.read.append(info.iri)
-            first, second = spelt(info)
-            return info.of(self._stated(node, first), self._stated(self._linked(node, info), second))
-        return self._stated(node, info)
-
-    def _linked(self, node: PlanNode, info: DerivedProperty) -> PlanNode:
-        """Return what has the second of two properties of which a number of a node is computed."""
-        if not info.link:
-            return node
-        ends = [p.object for p in self.patterns if (p.subject, str(p.predicate)) == (node.place, info.link)]
-        second = spelt(info)[1]
-        kinds = sorted({*self.schema.properties[info.link].ranges} & {*second.domains})
-        other = next((n for n in self.nodes if n.place in ends), None) or self.node_of(kinds[0])
-        self.add(node.place, info.link, other.place)
-        return other
-
-    def _stated(self, node: PlanNode, info: PropertyInfo) -> Expression:
-        value = self.value(node, info)
-        return Number(value) if info.kind == "number" else value
-
-    def stated(
-        self, place: Unknown | URIRef, info: PropertyInfo, prefix: str
-    ) -> tuple[list[Pattern], Expression]:
-        """Return the number that a property gives a place outside the tree, with the triples that state it.
-
-        Args:
-            place: The place.
-            info: The property.
-            prefix: What the names of the values begin with.
-        """
-        patterns, values = list[Pattern](), list[Expression]()
-        for part in spelt(info):
-            at = place
-            if isinstance(info, DerivedProperty) and info.link and part is info.second:
-                at = self.fresh(prefix + "owner")
-                patterns.append(Pattern(place, URIRef(info.link), at))
-            value = self.fresh(prefix + part.names[0])
-            patterns += held(Pattern(at, URIRef(part.iri), value), part, self.fresh)
-            values.append(Number(value) if part.kind == "number" else value)
-        return patterns, info.of(*values) if isinstance(info, DerivedProperty) else values[0]
-
-    def connect(self, near: Sequence[str] = ()) -> None:
+    def connect(self) -> None:
         """Join all nodes into one tree, cheapest joins first."""
         left = [node for node in self.nodes if node not in self.tree]
         if not self.tree and left:

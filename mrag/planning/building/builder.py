@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.asked.verbs import MEASURING, PlanVerbs
+from mrag.planning.asked.unread import PlanUnread
 from mrag.planning.building import checks
-from mrag.planning.building.assembly import PlanNode, QueryGraph
-from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.building.assembly import QueryGraph
+from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing import shapes
+from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.words import BEING, is_past
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -31,21 +32,14 @@ from mrag.planning.plan import (
 )
 from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import FrameRestriction, Noun
-from mrag.planning.reading.periods import Word
-from mrag.planning.reading.segmentation import meaningful
 from mrag.text.tokens import alike, content
-
-_PATHS = frozenset("through along across throughout around inside outside".split())
-"""Prepositions that a relation has been found for."""
 
 _SPANNING = re.compile(r"how many (years|months|days) (after|before|since|lie|passed|elapsed)\b")
 """Questions for the time between two others, which no value is."""
 
-_ANY = frozenset("a an any some another".split())
-
 
 @dataclass
-class Builder(PlanVerbs):
+class Builder(PlanUnread):
     """Builds one plan of a frame."""
 
     def build(self) -> Draft:
@@ -109,7 +103,7 @@ class Builder(PlanVerbs):
         where = self.graph.block()
         if where.empty:
             raise Unbuildable("nothing to look for")
-        typed = [n.place for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
+        typed = [n.place for n in self.graph.unnamed if n.typed and isinstance(n.place, Unknown)]
         if len(self.graph.nodes) > 1 and shapes.loose(typed, where, columns):
             raise Unbuildable("not connected")
         plan = self._plan(where, columns, order)
@@ -154,9 +148,7 @@ class Builder(PlanVerbs):
         if self.noun(noun).kind == "class":
             return self._node_of(noun)
         ends = set(self.info(self.noun(noun)).ranges)
-        return next(
-            (n for n in self.graph.nodes if isinstance(n.place, Unknown) and ends & set(n.classes)), None
-        )
+        return next((n for n in self.graph.unnamed if ends & set(n.classes)), None)
 
     def _apart(self, columns: list[Column]) -> None:
         """Leave a named thing out of what shares something with it: "countries that border Austria"."""
@@ -193,14 +185,9 @@ class Builder(PlanVerbs):
     def _membership(self) -> None:
         """Ask for the class of a thing where a question asks only that: "Is Virtuoso a database?"."""
         graph, low = self.graph, self.question.low
-        if (
-            not self.frame.yes_or_no
-            or low[0] not in ("is", "are", "was", "were")
-            or graph.patterns
-            or "there" in low
-        ):
+        if not self.frame.yes_or_no or low[0] not in BEING or graph.patterns or "there" in low:
             return
-        named = [n for n in graph.nodes if isinstance(n.place, URIRef)]
+        named = graph.named
         typed = [n for n in graph.nodes if n.typed]
         if len(named) == len(typed) == 1 and len(graph.nodes) == 2 and not graph.wanted:
             graph.patterns.append(Pattern(named[0].place, RDF.type, URIRef(typed[0].classes[0])))
@@ -210,10 +197,9 @@ class Builder(PlanVerbs):
         """Leave out the thing itself, where others that share something with it are asked for."""
         if not self.frame.same:
             return
-        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
         shown = [n for n in self.graph.nodes if n.place in {c.value for c in columns}]
         for node in shown[:1] or self.graph.nodes[:1]:
-            for other in named:
+            for other in self.graph.named:
                 if set(node.classes) & set(other.classes) and isinstance(node.place, Unknown):
                     self.graph.conditions.append(Comparison(node.place, "!=", other.place))
 
@@ -270,80 +256,3 @@ class Builder(PlanVerbs):
         thing = number.of[0]
         inner = Plan(where, (Column(thing, thing.name),), tuple(self.within), tuple(self.having))
         return Plan(Block(plans=(inner,)), tuple(columns))
-
-    def _ignored(self) -> tuple[str, ...]:
-        words = self.question.words
-        unread = [i for i in self.segmentation.ignored if i not in self.frame.read]
-        for noun in self.frame.nouns:
-            unused = (
-                not noun.role
-                and not self._used(self.noun(noun))
-                and (not self._beside(noun) or self._passed_over(noun))
-            )
-            if unused or self._other_word(noun):
-                unread.extend(range(noun.start, noun.end))
-        # A word that says nothing by itself is part of a longer name here: the graph of "graph databases".
-        parts = {i for i in self.segmentation.ignored if not meaningful(words[i])} - self.frame.read
-        named = {i for n in self.frame.nouns if n.candidates[0].score > 0.75 for i in range(n.start, n.end)}
-        kept = (i for i in sorted({*unread, *parts}) if i in parts or self._matters(words[i], i, i in named))
-        return tuple(words[i].low for i in kept)
-
-    def _passed_over(self, noun: Noun) -> bool:
-        """Return whether a property beside a name is in no triple of it: "the capital of Texas"."""
-        found = self.noun(noun)
-        info = self.schema.properties.get(found.term)
-        named = [self.picked.get(r.mention.end) for r in self.frame.restrictions if r.noun is noun]
-        if info is None or info.kind not in ("entity", "text") or len(named) != 1 or named[0] is None:
-            return False
-        if self.question.low[noun.end - 1] == "by" and not self._used(found):
-            return True  # who was "taught by" somebody may be advised by others
-        compared = any(noun in (c.left, c.right) for c in self.frame.compared)
-        if named[0].kind == "value" and found.kind == "property":
-            return not compared and found.term not in named[0].properties
-        ends = {*info.ranges} if found.kind == "property" else set()
-        return not compared and named[0].kind == "entity" and not ends & set(named[0].classes)
-
-    def _other_word(self, noun: Noun) -> bool:
-        """Return whether a noun is only like a kind named before it: customers that made a purchase."""
-        found, low = self.noun(noun), self.question.low
-        if noun.role or (found.kind, found.way) != ("class", "synonym") or low[noun.start - 1] not in _ANY:
-            return False
-        earlier = [self.noun(n) for n in self.frame.nouns if n.end <= noun.start]
-        exact = [e for e in earlier if e.kind == "property" and e.way == "exact"]
-        return found.term in {e.term for e in earlier} or any(found.term in self._domains(e) for e in exact)
-
-    def _used(self, found: Candidate) -> bool:
-        """Return whether what a noun names is in the plan."""
-        graph = self.graph
-        if found.kind == "property":
-            return found.term in graph.used or found.term in graph.read
-        classes = {str(p.object) for p in graph.patterns if p.predicate == RDF.type}
-        classes |= {str(p.object) for b in graph.without for p in b.patterns if p.predicate == RDF.type}
-        return found.term in classes or any(found.term in node.classes for node in graph.nodes)
-
-    def _matters(self, word: Word, at: int, named: bool) -> bool:
-        if not meaningful(word):
-            return False
-        if word.low in MEASURING and self._measured_behind(at):
-            return False
-        # A word of a property that was used for a join is read.
-        kinds = (name for info in self.schema.classes.values() for name in info.names)
-        kind = any({*content(name)} == {word.stem} for name in kinds)
-        for iri in (*self.graph.used, *self.graph.read):
-            info = self.schema.properties.get(iri)
-            # What a comment mentions says nothing of the things that are asked for.
-            texts = () if info is None else info.names if kind else (*info.names, info.comment)
-            if any(alike(word.stem, w) for text in texts for w in content(text)):
-                return False
-        if self._verb_of_used(word, at) or self._supports(at):
-            return False
-        if not named and self._happened(at):
-            self.guesses += 0.5
-            return False
-        related = self.graph.used or self.graph.read
-        if related and word.low in _PATHS:
-            return False
-        if related and not named and self._only_relates(word):
-            self.guesses += 1
-            return False
-        return True

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
-from mrag.planning.lexical.words import is_past, is_role
+from mrag.planning.lexical.words import BEING, is_past, is_role
 from mrag.planning.plan import Plan
+from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
 from mrag.planning.reading.state import is_superlative
-from mrag.planning.reading.units import unit_of
 from mrag.planning.schema import Schema
 from mrag.text.english import PREPOSITIONS
 from mrag.text.tokens import alike, stem
@@ -180,7 +180,7 @@ def _measures_a_text(way: Segmentation, question: QuestionText, schema: Schema) 
         low[:1] != ["how"]
         or len(low) < 5
         or positive(low[1]) is None
-        or low[2] not in ("is", "was", "are", "were")
+        or low[2] not in BEING
         or any(map(is_superlative, low[3:]))
     ):
         return False
@@ -213,9 +213,7 @@ def heads_passed_over(way: Segmentation, question: QuestionText, names: Collecti
         names: Words in the names of the properties of its plan.
     """
     low, found = question.low, 0
-    kinds = [
-        i for i in way.items if i.mention is not None and i.mention.candidates[0].kind == "class"
-    ]  # fmt: skip
+    kinds = [i for i in way.items if i.named_kind == "class"]
     behind, before = {i.end for i in kinds}, {i.start for i in kinds}
     for item in way.items:
         word = low[item.start]
@@ -294,7 +292,7 @@ def _superlatives(way: Segmentation, question: QuestionText) -> Iterator[bool]:
 
 def passes_over_or(way: Segmentation, plan: Plan) -> bool:
     """Return whether a plan has no alternatives, although the question says "or"."""
-    said = any(i.cue is not None and i.cue.kind == "or" for i in way.items)
+    said = any(i.cue_kind == "or" for i in way.items)
     return said and not any(b.either or b.without for b in (plan.where, *(p.where for p in plan.where.plans)))
 
 
@@ -304,5 +302,5 @@ def both_of_a_kind(way: Segmentation, question: QuestionText) -> bool:
     return any(
         i.start and low[i.start - 1] == "both" and "and" not in low[i.end : i.end + 1]
         for i in way.items
-        if i.mention is not None and i.mention.candidates[0].kind == "class"
+        if i.named_kind == "class"
     )

@@ -7,20 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.joins import JoinGraph
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_past, root
-from mrag.planning.plan import (
-    Block,
-    Condition,
-    Plan,
-    Unknown,
-)
-from mrag.planning.reading.frame import (
-    Frame,
-    FrameMeasure,
-    Noun,
-)
+from mrag.planning.plan import Block, Condition, Unknown
+from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
+from mrag.planning.reading.nouns import OWNING
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.schema import PropertyInfo, Schema
@@ -36,9 +29,6 @@ _ENDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-OF = frozenset("of the a an all each every its their this that".split())
-
-
 _HEADED = 0.85
 """How like a property a word is that is the head of its name."""
 
@@ -48,35 +38,6 @@ def _head(name: str) -> str:
     words = name.lower().split()
     end = next((i for i, w in enumerate(words) if i and w in ("per", "of")), len(words))
     return words[end - 1] if len(words) > 1 and not is_past(words[end - 1]) else ""
-
-
-class Unbuildable(Exception):
-    """A frame has no plan over this schema."""
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A plan with what it cost to make it of the question's words.
-
-    Attributes:
-        plan: The plan.
-        shown: Names of the columns that were asked for.
-        matches: The scores of the names that were used.
-        joins: The cost of joins that the question does not name.
-        guesses: How many choices were made without a word for them.
-        ignored: Words that carry meaning and were not read.
-        choices: What was chosen for each place of the question, with what else might have been.
-        ties: Properties of joins that could as well go another way.
-    """
-
-    plan: Plan
-    shown: tuple[str, ...]
-    matches: tuple[float, ...]
-    joins: float
-    guesses: float
-    ignored: tuple[str, ...]
-    choices: Mapping[int, tuple[Candidate, ...]]
-    ties: tuple[str, ...] = ()
 
 
 @dataclass
@@ -278,7 +239,7 @@ class PlanChoices:
             if compared.right is noun and compared.left is not None:
                 # "Cities with more than a million inhabitants" are not in such countries.
                 return {c.term for c in compared.left.candidates[:1] if c.kind == "class"}
-        if following is None or not ({"of"} <= set(low[noun.end : following.start]) <= OF):
+        if following is None or not ({"of"} <= set(low[noun.end : following.start]) <= OWNING):
             return set()
         found: set[str] = set()
         for c in following.candidates:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mrag.errors import ConfigError
-from mrag.planning.algebra.scopes import check
 from mrag.planning.building import checks
 from mrag.planning.building.builder import Builder
-from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.composing import shapes
+from mrag.planning.composing.drafts import Draft, Unbuildable, guessed
 from mrag.planning.composing.ratios import combined
 from mrag.planning.derived.amounts import amounts_of
 from mrag.planning.derived.held import HeldNumber, held_numbers
@@ -20,7 +18,6 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import root
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.plan import Aggregate, Arithmetic
 from mrag.planning.reading.frame import Frame
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
@@ -36,7 +33,7 @@ _ROUND = 3.5
 
 def _undecided(draft: Draft) -> Draft:
     """Return a draft less likely where a join of it could as well go another way."""
-    return replace(draft, guesses=draft.guesses + _TIED) if draft.ties else draft
+    return guessed(draft, _TIED) if draft.ties else draft
 
 
 class Drafting:
@@ -82,7 +79,7 @@ class Drafting:
             return
         told = [p for p in shapes.leading_to_names(first.plan) if self._joins.told_twice(p)]
         other_deed = [p for p in told if self._done_otherwise(p, question, way)]
-        first = replace(first, guesses=first.guesses + 2 * bool(other_deed))
+        first = guessed(first, 2 * bool(other_deed))
         yield _undecided(first)
         if not flips:
             return
@@ -96,7 +93,7 @@ class Drafting:
             if draft is not None and draft.joins < first.joins + _ROUND:
                 # Where both ways find the same it is told twice, else it is another answer.
                 cost = 0.0 if twice in other_deed else 1.0
-                yield replace(draft, joins=first.joins, guesses=draft.guesses + cost)
+                yield guessed(replace(draft, joins=first.joins), cost)
         for tied in first.ties[:2]:
             draft = self._draft(question, way, schema, {}, frozenset((tied,)))
             if draft is not None:
@@ -159,30 +156,14 @@ class Drafting:
             ).build()  # fmt: skip
 
         try:
-            found = self._checked(combined(question, way.items, reader, build, schema))
-            if found is not None:
-                return found
-            draft = build(reader(way.items).read())
-            plan = shapes.not_of_itself(shapes.made_possible(draft.plan, question.text, schema))
-            return self._checked(draft if plan is draft.plan else replace(draft, plan=plan))
+            draft = combined(question, way.items, reader, build, schema)
+            if draft is None:
+                draft = build(reader(way.items).read())
+                plan = shapes.not_of_itself(shapes.made_possible(draft.plan, question.text, schema))
+                draft = replace(draft, plan=plan)
+            if flaw := shapes.flaw(draft.plan):
+                raise Unbuildable(flaw)
         except Unbuildable as error:
             self.refusals.append(str(error))
             return None
-
-    @staticmethod
-    def _checked(draft: Draft | None) -> Draft | None:
-        if draft is not None:
-            if shapes.falls_apart(draft.plan.where):
-                raise Unbuildable("not connected")
-            shown = {c.value for c in draft.plan.columns}
-            folds = [getattr(condition, "left", None) for condition in draft.plan.having]
-            if any(isinstance(f, Aggregate) and f.function == "count" and shown & {*f.of} for f in folds):
-                raise Unbuildable("each thing is one")
-            numbers = (c.value for c in draft.plan.columns)
-            if any(isinstance(n, Arithmetic) and n.left == n.right for n in numbers):
-                raise Unbuildable("a number beside itself")
-            try:
-                check(draft.plan)
-            except ConfigError as error:
-                raise Unbuildable(error.message) from error
         return draft

@@ -9,24 +9,15 @@ from rdflib import URIRef
 
 from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.sums import PlanSums
-from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import OF, Unbuildable
+from mrag.planning.building.nodes import PlanNode
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import root
-from mrag.planning.plan import (
-    Aggregate,
-    DatePart,
-    Expression,
-    Unknown,
-)
-from mrag.planning.reading.frame import (
-    FrameMeasure,
-    Noun,
-    Output,
-    TimeUnit,
-)
-from mrag.planning.schema import PropertyInfo
+from mrag.planning.plan import Aggregate, DatePart, Expression, Unknown
+from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
+from mrag.planning.reading.nouns import OWNING
+from mrag.planning.schema import PropertyInfo, by_number
 from mrag.text.tokens import alike, content, is_stopword, stem
 
 _UNITS = frozenset(stem(w) for w in ("year", "month", "day", "date", "time", "quarter"))
@@ -44,7 +35,7 @@ class PlanExpressions(PlanSums):
     def expression(self, output: Output) -> Expression:
         """Return what a noun, a measure or a unit of time stands for in the query."""
         if isinstance(output, TimeUnit):
-            value, info = self._time(output.noun, output.start)
+            value, info = self._time(None, output.start)
             part = "year-month" if output.part == "month" else output.part
             return value if info.kind == "number" else DatePart(part, value)
         if isinstance(output, FrameMeasure):
@@ -115,7 +106,7 @@ class PlanExpressions(PlanSums):
 
     def _whole(self, info: PropertyInfo) -> URIRef | None:
         """Return the named thing at the far end of a property: "members of NATO" asks for the near end."""
-        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
+        named = self.graph.named
         far = [
             n for n in named if set(n.classes) & set(info.ranges) and not set(n.classes) & set(info.domains)
         ]
@@ -130,7 +121,7 @@ class PlanExpressions(PlanSums):
             return having
         for other in self.frame.nouns:
             between = low[noun.end : other.start]
-            if other.start >= noun.end and between and between[0] == "of" and set(between) <= OF:
+            if other.start >= noun.end and between and between[0] == "of" and set(between) <= OWNING:
                 node = self._node_of(other) or self._called_so(other, found)
                 if node is not None and set(node.classes) & set(self._domains(found)):
                     return node
@@ -183,8 +174,7 @@ class PlanExpressions(PlanSums):
             return self.graph.node_of(found.term, typed=True)
         if self.info(found).kind != "entity":
             return None
-        place = self._property(found, noun)
-        return next((n for n in self.graph.nodes if n.place == place), None)
+        return self.graph.at(self._property(found, noun))
 
     def _measure(self, measure: FrameMeasure) -> Expression:
         if measure.noun is None:
@@ -283,7 +273,7 @@ class PlanExpressions(PlanSums):
             # "Departed on a Tuesday" says which date is meant, "began" says so of a start.
             meant = verbs & when_said(self.schema, info.iri) or any(alike(w, v) for w in words for v in verbs)
             told += 0.6 * bool(meant)
-            open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
+            open_ = self.graph.unnamed
             named = [n for n in self.graph.nodes if n not in open_ and set(n.classes) & set(info.domains)]
             if named and not any(set(n.classes) & set(info.domains) for n in open_):
                 told -= 0.4  # what is named is seldom dated, what is asked for is
@@ -293,7 +283,7 @@ class PlanExpressions(PlanSums):
         self.guesses += 1
         said = when_said(self.schema, info.iri)
         self.frame.read |= {i for i in begins[:1] if root(self.question.low[i]) in said}
-        owner = self.graph.owner(sorted(info.domains, key=lambda c: (-info.domains[c], c)))
+        owner = self.graph.owner(by_number(info.domains))
         return self.graph.value(owner, info), info
 
     def _names_of(self, cls: str) -> Sequence[str]:

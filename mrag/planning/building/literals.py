@@ -6,7 +6,7 @@ from rdflib import XSD, Literal
 
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Comparison, Condition, Contains, Expression, Relation
-from mrag.planning.reading.units import converted, unit_of
+from mrag.planning.reading.numbers import converted, unit_of
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.names import name_parts
 

@@ -8,21 +8,14 @@ from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
-from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.expressions import PlanExpressions
 from mrag.planning.building.literals import text_is
+from mrag.planning.building.nodes import PlanNode
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.plan import (
-    Block,
-    Comparison,
-    Pattern,
-    Unknown,
-)
-from mrag.planning.reading.frame import (
-    FrameRestriction,
-    Noun,
-)
+from mrag.planning.plan import Block, Comparison, Pattern, Unknown
+from mrag.planning.reading.frame import FrameRestriction, Noun
+from mrag.planning.schema import by_number
 
 _LEFT_OUT = re.compile(
     r"\b(?:other than|besides|apart from|except(?: for)?|excluding|not counting)(?: the)?\Z"
@@ -107,8 +100,7 @@ class PlanNames(PlanExpressions):
         if c.kind != "entity" or beside.kind != "class" or restriction.noun is None:
             return False
         alike = [o for o in restriction.mention.candidates if o.kind == "entity" and o.name == c.name]
-        last = self.question.words[restriction.noun.end - 1]
-        plural = last.low.endswith("s") and last.low != last.token.key
+        plural = self.question.words[restriction.noun.end - 1].plural
         return len(alike) == 1 and plural and restriction.noun.start == restriction.mention.end
 
     def _value_domains(self, c: Candidate, beside: Candidate | None) -> list[str]:
@@ -220,7 +212,7 @@ class PlanNames(PlanExpressions):
         """
         graph = self.graph
         classes = self.schema.narrowest(classes) if end is not None else classes
-        open_ = [n for n in graph.nodes if isinstance(n.place, Unknown)]
+        open_ = graph.unnamed
         sources = sorted({c for n in open_ for c in n.classes})
         # What is reviewed by one but not by another is no matter of one review.
         verbs = {
@@ -275,7 +267,7 @@ class PlanNames(PlanExpressions):
             free = [p for p in known if not self._has_other_value(p, found) and self._of_noun(p, restriction)]
             iri = iri if iri in free or not free else max(free, key=lambda p: (like(p), p))
         info = self.schema.properties[iri]
-        domains = sorted(info.domains, key=lambda c: (-info.domains[c], c))
+        domains = by_number(info.domains)
         owner = graph.owner(domains, constants=self.frame.yes_or_no)
         key = (str(owner.place), iri)
         if self._restricted.get(key) == found.term and not restriction.negated:
@@ -330,12 +322,12 @@ class PlanNames(PlanExpressions):
         """Return whether it is known only with what is shown what a name is said of: "rooms of A or B"."""
         one_of = restriction.either >= 0 and not restriction.listed
         thing = restriction.mention.candidates[0].kind == "entity"
-        alone = not any(isinstance(n.place, Unknown) for n in self.graph.nodes)
+        alone = not self.graph.unnamed
         return (restriction.negated or (one_of and thing)) and alone
 
     def _owner_like(self, found: Candidate) -> PlanNode | None:
         """Return the thing of the class of a name whose properties are shown: the "salary of Ada or Ben"."""
         shown = {p.subject for p in self.graph.patterns}
         kinds = {n.term for noun in self.frame.nouns for n in noun.candidates[:1] if n.kind == "class"}
-        nodes = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and n.place in shown]
+        nodes = [n for n in self.graph.unnamed if n.place in shown]
         return next((n for n in nodes if {*n.classes} & {*found.classes} and not {*n.classes} & kinds), None)

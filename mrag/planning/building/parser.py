@@ -7,7 +7,7 @@ meaning is read (Popescu et al. 2003; Saha et al., VLDB 2016; Diefenbach et al.,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -15,7 +15,6 @@ from itertools import product
 from rdflib import URIRef
 
 from mrag.planning.building import checks
-from mrag.planning.building.choices import Draft
 from mrag.planning.building.mentioning import Mentioning
 from mrag.planning.building.scoring import WEIGHTS, Reading, scored
 from mrag.planning.chains.reader import chain_reader
@@ -30,6 +29,7 @@ from mrag.planning.composing.alongside import also_told
 from mrag.planning.composing.alternatives import alternatives, either
 from mrag.planning.composing.clauses import apart
 from mrag.planning.composing.denied import Denial, anybody, beside, but_not, denied, without
+from mrag.planning.composing.drafts import Draft, fully_read, guessed
 from mrag.planning.composing.folding import either_fold, folded, without_fold
 from mrag.planning.composing.nested import (
     asks_names,
@@ -65,6 +65,14 @@ _DEEPEST = 2
 """How deep questions are nested."""
 _WORD = "xqthing"
 """A word that no graph has, with a number behind it, for what is described elsewhere."""
+
+
+OfTwo = Callable[[Draft, Draft], Draft | None]
+
+
+def _sound(drafts: Iterable[Draft]) -> list[tuple[Draft, float]]:
+    """Return the drafts that can be meant, at no cost for how the question was cut."""
+    return [(draft, 0.0) for draft in drafts if not shapes.flaw(draft.plan)]
 
 
 class Parser(Mentioning):
@@ -155,10 +163,10 @@ class Parser(Mentioning):
         nested = [found for found in inside if shapes.finds_extreme(found[0].plan) or not extreme]
         if any(superlative for _, _, superlative in nested):
             # Where a superlative says which thing is meant, it does not say which of the groups is.
-            flat = [(replace(d, guesses=d.guesses + 2) if d.plan.grouped else d, cost) for d, cost in flat]
+            flat = [(guessed(d, 2) if d.plan.grouped else d, cost) for d, cost in flat]
         elif any(not draft.ignored for draft, _, _ in nested):
             # What is said in a clause of its own is said of the thing before it.
-            flat = [(replace(d, guesses=d.guesses + 1), cost) for d, cost in flat]
+            flat = [(guessed(d, 1), cost) for d, cost in flat]
         each = self._each_of_both(question, mentions, given) if depth else []
         return flat + [(draft, cost) for draft, cost, _ in nested] + each
 
@@ -167,10 +175,23 @@ class Parser(Mentioning):
     ) -> list[tuple[Draft, float]]:
         """Return drafts of a question for what both of two names are said of, each in a way of its own."""
         for two in both_named(question, mentions):
-            sides = ([d for d in self._best(t, given)[:2] if not d.ignored] for t in two)
-            if found := [d for a, b in product(*sides) if (d := beside(a, b)) is not None]:
-                return [(draft, 0.0) for draft in found[:2]]
+            if found := self._of_both(two, beside, given, 2):
+                return found[:2]
         return []
+
+    def _of_both(
+        self, texts: Sequence[str], made: OfTwo, given: Mapping[str, Candidate], most: int
+    ) -> list[tuple[Draft, float]]:
+        """Return the drafts that are made of those of two questions.
+
+        Args:
+            texts: The questions.
+            made: Makes one of two drafts.
+            given: What words of the questions stand for.
+            most: How many drafts of each are looked at.
+        """
+        sides = (fully_read(self._best(text, given), most) for text in texts)
+        return [(d, 0.0) for one, other in product(*sides) if (d := made(one, other)) is not None]
 
     def _named_numbers(
         self, text: str, given: Mapping[str, Candidate]
@@ -189,7 +210,7 @@ class Parser(Mentioning):
         asked, split = checks.asked_kinds(ways[0]), checks.groups(ways[0])
         ordered = checks.only_orders(ways[0], question)
         return [
-            (replace(draft, guesses=draft.guesses + passed_over), way.score - ways[0].score)
+            (guessed(draft, passed_over), way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
             if asked <= checks.asked_kinds(way)
             for draft in self._drafts(question, way, schema, flips=number < 2)
@@ -208,14 +229,10 @@ class Parser(Mentioning):
             if len(firsts) == len(split) and (draft := either(firsts)) is not None:
                 return [(draft, 0.0)]
         parts = either_said(question, mentions) or either_flag(question, mentions, self.schema)
-        if parts is not None:
-            sides = ([d for d in best(t)[:3] if not d.ignored] for t in parts)
-            both = [d for a, b in product(*sides) if (d := of_either(a, b)) is not None]
-            if both:
-                return [(draft, 0.0) for draft in both[:2]]
+        if parts is not None and (both := self._of_both(parts, of_either, given, 3)):
+            return both[:2]
         if (times := both_times(question.text)) is not None:
-            sides = ([d for d in best(t)[:1] if not d.ignored] for t in times)
-            return [(d, 0.0) for a, b in product(*sides) if (d := beside(a, b)) is not None]
+            return self._of_both(times, beside, given, 1)
         if (apart_from := but_not(question, mentions)) is not None:
             return self._denied(apart_from, given) or None
         if (same := identity(question, mentions)) is not None:
@@ -224,7 +241,7 @@ class Parser(Mentioning):
         others = beside_others(
             question.text, best, lambda t, c: self._best(t, {**given, OWN: c}), self._named, self.schema
         )
-        return None if others is None else [(draft, 0.0) for draft in others if self._checked(draft)]
+        return None if others is None else _sound(others)
 
     def _contrasts(
         self, question: QuestionText, mentions: list[NameMention], given: Mapping[str, Candidate], depth: int
@@ -241,17 +258,17 @@ class Parser(Mentioning):
         self, text: str, given: Mapping[str, Candidate], depth: int
     ) -> list[tuple[Draft, float]] | None:
         """Return drafts of questions that are told by their whole form; None for others."""
+        best = partial(self._best, given=given)
         if (claim := claim_of(text)) is not None:
             # That something holds of one thing is no answer to whether it does of all.
-            return [(d, 0.0) for d in universal(claim, lambda t: self._best(t, given))]
-        if (sides := side_by_side(text)) is not None:
-            beside_it = set_side_by_side(sides, lambda t: self._best(t, given), self.schema)
-            if checked := [(d, 0.0) for d in beside_it if self._checked(d)]:
-                return checked
-        found = apart(text, lambda t: self._best(t, given), self.schema)
+            return [(d, 0.0) for d in universal(claim, best)]
+        sides = side_by_side(text)
+        if sides is not None and (two := _sound(set_side_by_side(sides, best, self.schema))):
+            return two
+        found = apart(text, best, self.schema)
         if not found and also_told(text) is None and (spoken := spoken_of(text)) is not None:
             found = self._together(spoken, given, depth)
-        return [(d, 0.0) for d in found if self._checked(d)] or None
+        return _sound(found) or None
 
     def _together(self, spoken: SpokenOf, given: Mapping[str, Candidate], depth: int) -> list[Draft]:
         """Return drafts of several questions about one thing."""
@@ -272,11 +289,11 @@ class Parser(Mentioning):
 
     def _denied(self, denial: Denial, given: Mapping[str, Candidate]) -> list[tuple[Draft, float]] | None:
         """Return drafts of a question that denies a description of several parts; None if it is not read."""
-        affirmed = [d for d in self._best(denial.affirmed, given)[:3] if not d.ignored]
+        affirmed = fully_read(self._best(denial.affirmed, given), 3)
         if not affirmed:
             return None
         text = denial.base or next((t for d in affirmed if (t := anybody(d, self.schema))), "")
-        bases = [d for d in self._best(text, given)[:2] if not d.ignored] if text else []
+        bases = fully_read(self._best(text, given), 2) if text else []
         return [(d, 0.0) for b in bases[:1] for a in affirmed if (d := without(b, a)) is not None]
 
     def _best(self, text: str, given: Mapping[str, Candidate]) -> list[Draft]:
@@ -310,8 +327,4 @@ class Parser(Mentioning):
                     whole = joined(outer, thing, URIRef(name.term), named)
                     if whole is not None:
                         simple = 0.25 if inner.superlative else 0.0
-                        yield (
-                            replace(whole, guesses=whole.guesses + simple),
-                            cost + further,
-                            inner.superlative,
-                        )
+                        yield guessed(whole, simple), cost + further, inner.superlative

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.plan import Plan
 from mrag.planning.schema import Schema

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
-from mrag.planning.building.choices import Draft
 from mrag.planning.chains.steps import ChainStep, ChainSteps, steps_of
 from mrag.planning.chains.words import ChainWords, SaidRelation, anchors_of
+from mrag.planning.composing.drafts import Draft
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Block, Column, Comparison, Pattern, Plan, Unknown

@@ -75,7 +75,7 @@ class ChainWords:
                 said.append(SaidRelation(at, scores, shared, noun, apposed))
             elif meaningful(word) and word.low not in _NO_MEANING:
                 unread.append(at)
-        return _merged(said, words), unread
+        return _merged(said), unread
 
     @staticmethod
     def _is_noun(word: Word) -> bool:
@@ -192,7 +192,7 @@ def _compound(word: str, part: str) -> bool:
     return len(word) > len(part) + 2 and root(word).endswith(part)
 
 
-def _merged(said: Sequence[SaidRelation], words: Sequence[Word]) -> list[SaidRelation]:
+def _merged(said: Sequence[SaidRelation]) -> list[SaidRelation]:
     """Return words that name relations, two that name one together as one: "release date"."""
     found: list[SaidRelation] = []
     for one in said:

@@ -1,1 +1,1 @@
-"""Questions that set two things side by side."""
+"""Questions that set things side by side, or beside others of their kind."""

@@ -7,22 +7,18 @@ number of each is compared with the average of the group that it is in.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdflib import RDF, Literal
+from rdflib import RDF
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import check, mentioned, merged
-from mrag.planning.building.choices import Draft
-from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.algebra.rewriting import names_of, substituted, unused
+from mrag.planning.algebra.scopes import mentioned, merged
+from mrag.planning.comparing.stand_ins import NUMBER, compared_value
+from mrag.planning.composing.drafts import Draft, Named, Read, also_holding, folded_by, fully_read
 from mrag.planning.schema import Schema
-
-Read = Callable[[str], Sequence[Draft]]
-Named = Callable[[str], Sequence[Candidate]]
 
 _OWN: Final = r"(?:(?:its|their|his or her|his|her|the) (?:(?:own|same|respective) )?|that )"
 _MORE: Final = (
@@ -35,8 +31,6 @@ _FORM: Final = re.compile(
 )
 _LONGEST: Final = 40
 """Words of the longest question that is looked at."""
-_STAND_IN: Final = "13571"
-"""A number that stands in a question for an average that is not known yet."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ def level_of(text: str) -> Level | None:
     match = _FORM.match(text) if len(text.split()) <= _LONGEST else None
     if match is None:
         return None
-    return Level(f"{match['head']} {_STAND_IN}?", match["what"].strip(), match["group"].lower())
+    return Level(f"{match['head']} {NUMBER}?", match["what"].strip(), match["group"].lower())
 
 
 def above_level(level: Level, read: Read, named: Named, schema: Schema) -> Iterator[Draft]:
@@ -79,22 +73,19 @@ def above_level(level: Level, read: Read, named: Named, schema: Schema) -> Itera
         named: Returns what words may name as a whole, best first.
         schema: The schema.
     """
-    for draft in [d for d in read(level.text)[:2] if not d.ignored]:
-        where = draft.plan.where
-        bounds = [c for c in where.conditions if isinstance(c, pl.Comparison) and _stands_in(c.right)]
-        if len(bounds) != 1 or not isinstance(bounds[0].left, pl.Number):
+    for draft in fully_read(read(level.text), 2):
+        if (found := compared_value(draft)) is None:
             continue
-        number = bounds[0].left
-        said = [p for p in where.patterns if p.object == number.value]
-        if len(said) != 1 or not isinstance(said[0].subject, pl.Unknown):
+        kept, bound, said = found
+        if bound.left != pl.Number(said.object):
             continue
-        if level.what and not _is_of(level.what, said[0], named, schema):
+        if level.what and not _is_of(level.what, said, named, schema):
             continue
-        for kind in sorted(schema.properties[str(said[0].predicate)].domains):
+        for kind in sorted(schema.properties[str(said.predicate)].domains):
             called = schema.classes[kind].names[0] if kind in schema.classes else ""
-            for split in [d for d in read(f"number of {called} for each {level.group}")[:2] if not d.ignored]:
-                if called and (found := _compared(draft, bounds[0], said[0], split)) is not None:
-                    yield found
+            for split in fully_read(read(f"number of {called} for each {level.group}"), 2):
+                if called and (whole := _compared(kept, bound, said, split)) is not None:
+                    yield whole
                     return
 
 
@@ -104,57 +95,26 @@ def _is_of(what: str, said: pl.Pattern, named: Named, schema: Schema) -> bool:
     return any(c.term == info.iri or c.term in info.domains for c in named(what)[:3])
 
 
-def _compared(draft: Draft, bound: pl.Comparison, said: pl.Pattern, split: Draft) -> Draft | None:
-    """Return a draft with the average of each group in the place of a number."""
-    groups, thing = split.plan, said.subject
-    shown = [c.value for c in groups.columns if c.name in split.shown]
-    keys = [v for v in shown if isinstance(v, pl.Unknown)]
-    counts = [v for v in shown if isinstance(v, pl.Aggregate)]
-    plain = len(keys) == len(counts) == 1 and not groups.having and groups.limit is None
-    if not plain or len(counts[0].of) != 1 or not isinstance(thing, pl.Unknown):
+def _compared(kept: Draft, bound: pl.Comparison, said: pl.Pattern, split: Draft) -> Draft | None:
+    """Return a draft of what is compared, with the average of each group in the place of a number."""
+    folded, thing, value = folded_by(split), said.subject, said.object
+    if folded is None or not isinstance(thing, pl.Unknown) or not isinstance(value, pl.Unknown):
         return None
-    counted, key = counts[0].of[0], keys[0]
-    value = said.object
-    assert isinstance(value, pl.Unknown)
-    taken = {u.name for u in mentioned(draft.plan.where)} | {c.name for c in draft.plan.columns}
+    key, fold = folded
+    taken = names_of(kept.plan)
     by: dict[pl.Place, pl.Place] = {
-        u: thing if u == counted else _fresh(f"its_{u.name}", taken) for u in sorted(mentioned(groups.where))
+        u: thing if u == fold.of[0] else unused(f"its_{u.name}", taken)
+        for u in sorted(mentioned(split.plan.where))
     }
-    group, level = by[key], _fresh(f"average_{value.name}", taken)
+    group, level = by[key], unused(f"average_{value.name}", taken)
     if not isinstance(group, pl.Unknown) or group == thing:
         return None
-    of_each = substituted(groups.where, by)
+    of_each = substituted(split.plan.where, by)
+    average = pl.Aggregate("average", pl.Number(value), (thing,))
     peers = pl.Plan(
-        merged(pl.Block((said,)), of_each),
-        (
-            pl.Column(group, group.name),
-            pl.Column(pl.Aggregate("average", pl.Number(value), (thing,)), level.name),
-        ),
+        merged(pl.Block((said,)), of_each), (pl.Column(group, group.name), pl.Column(average, level.name))
     )
-    where = draft.plan.where
-    kept = replace(where, conditions=tuple(c for c in where.conditions if c is not bound))
     above = pl.Comparison(pl.Number(value), bound.relation, pl.Number(level))
     linked = tuple(p for p in of_each.patterns if p.predicate != RDF.type)
-    whole = merged(kept, replace(of_each, patterns=linked), pl.Block(conditions=(above,), plans=(peers,)))
-    found = replace(draft.plan, where=whole)
-    try:
-        check(found)
-    except ConfigError:
-        return None
-    return replace(
-        draft,
-        plan=found,
-        matches=(*draft.matches, *split.matches),
-        joins=draft.joins + split.joins,
-        guesses=draft.guesses + split.guesses,
-        choices={},
-    )
-
-
-def _stands_in(value: pl.Expression) -> bool:
-    return isinstance(value, Literal) and str(value) == _STAND_IN
-
-
-def _fresh(name: str, taken: set[str]) -> pl.Unknown:
-    found = next(n for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken)
-    return pl.Unknown(found)
+    grouped = merged(replace(of_each, patterns=linked), pl.Block(conditions=(above,), plans=(peers,)))
+    return also_holding(kept, grouped, split)

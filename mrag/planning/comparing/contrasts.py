@@ -6,27 +6,25 @@ each thing; in "more cities than Peru" the second is the number that one thing h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rdflib import RDF, URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
+from mrag.planning.algebra.rewriting import folded_aside
+from mrag.planning.algebra.scopes import all_patterns, merged
 from mrag.planning.building.checks import leads_to_things
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft, Read, folded_by, fully_read
 from mrag.planning.composing.folding import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical.words import AUXILIARIES
 from mrag.planning.reading.numbers import NUMBERS
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import Schema
 
-Read = Callable[[str], Sequence[Draft]]
-
-_AUXILIARIES = frozenset("have has had having with that which who whose do does did are is were was".split())
+_JOINING = AUXILIARIES | frozenset("having with that which who whose".split())
 _BETWEEN = frozenset("the a an of any".split())
-_WHETHER = frozenset("did does do has have had is are was were".split())
 _FORMS: tuple[tuple[tuple[str, ...], pl.Relation], ...] = (
     (("more", "than"), ">"),
     (("fewer", "than"), "<"),
@@ -87,7 +85,7 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: 
         at = _after(low, behind)
         second = next((m for m in (*things, *named) if m.start == at), None)
         if (
-            low[0] in _WHETHER
+            low[0] in AUXILIARIES
             and second is not None
             and (asked := _whether(question, found, first, second, named))
         ):
@@ -99,12 +97,12 @@ def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: 
         end = at + 1 if second is None else second.end
         if end < len(low) and _said_of(low, end, things):
             continue
-        verb = [w for w in low[owner.end : start] if w not in _AUXILIARIES]
-        if len(verb) > 3 or (not verb and not _AUXILIARIES & {*low[owner.end : start]}):
+        verb = [w for w in low[owner.end : start] if w not in _JOINING]
+        if len(verb) > 3 or (not verb and not _JOINING & {*low[owner.end : start]}):
             continue
-        while end < len(low) and (low[end] in _AUXILIARIES or low[end] in verb):
+        while end < len(low) and (low[end] in _JOINING or low[end] in verb):
             end += 1
-        outer = _without(question, owner.end, end)
+        outer = f"{question.before(owner.end)}{question.onward(end)}".strip()
         return Contrast(relation, first, second, owner, " ".join(verb), outer)
     return None
 
@@ -119,12 +117,12 @@ def _whether(
     """Return what a question for yes or no compares: "does Ada have more cats than Ben", "than dogs"."""
     low, (relation, start, _) = question.low, compared
     if low[1:2] == ["there"] and start == 2 and _is(second, "class"):
-        rest = question.text[question.words[second.end - 1].token.end :].strip(" ?.!")
+        rest = question.behind(second.end - 1).strip(" ?.!")
         return Contrast(relation, first, second, None, "", rest, True)
     owner = next((m for m in named if m.start > 0 and m.end <= start), None)
     if owner is None or low[1 : owner.start] not in ([], ["the"]) or second.end < len(low):
         return None
-    verb = [w for w in low[owner.end : start] if w not in _AUXILIARIES]
+    verb = [w for w in low[owner.end : start] if w not in _JOINING]
     return Contrast(relation, first, second, owner, " ".join(verb), "", True) if len(verb) < 4 else None
 
 
@@ -177,18 +175,6 @@ def _after(low: Sequence[str], at: int) -> int:
     return at
 
 
-def _without(question: QuestionText, start: int, end: int) -> str:
-    words = question.words
-    before = question.text[: words[start].token.start]
-    behind = question.text[words[end].token.start :] if end < len(words) else ""
-    return f"{before}{behind}".strip()
-
-
-def _words(question: QuestionText, mention: NameMention) -> str:
-    words = question.words
-    return question.text[words[mention.start].token.start : words[mention.end - 1].token.end]
-
-
 def contrasts(question: QuestionText, contrast: Contrast, schema: Schema, read: Read) -> list[Draft]:
     """Return the plans of a question that compares two numbers of things.
 
@@ -205,12 +191,12 @@ def contrasts(question: QuestionText, contrast: Contrast, schema: Schema, read: 
     classes = [owner.term] if owner.kind == "class" else [c for c in owner.classes if c in schema.classes]
     for cls in classes:
         name = schema.classes[cls].names[0]
-        first = _number(read, _words(question, contrast.first), name, contrast.verb, cls)
+        first = _number(read, question.named(contrast.first), name, contrast.verb)
         if first is None:
             continue
         other: _Counted | None = first
         if second is not None and contrast.second is not None and second.kind == "class":
-            other = _number(read, _words(question, contrast.second), name, contrast.verb, cls)
+            other = _number(read, question.named(contrast.second), name, contrast.verb)
         elif second is not None and cls not in second.classes:
             other = None
         if other is None:
@@ -235,17 +221,9 @@ class _Counted:
 
     def of(self, place: pl.Place, prefix: str) -> pl.Aggregate:
         """Return the fold for a place, its unknowns apart from those of others."""
-        own = {u for p in all_patterns(self.draft.plan.where) for u in (p.subject, p.object)}
-        by: dict[pl.Place, pl.Place] = {
-            u: place if u == self.key else pl.Unknown(f"{prefix}{u.name}")
-            for u in own
-            if isinstance(u, pl.Unknown)
-        }
         where = self.draft.plan.where
         kept = tuple(p for p in where.patterns if not (p.subject == self.key and p.predicate == RDF.type))
-        block = substituted(merged(replace(where, patterns=kept), self.count.where), by)
-        counted = tuple(u for one in self.count.of if isinstance(u := by.get(one, one), pl.Unknown))
-        return pl.Aggregate("count", None, counted, block)
+        return folded_aside(self.count, replace(where, patterns=kept), prefix, {self.key: place})
 
     def beside(self, second: NameMention | None, thing: pl.Unknown) -> pl.Expression | None:
         """Return what is compared with: another number of the same thing, that of another, the average."""
@@ -256,17 +234,12 @@ class _Counted:
         return self.of(thing if one.kind == "class" else URIRef(one.term), "other_")
 
 
-def _number(read: Read, what: str, name: str, verb: str, cls: str) -> _Counted | None:
+def _number(read: Read, what: str, name: str, verb: str) -> _Counted | None:
     texts = [f"how many {what} does each {name} {verb}", f"number of {what} per {name}"]
-    for draft in (d for text in (texts if verb else texts[1:]) for d in read(text)[:3]):
-        plan = draft.plan
-        groups = [c for c in plan.columns if c.name in draft.shown and not aggregates(c.value)]
-        folds = [c.value for c in plan.columns if c.name in draft.shown and isinstance(c.value, pl.Aggregate)]
-        if draft.ignored or len(groups) != 1 or len(folds) != 1 or plan.having or plan.limit is not None:
-            continue
-        key = groups[0].value
-        if isinstance(key, pl.Unknown) and folds[0].function == "count" and folds[0].value is None:
-            return _Counted(draft, key, folds[0])
+    for draft in (d for text in (texts if verb else texts[1:]) for d in fully_read(read(text), 3)):
+        found = folded_by(draft)
+        if found is not None and found[1].function == "count" and found[1].value is None:
+            return _Counted(draft, *found)
     return None
 
 
@@ -317,11 +290,12 @@ def _whole(contrast: Contrast, question: QuestionText, read: Read) -> list[Draft
     drafts = list[Draft]()
     for mention, prefix in ((contrast.first, "one_"), (contrast.second, "other_")):
         assert mention is not None
-        for draft in read(f"how many {_words(question, mention)} are there {contrast.outer}".strip())[:2]:
+        asked = f"how many {question.named(mention)} are there {contrast.outer}".strip()
+        for draft in fully_read(read(asked), 2):
             fold = draft.plan.columns[0].value if len(draft.plan.columns) == 1 else None
             bare = replace(draft.plan, where=pl.Block(), columns=()) == pl.Plan()
-            if isinstance(fold, pl.Aggregate) and fold.function == "count" and bare and not draft.ignored:
-                folds.append(_apart(fold, draft.plan.where, prefix))
+            if isinstance(fold, pl.Aggregate) and fold.function == "count" and bare:
+                folds.append(folded_aside(fold, draft.plan.where, prefix))
                 drafts.append(draft)
                 break
     if len(folds) != 2 or contrast.relation is None:
@@ -329,14 +303,6 @@ def _whole(contrast: Contrast, question: QuestionText, read: Read) -> list[Draft
     plan = pl.Plan(pl.Block(), having=(pl.Comparison(folds[0], contrast.relation, folds[1]),))
     matches = (*drafts[0].matches, *drafts[1].matches)
     return [replace(drafts[0], plan=plan, shown=(), matches=matches, choices={})]
-
-
-def _apart(fold: pl.Aggregate, where: pl.Block, prefix: str) -> pl.Aggregate:
-    """Return a fold over a block of its own, its unknowns apart from those of others."""
-    own = {u for p in all_patterns(where) for u in (p.subject, p.object) if isinstance(u, pl.Unknown)}
-    by: dict[pl.Place, pl.Place] = {u: pl.Unknown(f"{prefix}{u.name}") for u in own}
-    counted = tuple(u for one in fold.of if isinstance(u := by.get(one, one), pl.Unknown))
-    return replace(fold, of=counted, where=substituted(merged(where, fold.where), by))
 
 
 def _with(outer: Draft, plan: pl.Plan, shown: tuple[str, ...], contrast: Contrast, *parts: _Counted) -> Draft:

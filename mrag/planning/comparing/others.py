@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from mrag.planning.building.choices import Draft
 from mrag.planning.comparing.averages import above_level, level_of
 from mrag.planning.comparing.owned import owned_of, with_their_own
-from mrag.planning.composing.relatives import compared_with, relative_of
-from mrag.planning.composing.sames import after_event, compared_with_event, shared_value, sharing
-from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.comparing.relatives import compared_with, relative_of
+from mrag.planning.comparing.sames import after_event, compared_with_event, shared_value, sharing
+from mrag.planning.composing.drafts import Draft, Named, Read, ReadWith
 from mrag.planning.schema import Schema
-
-Read = Callable[[str], Sequence[Draft]]
-ReadWith = Callable[[str, Candidate], Sequence[Draft]]
-Named = Callable[[str], Sequence[Candidate]]
 
 
 def beside_others(

@@ -6,24 +6,19 @@ The question is read with a name in the place of what is their own; that name is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, TypeGuard
+from typing import Final
 
 from rdflib import RDF, URIRef
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import with_unknowns
-from mrag.planning.algebra.scopes import check, mentioned, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.algebra.rewriting import names_of, unused, with_unknowns
 from mrag.planning.building.literals import identifier
+from mrag.planning.composing.drafts import Draft, Named, ReadWith, also_holding, fully_read
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
-from mrag.planning.schema import Schema
-
-ReadWith = Callable[[str, Candidate], Sequence[Draft]]
-Named = Callable[[str], Sequence[Candidate]]
+from mrag.planning.schema import Schema, by_number
 
 _FORM: Final = re.compile(
     r"(?i)^(?P<head>.+?) (?:their|its|his or her|his|her) own (?P<what>[\w-]+(?: [\w-]+)?)(?P<rest>\W*)$"
@@ -68,11 +63,10 @@ def with_their_own(owned: Owned, read: ReadWith, named: Named, schema: Schema) -
     """
     for found in [c for c in named(owned.what)[:3] if c.kind == "property" and not c.inverse]:
         info = schema.properties[found.term]
-        for end in (
-            sorted(info.ranges, key=lambda c: (-info.ranges[c], c))[:2] if info.kind == "entity" else ()
-        ):
+        ends = by_number(info.ranges)[:2] if info.kind == "entity" else ()
+        for end in ends:
             thing = Candidate("entity", DESCRIBED + OWN, 1.0, OWN, classes=(end,))
-            for draft in [d for d in read(owned.text, thing)[:3] if not d.ignored]:
+            for draft in fully_read(read(owned.text, thing), 3):
                 if (whole := _joined(draft, found, {*info.domains}, schema)) is not None:
                     yield whole
                     return
@@ -80,27 +74,16 @@ def with_their_own(owned: Owned, read: ReadWith, named: Named, schema: Schema) -
 
 def _joined(draft: Draft, own: Candidate, owners: set[str], schema: Schema) -> Draft | None:
     """Return a draft in which what stands for their own is what the things that it shows have."""
-    plan, stand_in = draft.plan, URIRef(DESCRIBED + OWN)
-    things = [c.value.of[0] if _counts(c.value) else c.value for c in plan.columns if c.name in draft.shown]
-    shown = things[0] if len(things) == 1 else None
+    plan, shown = draft.plan, draft.lone_value
+    if isinstance(shown, pl.Aggregate) and shown.value is None and len(shown.of) == 1:
+        shown = shown.of[0]
     used = any(own.term == str(p.predicate) for p in plan.where.patterns)
     if not isinstance(shown, pl.Unknown) or not owners & _kinds(shown, plan, schema) or used:
         return None
-    taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-    name = identifier(own.name)
-    other = next(pl.Unknown(n) for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken)
-    moved = with_unknowns(plan, {stand_in: other})
+    other = unused(identifier(own.name), names_of(plan))
+    moved = replace(draft, plan=with_unknowns(plan, {URIRef(DESCRIBED + OWN): other}))
     said = pl.Block((pl.Pattern(shown, URIRef(own.term), other),))
-    found = replace(moved, where=merged(moved.where, said))
-    try:
-        check(found)
-    except ConfigError:
-        return None
-    return replace(draft, plan=found, matches=(*draft.matches, own.score), choices={})
-
-
-def _counts(value: pl.Expression) -> TypeGuard[pl.Aggregate]:
-    return isinstance(value, pl.Aggregate) and value.value is None and len(value.of) == 1
+    return also_holding(moved, said, matches=(own.score,))
 
 
 def _kinds(thing: pl.Unknown, plan: pl.Plan, schema: Schema) -> set[str]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rdflib import RDF, Literal, URIRef
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import all_patterns, check, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.algebra.rewriting import set_aside, substituted
+from mrag.planning.algebra.scopes import all_patterns, merged
 from mrag.planning.building.literals import identifier
 from mrag.planning.comparing.sides import Sides
+from mrag.planning.composing.drafts import Draft, Read, fully_read, whole
 from mrag.planning.schema import Schema
 
-Best = Callable[[str], Sequence[Draft]]
 
-
-def set_side_by_side(sides: Sides, best: Best, schema: Schema) -> list[Draft]:
+def set_side_by_side(sides: Sides, best: Read, schema: Schema) -> list[Draft]:
     """Return the plan of two numbers that a question sets side by side; none if either cannot be read.
 
     Args:
@@ -32,25 +29,18 @@ def set_side_by_side(sides: Sides, best: Best, schema: Schema) -> list[Draft]:
         other = _number(second, best, schema) if one is not None else None
         if one is None or other is None or not _alike(one, other):
             continue
-        found = _told(one, other, sides, schema)
-        if found is None:
-            continue
-        try:
-            check(found.plan)
-        except ConfigError:
-            continue
-        return [found]
+        if (found := _told(one, other, sides, schema)) is not None:
+            return [found]
     return []
 
 
-def _number(texts: Sequence[str], best: Best, schema: Schema) -> Draft | None:
+def _number(texts: Sequence[str], best: Read, schema: Schema) -> Draft | None:
     """Return the first draft of some questions that finds one number."""
-    for text in texts:
-        for draft in best(text)[:2]:
-            plan = draft.plan
-            lone = len(plan.columns) == 1 and not (plan.group_by or plan.having or plan.order)
-            if lone and plan.limit is None and not draft.ignored and _is_number(plan, schema):
-                return draft
+    for draft in (d for text in texts for d in fully_read(best(text), 2)):
+        plan = draft.plan
+        lone = len(plan.columns) == 1 and not (plan.group_by or plan.having or plan.order)
+        if lone and plan.limit is None and _is_number(plan, schema):
+            return draft
     return None
 
 
@@ -99,22 +89,20 @@ def _told(one: Draft, other: Draft, sides: Sides, schema: Schema) -> Draft | Non
         if sides.told == "which":
             order = (pl.Order(number.name, descending=sides.relation == ">"),)
             plan, shown = replace(plan, order=order, limit=1, ties=True), shown[:1]
-        return _draft(one, other, plan, shown)
-    if sides.relation is None:
+        return _of_both(plan, one, other, shown)
+    apart = _apart(one, other)
+    if sides.relation is None or apart is None:
         return None
-    (first, left), (second, right) = _side(one, "one_"), _side(other, "other_")
-    where = merged(first, second)
+    where, left, right = apart
     if sides.told == "whether":
         compared = pl.Comparison(left, sides.relation, right)
-        folds = isinstance(one.plan.columns[0].value, pl.Aggregate)
-        plan = (
-            pl.Plan(where, having=(compared,))
-            if folds
-            else pl.Plan(replace(where, conditions=(*where.conditions, compared)))
-        )
-        return _draft(one, other, plan, ())
+        if isinstance(left, pl.Aggregate):
+            return _of_both(pl.Plan(where, having=(compared,)), one, other, ())
+        where = replace(where, conditions=(*where.conditions, compared))
+        return _of_both(pl.Plan(where), one, other, ())
     minus = pl.Arithmetic(left, "-", right) if sides.relation == ">" else pl.Arithmetic(right, "-", left)
-    return _draft(one, other, pl.Plan(where, (pl.Column(minus, "difference"),)), ("difference",))
+    columns = (pl.Column(minus, "difference"),)
+    return _of_both(pl.Plan(where, columns), one, other, ("difference",))
 
 
 def _no_others(key: pl.Unknown, where: pl.Block, schema: Schema) -> bool:
@@ -125,46 +113,22 @@ def _no_others(key: pl.Unknown, where: pl.Block, schema: Schema) -> bool:
 
 def _columns(one: Draft, other: Draft) -> Draft | None:
     """Return the draft of two numbers in one row, where they are of things of different kinds."""
-    (first, left), (second, right) = _side(one, "one_"), _side(other, "other_")
-    name, beside = one.plan.columns[0].name, other.plan.columns[0].name
-    if beside == name:
+    apart = _apart(one, other)
+    names = (one.plan.columns[0].name, other.plan.columns[0].name)
+    if apart is None or names[0] == names[1]:
         return None
-    columns = (pl.Column(left, name), pl.Column(right, beside))
-    return _draft(one, other, pl.Plan(merged(first, second), columns), (name, beside))
+    where, *values = apart
+    return _of_both(pl.Plan(where, tuple(map(pl.Column, values, names))), one, other, names)
 
 
-def _side(draft: Draft, prefix: str) -> tuple[pl.Block, pl.Expression]:
-    """Return what a number needs to hold and its value, its unknowns apart from those of the other."""
-    plan = draft.plan
-    value = plan.columns[0].value
-    own = {
-        u
-        for p in all_patterns(plan.where)
-        for u in (p.subject, p.predicate, p.object)
-        if isinstance(u, pl.Unknown)
-    }
-    by: dict[pl.Place, pl.Place] = {u: pl.Unknown(f"{prefix}{u.name}") for u in own}
-    if isinstance(value, pl.Aggregate):
-        of = tuple(u for one in value.of if isinstance(u := by.get(one, one), pl.Unknown))
-        block = substituted(merged(plan.where, value.where), by)
-        return pl.Block(), replace(value, value=_renamed(value.value, by), of=of, where=block)
-    return substituted(plan.where, by), _renamed(value, by) or value
-
-
-def _renamed(value: pl.Expression | None, by: dict[pl.Place, pl.Place]) -> pl.Expression | None:
-    match value:
-        case pl.Unknown():
-            return by.get(value, value)
-        case pl.Number(inner):
-            return pl.Number(_renamed(inner, by) or inner)
-        case pl.Arithmetic(left, operation, right):
-            return pl.Arithmetic(_renamed(left, by) or left, operation, _renamed(right, by) or right)
-        case pl.Days(start, end):
-            return pl.Days(_renamed(start, by) or start, _renamed(end, by) or end)
-        case pl.DatePart(part, inner):
-            return pl.DatePart(part, _renamed(inner, by) or inner)
-        case _:
-            return value
+def _apart(one: Draft, other: Draft) -> tuple[pl.Block, pl.Expression, pl.Expression] | None:
+    """Return the block that two numbers need, and both, each with unknowns of its own."""
+    first, second = one.plan.columns[0].value, other.plan.columns[0].value
+    if isinstance(first, pl.Arithmetic) or isinstance(second, pl.Arithmetic):
+        return None  # the folds in it are of one block
+    a, left = set_aside(first, one.plan.where, "one_")
+    b, right = set_aside(second, other.plan.where, "other_")
+    return merged(a, b), left, right
 
 
 def _rows(one: Draft, other: Draft, schema: Schema) -> tuple[pl.Unknown, pl.Block, pl.Expression] | None:
@@ -225,14 +189,5 @@ def _called(block: pl.Block, constant: URIRef | Literal, schema: Schema) -> str:
     return name
 
 
-def _draft(one: Draft, other: Draft, plan: pl.Plan, shown: tuple[str, ...]) -> Draft:
-    return replace(
-        one,
-        plan=plan,
-        shown=shown,
-        matches=(*one.matches, *other.matches),
-        joins=max(one.joins, other.joins),
-        guesses=max(one.guesses, other.guesses),
-        choices={},
-        ties=tuple(dict.fromkeys((*one.ties, *other.ties))),
-    )
+def _of_both(plan: pl.Plan, one: Draft, other: Draft, shown: Sequence[str]) -> Draft | None:
+    return whole(plan, one, other, shown=shown, joins=max, guesses=max)

@@ -1,1 +1,1 @@
-"""Questions made of several: described things, contrasts, ratios, and values that things share."""
+"""Questions made of several: described things, ratios, alternatives, and what is denied."""

@@ -6,10 +6,9 @@ Each is read as a question of its own; the answer is yes if one of them holds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
 
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.plan import Block, Plan
 from mrag.planning.reading.question import QuestionText
@@ -27,8 +26,7 @@ def alternatives(question: QuestionText, mentions: Sequence[NameMention]) -> lis
         question: The question.
         mentions: What its words may name.
     """
-    low, words, text = question.low, question.words, question.text
-    at = low.index("or") if low.count("or") == 1 else 0
+    low, at = question.low, question.single("or")
     if not at or low[0] not in _ASKING or _COMPARING & {*low} or any(map(is_superlative, low)):
         return []
     start = at + 1
@@ -40,17 +38,14 @@ def alternatives(question: QuestionText, mentions: Sequence[NameMention]) -> lis
         return []
     repeated = low[at + 1 : start]  # "in Bonn or in Ulm"
     parts = [(at + 1, last.end), (_begin(low, first.start, repeated), at)]
-    while "," in words[parts[-1][0]].before:
+    while "," in question.words[parts[-1][0]].before:
         end = parts[-1][0]
         before = _longest(m for m in mentions if m.end == end)
         if before is None:
             return []
         parts.append((_begin(low, before.start, repeated), end))
-    head, tail = text[: words[parts[-1][0]].token.start], text[words[last.end - 1].token.end :]
-    return [
-        head + text[words[begin].token.start : words[end - 1].token.end] + tail
-        for begin, end in reversed(parts)
-    ]
+    head, tail = question.before(parts[-1][0]), question.behind(last.end - 1)
+    return [f"{head}{question.said(begin, end)}{tail}" for begin, end in reversed(parts)]
 
 
 def _begin(low: Sequence[str], start: int, repeated: Sequence[str]) -> int:
@@ -68,13 +63,5 @@ def either(drafts: Sequence[Draft]) -> Draft | None:
     plans = [draft.plan for draft in drafts]
     if any(not p.yes_or_no or p.grouped or p.where.plans or p.where.optional for p in plans):
         return None
-    return replace(
-        drafts[0],
-        plan=Plan(Block(either=(tuple(plan.where for plan in plans),))),
-        matches=tuple(m for draft in drafts for m in draft.matches),
-        joins=max(draft.joins for draft in drafts),
-        guesses=max(draft.guesses for draft in drafts),
-        ignored=tuple(word for draft in drafts for word in draft.ignored),
-        choices={},
-        ties=(),
-    )
+    found = Plan(Block(either=(tuple(plan.where for plan in plans),)))
+    return whole(found, *drafts, joins=max, guesses=max)

@@ -9,25 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 from rdflib import RDF
 
-from mrag.errors import ConfigError
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import all_patterns, check, mentioned, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.algebra.rewriting import kept_apart, names_of, numbered, substituted
+from mrag.planning.algebra.scopes import all_patterns, mentioned
+from mrag.planning.composing.drafts import Draft, also_holding, whole
 from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.words import AUXILIARIES
 from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful
-from mrag.planning.schema import Schema
+from mrag.planning.schema import Schema, most_of
 from mrag.text.grammar import plural
 
-_AUXILIARIES = frozenset(
-    "have has had having did do does is are was were that who which with been there be ever yet".split()
-)
-_VERBS = frozenset("is are was were has have had do does did".split())
+_BETWEEN = AUXILIARIES | frozenset("having that who which with been there be ever yet".split())
+"""Words between things and what is denied of them."""
 _NOT = re.compile(
     r"(?i)^(?P<verb>(?:do|does|did|is|are|was|were|have|has|had)?)\s*"
     r"(?P<not>not|n['’]t|never|no|without(?: any| an?)?)(?: any)?(?: yet| ever)?$"
@@ -57,31 +54,28 @@ def denied(question: QuestionText, way: Segmentation, schema: Schema) -> Denial 
         way: How it is cut best.
         schema: The schema.
     """
-    nots = [i for i in way.items if i.cue is not None and i.cue.kind == "not"]
+    nots = [i for i in way.items if i.cue_kind == "not"]
     if len(nots) != 1 or not nots[0].start:
         return None
     at, low = nots[0], question.low
     behind = [i for i in way.items if i.start >= at.end]
-    who = low[0] == "who" and set(low[1 : at.start]) <= _AUXILIARIES
-    named = who or any(_is_class(i) for i in way.items if i.end <= at.start)
+    who = low[0] == "who" and set(low[1 : at.start]) <= _BETWEEN
+    named = who or any(i.named_kind == "class" for i in way.items if i.end <= at.start)
     if (_simple(behind, schema) and not who) or _goes_on(low, at.end) or not named:
         return None
     relative = {"that", "who", "which"} & {*low[max(0, at.start - 2) : at.start]}
-    if relative and _VERBS & {*low[at.end :]}:
+    if relative and AUXILIARIES & {*low[at.end :]}:
         return None  # "boats that have no engine are …" denies only the first
     start = at.start
-    while start and low[start - 1] in _AUXILIARIES:
+    while start and low[start - 1] in _BETWEEN:
         start -= 1
     if not who and not any(meaningful(w) for w in question.words[:start]):
         return None
-    words, text = question.words, question.text
-    said = text[words[at.start].token.start : words[at.end - 1].token.end]
-    stated = _stated(said)
+    stated = _stated(question.said(at.start, at.end))
     if stated is None:
         return None
-    base = "" if who else text[: words[start - 1].token.end]
-    rest = text[words[at.end].token.start :]
-    return Denial(base and base + _ending(low), f"{text[: words[at.start].token.start]}{stated} {rest}")
+    base = "" if who else question.until(start) + _ending(low)
+    return Denial(base, f"{question.before(at.start)}{stated} {question.onward(at.end)}")
 
 
 def but_not(question: QuestionText, mentions: Sequence[NameMention]) -> Denial | None:
@@ -91,8 +85,7 @@ def but_not(question: QuestionText, mentions: Sequence[NameMention]) -> Denial |
         question: The question.
         mentions: What its words may name.
     """
-    low, words, text = question.low, question.words, question.text
-    at = low.index("but") if low.count("but") == 1 else 0
+    low, at = question.low, question.single("but")
     behind = at + 1
     if not at or low[behind : behind + 1] not in (["no"], ["not"]):
         return None
@@ -104,10 +97,7 @@ def but_not(question: QuestionText, mentions: Sequence[NameMention]) -> Denial |
     if not first or not second:
         return None
     start = min(m.start for m in first)
-    return Denial(
-        text[: words[at - 1].token.end] + "?",
-        text[: words[start].token.start] + text[words[behind].token.start :],
-    )
+    return Denial(f"{question.until(at)}?", question.before(start) + question.onward(behind))
 
 
 def _stated(said: str) -> str | None:
@@ -140,14 +130,10 @@ def _simple(behind: Sequence[QuestionItem], schema: Schema) -> bool:
 def _goes_on(low: Sequence[str], end: int) -> bool:
     """Return whether something else is said behind what is denied: "… and are longer than 10"."""
     return any(
-        w in ("and", "but", "or") and (low[i + 1] in _VERBS or low[i + 1].endswith("ed"))
+        w in ("and", "but", "or") and (low[i + 1] in AUXILIARIES or low[i + 1].endswith("ed"))
         for i, w in enumerate(low[:-1])
         if i >= end
     )
-
-
-def _is_class(item: QuestionItem) -> bool:
-    return item.mention is not None and item.mention.candidates[0].kind == "class"
 
 
 def anybody(affirmed: Draft, schema: Schema) -> str | None:
@@ -160,7 +146,7 @@ def anybody(affirmed: Draft, schema: Schema) -> str | None:
         info = schema.properties.get(str(p.predicate))
         if info is not None and thing in (p.subject, p.object):
             ends = info.ranges if p.object == thing else info.domains
-            kinds |= {max(ends, key=lambda c: (ends[c], c))} if ends else set()
+            kinds |= {most_of(ends)} - {""}
     known = [schema.classes[k] for k in sorted(kinds) if k in schema.classes]
     return f"Which {plural(known[0].names[0])} are there?" if len(known) == 1 else None
 
@@ -178,7 +164,8 @@ def without(base: Draft, affirmed: Draft) -> Draft | None:
     where = base.plan.where
     # What is not one or the other is neither.
     denied_ = block.either[0] if not block.patterns and len(block.either) == 1 else (block,)
-    return _with(base, affirmed, replace(where, without=(*where.without, *denied_)))
+    found = replace(base.plan, where=replace(where, without=(*where.without, *denied_)))
+    return whole(found, base, affirmed, joins=max)
 
 
 def beside(base: Draft, other: Draft) -> Draft | None:
@@ -189,7 +176,7 @@ def beside(base: Draft, other: Draft) -> Draft | None:
         other: The same, of which the second description holds.
     """
     block = _said_beside(base, other, shared=False)
-    return None if block is None else _with(base, other, merged(base.plan.where, block))
+    return None if block is None else also_holding(base, block, other, joins=max)
 
 
 def _said_beside(base: Draft, affirmed: Draft, *, shared: bool) -> Block | None:
@@ -208,13 +195,9 @@ def _said_beside(base: Draft, affirmed: Draft, *, shared: bool) -> Block | None:
     )
     if thing is None or same is None or computed or unlike:
         return None
-    taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-    names = taken | {u.name for u in mentioned(other.where)}
-    fresh = (name for n in count(1) if (name := f"other_{n}") not in names)
-    by: dict[Place, Place] = {
-        u: thing if u == same else Unknown(next(fresh) if u.name in taken else u.name)
-        for u in sorted(mentioned(other.where))
-    }
+    taken = names_of(plan)
+    fresh = numbered("other", taken | {u.name for u in mentioned(other.where)})
+    by = kept_apart(other.where, taken, fresh, {same: thing})
     said = {(p.subject, p.predicate): p.object for p in plan.where.patterns}
     for p in other.where.patterns if shared else ():
         if p.subject == same and isinstance(known := said.get((thing, p.predicate)), Unknown):
@@ -231,24 +214,6 @@ def _said_beside(base: Draft, affirmed: Draft, *, shared: bool) -> Block | None:
         either=tuple(e for e in block.either if e not in plan.where.either),
     )  # fmt: skip
     return block if block.patterns or (shared and block.either) else None
-
-
-def _with(base: Draft, other: Draft, where: Block) -> Draft | None:
-    """Return a draft with another block, made of what two drafts say; None if that is no plan."""
-    found = replace(base.plan, where=where)
-    try:
-        check(found)
-    except ConfigError:
-        return None
-    return replace(
-        base,
-        plan=found,
-        matches=(*base.matches, *other.matches),
-        joins=max(base.joins, other.joins),
-        guesses=base.guesses + other.guesses,
-        ignored=(*base.ignored, *other.ignored),
-        choices={},
-    )
 
 
 def _focus(plan: Plan) -> Unknown | None:

@@ -8,7 +8,7 @@ from typing import cast
 
 from mrag.planning.algebra.rewriting import without_ties
 from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.building.choices import Draft
+from mrag.planning.composing.drafts import Draft, guessed
 from mrag.planning.plan import Aggregate, Block, Column, Fold, Number, Plan, Unknown
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText
@@ -88,7 +88,7 @@ def either_fold(question: QuestionText, flat: Costed, whole: Costed, *, only: bo
     counted = [cue for cue in cues(question.low) if cue.kind == "count"]
     if len(counted) == 1 and any(not draft.ignored and _counts_things(draft) for draft, _ in whole):
         # The average number of things is one of counts, though a number may be called like them.
-        return [(replace(draft, guesses=draft.guesses + 2), cost) for draft, cost in flat] + whole
+        return [(guessed(draft, 2), cost) for draft, cost in flat] + whole
     return flat + whole if all(draft.ignored for draft, _ in flat) else None
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from rdflib import RDF
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import all_patterns, check, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.algebra.rewriting import names_of, substituted
+from mrag.planning.algebra.scopes import all_patterns, mentioned, merged
+from mrag.planning.composing.drafts import Draft, Read, folded_by, fully_read, whole
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
-
-Best = Callable[[str], Sequence[Draft]]
 
 _FIRST = re.compile(
     r"(?i)^\W*(?:for|in|at|of|from|per) (?:each|every) (?P<group>[^,]+?),? "
@@ -56,7 +51,7 @@ def per_group(text: str) -> tuple[str, str] | None:
     return inner[0].upper() + inner[1:] + "?", match["group"].strip()
 
 
-def foremost(inner: str, group: str, best: Best, schema: Schema) -> list[Draft]:
+def foremost(inner: str, group: str, best: Read, schema: Schema) -> list[Draft]:
     """Return the plans of what is extreme in each of some groups.
 
     Args:
@@ -66,13 +61,13 @@ def foremost(inner: str, group: str, best: Best, schema: Schema) -> list[Draft]:
         schema: The schema.
     """
     found = list[Draft]()
-    for draft in [d for d in best(inner)[:3] if not d.ignored]:
+    for draft in fully_read(best(inner), 3):
         for thing, cls in _things(draft, schema)[:2]:
             called = schema.classes[cls].names[0]
-            splits = [d for d in best(f"number of {called} for each {group}")[:2] if not d.ignored]
-            wholes = (_of_groups(draft, split, thing) for split in splits if _counts(split, cls))
-            if (whole := next((w for w in wholes if w is not None), None)) is not None:
-                found.append(whole)
+            splits = fully_read(best(f"number of {called} for each {group}"), 2)
+            extremes = (_of_groups(draft, split, thing) for split in splits if _counts(split, cls))
+            if (extreme := next((e for e in extremes if e is not None), None)) is not None:
+                found.append(extreme)
                 break
     return found
 
@@ -94,7 +89,7 @@ def _things(draft: Draft, schema: Schema) -> list[tuple[pl.Unknown, str]]:
             kinds.setdefault(p.subject, next(iter(info.domains)))
         if info is not None and len(info.ranges) == 1 and isinstance(p.object, pl.Unknown):
             kinds.setdefault(p.object, next(iter(info.ranges)))
-    shown = [c.value for c in plan.columns if c.name in draft.shown]
+    shown = draft.values
     values = [v for s in shown for v in pl.parts(s)]
     named = [p.subject for p in plan.where.patterns if p.object in values]
     counted = [u for c in plan.columns if isinstance(c.value, pl.Aggregate) for u in c.value.of]
@@ -111,25 +106,19 @@ def _counts(split: Draft, cls: str) -> bool:
 
 
 def _of_groups(draft: Draft, split: Draft, thing: pl.Unknown) -> Draft | None:
-    plan, groups = draft.plan, split.plan
-    shown = [c for c in groups.columns if c.name in split.shown]
-    keys = [c for c in shown if not isinstance(c.value, pl.Aggregate)]
-    counts = [c.value for c in shown if isinstance(c.value, pl.Aggregate)]
-    if len(keys) != 1 or len(counts) != 1 or groups.having or groups.limit is not None:
+    plan, groups = draft.plan, split.plan.where
+    if (folded := folded_by(split)) is None or folded[1].value is not None:
         return None
-    count, key = counts[0], keys[0]
-    if count.value is not None or len(count.of) != 1 or not isinstance(key.value, pl.Unknown):
-        return None
-    taken = {u.name for p in all_patterns(plan.where) for u in _unknowns(p)} | {c.name for c in plan.columns}
-    mine = {u for p in all_patterns(groups.where) for u in _unknowns(p)}
+    key, count = folded
+    taken = names_of(plan)
     by: dict[pl.Place, pl.Place] = {
         u: thing if u == count.of[0] else pl.Unknown(f"its_{u.name}" if u.name in taken else u.name)
-        for u in mine
+        for u in mentioned(groups)
     }
-    group = by[key.value]
+    group = by[key]
     if not isinstance(group, pl.Unknown) or group == thing:
         return None
-    where = merged(plan.where, substituted(groups.where, by))
+    where = merged(plan.where, substituted(groups, by))
     if (fold := _lone_fold(draft)) is not None:
         return _extreme_values(draft, split, where, pl.Column(group, group.name), fold)
     ordering = plan.order[0]
@@ -151,20 +140,8 @@ def _of_groups(draft: Draft, split: Draft, thing: pl.Unknown) -> Draft | None:
     rest = tuple(
         pl.Column(pl.Unknown(c.name), c.name) for c in plan.columns if c.name not in {a.name for a in asked}
     )
-    whole = pl.Plan(pl.Block(plans=(told, extreme), conditions=(equal,)), (*asked, *rest))
-    try:
-        check(whole)
-    except ConfigError:
-        return None
-    return replace(
-        draft,
-        plan=whole,
-        shown=tuple(a.name for a in asked),
-        matches=(*draft.matches, *split.matches),
-        joins=draft.joins + split.joins,
-        guesses=draft.guesses + split.guesses,
-        choices={},
-    )
+    found = pl.Plan(pl.Block(plans=(told, extreme), conditions=(equal,)), (*asked, *rest))
+    return whole(found, draft, split, shown=[a.name for a in asked])
 
 
 def _lone_fold(draft: Draft) -> pl.Aggregate | None:
@@ -182,26 +159,10 @@ def _extreme_values(
 ) -> Draft | None:
     """Return the plan of the least or the greatest value of each group: "the lowest price per category"."""
     name = f"{value.function}_{draft.plan.columns[0].name}"
-    whole = pl.Plan(where, (key, pl.Column(value, name)))
-    try:
-        check(whole)
-    except ConfigError:
-        return None
-    return replace(
-        draft,
-        plan=whole,
-        shown=(key.name, name),
-        matches=(*draft.matches, *split.matches),
-        joins=draft.joins + split.joins,
-        guesses=draft.guesses + split.guesses,
-        choices={},
-    )
+    found = pl.Plan(where, (key, pl.Column(value, name)))
+    return whole(found, draft, split, shown=(key.name, name))
 
 
 def _plain(number: pl.Column, name: pl.Unknown) -> pl.Expression:
     """Return a value as a number, unless it is a date."""
     return name if isinstance(number.value, pl.Unknown) else pl.Number(name)
-
-
-def _unknowns(pattern: pl.Pattern) -> list[pl.Unknown]:
-    return [u for u in (pattern.subject, pattern.predicate, pattern.object) if isinstance(u, pl.Unknown)]

@@ -9,16 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 from rdflib import URIRef
 
-from mrag.errors import ConfigError
-from mrag.planning.algebra.rewriting import renamed, substituted, with_unknowns, without_ties
-from mrag.planning.algebra.scopes import all_patterns, check, mentioned, merged, reached
-from mrag.planning.building.choices import Draft
+from mrag.planning.algebra.rewriting import (
+    kept_apart,
+    numbered,
+    renamed,
+    substituted,
+    with_unknowns,
+    without_ties,
+)
+from mrag.planning.algebra.scopes import all_patterns, mentioned, merged, reached
+from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
+from mrag.planning.lexical.words import BEING
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -27,7 +33,6 @@ from mrag.planning.plan import (
     Comparison,
     Expression,
     Number,
-    Place,
     Plan,
     Unknown,
     parts,
@@ -168,9 +173,9 @@ def identity(question: QuestionText, mentions: Sequence[NameMention]) -> tuple[C
         mentions: What its words may name.
     """
     low = question.low
-    if low[0] not in ("is", "are", "was", "were"):
+    if low[0] not in BEING:
         return None
-    first = _after_articles(low, 1)
+    first = next((i for i, w in enumerate(low) if i and w not in _ARTICLES), len(low))
     found = [m for m in mentions if 1 <= m.start <= first < m.end]
     named = max(found, key=lambda m: m.end, default=None)
     if named is None or named.candidates[0].kind != "entity":
@@ -182,12 +187,6 @@ def identity(question: QuestionText, mentions: Sequence[NameMention]) -> tuple[C
     if not any(m.start >= start for m in mentions):
         return None
     return named.candidates[0], inner_text(question, Inner(start, len(low), True))
-
-
-def _after_articles(low: Sequence[str], start: int) -> int:
-    while start < len(low) and low[start] in _ARTICLES:
-        start += 1
-    return start
 
 
 def identical(thing: Candidate, inner: Draft) -> Draft | None:
@@ -203,14 +202,12 @@ def identical(thing: Candidate, inner: Draft) -> Draft | None:
         return None
     same = Comparison(Unknown(name), "=", URIRef(thing.term))
     found = Plan(Block(plans=(single,), conditions=(same,)))
-    return replace(inner, plan=found, shown=(), matches=(*inner.matches, thing.score))
+    return whole(found, inner, shown=(), matches=(thing.score,))
 
 
 def described(draft: Draft, schema: Schema) -> str | None:
     """Return the class of the things that a plan finds, if that is all that it shows."""
-    if len(draft.shown) != 1 or draft.plan.yes_or_no:
-        return None
-    value = next(c.value for c in draft.plan.columns if c.name == draft.shown[0])
+    value = draft.lone_value
     if not isinstance(value, Unknown):
         return None
     patterns = list(all_patterns(draft.plan.where))
@@ -230,7 +227,7 @@ def asks_names(text: str, thing: str, outer: Draft, schema: Schema) -> bool:
     found = _NAMES_TOO.search(text)
     if found is None or not text[found.end() :].startswith(thing):
         return False
-    values = {c.value for c in outer.plan.columns if c.name in outer.shown}
+    values = set(outer.values)
     values |= {v.value for v in values if isinstance(v, Number)}
     told = (schema.properties.get(str(p.predicate)) for p in outer.plan.where.patterns if p.object in values)
     return not any("name" in n.lower().split() for info in told if info is not None for n in info.names)
@@ -248,17 +245,13 @@ def joined(outer: Draft, inner: Draft, thing: URIRef, named: bool = False) -> Dr
     plan = outer.plan
     taken = {u.name for u in _unknowns(plan)} | {c.name for c in plan.columns}
     own = {u.name for u in _unknowns(inner.plan)} | {c.name for c in inner.plan.columns}
-    fresh = (name for n in count(1) if (name := f"described_{n}") not in taken | own)
-    value = next(c.value for c in inner.plan.columns if c.name == inner.shown[0])
+    fresh, value = numbered("described", taken | own), inner.lone_value
     assert isinstance(value, Unknown)
     name = value.name if value.name not in taken else next(fresh)
     found = _of_each(with_unknowns(plan, {thing: Unknown(name)}), Unknown(name))
     single = without_ties(inner.plan)
     if single.limit is None and not single.grouped and not single.where.plans:
-        by: dict[Place, Place] = {
-            u: Unknown(name) if u == value else Unknown(next(fresh) if u.name in taken else u.name)
-            for u in sorted(mentioned(single.where))
-        }
+        by = kept_apart(single.where, taken, fresh, {value: Unknown(name)})
         found = replace(found, where=_within(found.where, substituted(single.where, by), Unknown(name)))
     else:
         names = {c.name: name if c.name == inner.shown[0] else next(fresh) for c in single.columns}
@@ -269,19 +262,7 @@ def joined(outer: Draft, inner: Draft, thing: URIRef, named: bool = False) -> Dr
     if named and shown and name not in shown and not found.grouped:
         shown = (name, *shown)
         found = replace(found, columns=(Column(Unknown(name), name), *found.columns))
-    try:
-        check(found)
-    except ConfigError:
-        return None
-    return replace(
-        outer,
-        plan=found,
-        shown=shown,
-        matches=(*outer.matches, *inner.matches),
-        joins=outer.joins + inner.joins,
-        guesses=outer.guesses + inner.guesses,
-        ignored=(*outer.ignored, *inner.ignored),
-    )
+    return whole(found, outer, inner, shown=shown)
 
 
 def _within(outer: Block, inner: Block, thing: Unknown) -> Block:
@@ -309,12 +290,7 @@ def _of_each(plan: Plan, thing: Unknown) -> Plan:
 
 
 def _unknowns(plan: Plan) -> set[Unknown]:
-    found = {
-        u
-        for p in all_patterns(plan.where)
-        for u in (p.subject, p.predicate, p.object)
-        if isinstance(u, Unknown)
-    }
+    found = {u for p in all_patterns(plan.where) for u in p.places if isinstance(u, Unknown)}
     for column in plan.columns:
         if isinstance(column.value, Aggregate):
             found |= reached(column.value.where)

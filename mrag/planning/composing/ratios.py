@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rdflib import Literal
+
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import merged
-from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.algebra.scopes import common, less, merged
+from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.composing.spreads import days_apart
 from mrag.planning.derived.spans import unit_said
 from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
@@ -27,6 +29,7 @@ _RELATIVE = frozenset(
 )
 
 
+_NOUNS = ("class", "property")
 _CALLED: dict[pl.Operation, str] = {"/": "ratio", "-": "difference"}
 _HALVES = re.compile(
     r"(?i)^\W*(?P<base>how many (?P<things>.+?)) (?P<verb>have|has|had|are|is|were|was) "
@@ -73,19 +76,10 @@ def both_counts(all_: Draft, having: Draft) -> Draft | None:
     where, more = all_.plan.where, having.plan.where
     if len(counts) < 2 or counts[0] != counts[1] or not isinstance(counts[0], pl.Aggregate):
         return None
-    if (
-        having.plan.having
-        or having.plan.group_by
-        or more.plans
-        or not set(where.patterns) <= set(more.patterns)
-    ):
+    plain = not (having.plan.having or having.plan.group_by or more.plans)
+    if not plain or not set(where.patterns) <= set(more.patterns):
         return None
-    told = pl.Block(
-        tuple(p for p in more.patterns if p not in where.patterns),
-        tuple(c for c in more.conditions if c not in where.conditions),
-        tuple(w for w in more.without if w not in where.without),
-        tuple(e for e in more.either if e not in where.either),
-    )
+    told = less(more, where)
     if told.empty or not (told.patterns or told.either):
         return None
     count, name = counts[0], all_.plan.columns[0].name
@@ -112,7 +106,7 @@ def combined(
         Unbuildable: If one side has no plan.
     """
     at = next(
-        (n for n, i in enumerate(items) if i.cue and i.cue.kind in ("ratio", "percentage", "difference")),
+        (n for n, i in enumerate(items) if i.cue_kind in ("ratio", "percentage", "difference")),
         None,
     )
     if at is None:
@@ -122,9 +116,9 @@ def combined(
     above, below, rest = _sides(question, items, at)
     rest = _each(question, rest)
     operation: pl.Operation = "-" if cue.kind == "difference" else "/"
-    before = [i for i in items[:at] if not (i.cue and i.cue.kind == "show")]
-    averaged = any(i.cue and i.cue.kind == "fold" and i.cue.value == "average" for i in before)
-    before = [i for i in before if not (i.cue and i.cue.kind == "fold")]
+    before = [i for i in items[:at] if i.cue_kind != "show"]
+    averaged = any(i.cue and i.cue_kind == "fold" and i.cue.value == "average" for i in before)
+    before = [i for i in before if i.cue_kind != "fold"]
     first = _frame(read, [*above, *rest, *before])
     second = _frame(read, [*(below or _head(question, above)), *rest, *before])
     if below:
@@ -158,20 +152,20 @@ def _sides(
     cut = next(
         (
             n for n in range(at + 1, end)
-            if _kind(items[n]) == "out of"
+            if items[n].cue_kind == "out of"
             or (items[n].unread and low[items[n].start] in ("to", "and", "over"))
-            or (_kind(items[n]) == "and" and _kind(items[at]) == "difference")
+            or (items[n].cue_kind == "and" and items[at].cue_kind == "difference")
         ),
         None,
     )  # fmt: skip
     if cut is None:
         return list(items[at + 1 : end]), [], list(items[end:])
     above, below = list(items[at + 1 : cut]), list(items[cut + 1 : end])
-    if _kind(items[at]) == "difference":
-        above = [i for i in above if _kind(i) != "between"]
-    if not any(_is_noun(i) for i in below):
+    if items[at].cue_kind == "difference":
+        above = [i for i in above if i.cue_kind != "between"]
+    if not any(i.named_kind in _NOUNS for i in below):
         # "The difference in population between Texas and Oklahoma" is one of two populations.
-        below = [*[i for i in above if _is_noun(i)][:1], *below]
+        below = [*[i for i in above if i.named_kind in _NOUNS][:1], *below]
     return above, below, list(items[end:])
 
 
@@ -187,18 +181,6 @@ def _each(question: QuestionText, rest: Sequence[QuestionItem]) -> list[Question
     return found
 
 
-def _is_noun(item: QuestionItem) -> bool:
-    return item.mention is not None and item.mention.candidates[0].kind in ("class", "property")
-
-
-def _is_class(item: QuestionItem) -> bool:
-    return item.mention is not None and item.mention.candidates[0].kind == "class"
-
-
-def _kind(item: QuestionItem) -> str:
-    return item.cue.kind if item.cue is not None else ""
-
-
 def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[QuestionItem]:
     """Return what a share is taken of: the things, without what is said of some of them."""
     for number, item in enumerate(items):
@@ -206,7 +188,7 @@ def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[Questio
         if named and (item.cue or (item.unread and question.low[item.start] in _RELATIVE)):
             return list(items[:number])
         things = items[number - 1].mention if number else None
-        if things is not None and things.candidates[0].kind == "class" and not _is_class(item):
+        if things is not None and things.candidates[0].kind == "class" and item.named_kind != "class":
             # "Of sales went through agents", "of patients smoke": what is behind says it of some of them.
             return list(items[:number])
     return [i for i in items if i.mention is not None][-1:]
@@ -262,7 +244,7 @@ def _joined(
         c.value for c in other.columns if c.name in second.shown and c.value != divisor
     ]:
         raise Unbuildable("groups of a ratio")
-    where = _common(one.where, other.where)
+    where = common(one.where, other.where)
     if grouped is not None:
         where = merged(where, grouped.plan.where)
     if not isinstance(value, pl.Aggregate) and not isinstance(divisor, pl.Aggregate):
@@ -275,12 +257,12 @@ def _joined(
             ]
             ratio = pl.Aggregate("average", ratio, tuple(owners[:1]))
     else:
-        ratio = pl.Arithmetic(
-            _within(value, one.where, where), operation, _within(divisor, other.where, where)
+        above, below = (
+            replace(v, where=less(p.where, where)) if isinstance(v, pl.Aggregate) else v
+            for v, p in ((value, one), (divisor, other))
         )
+        ratio = pl.Arithmetic(above, operation, below)
     if factor != 1.0:
-        from rdflib import Literal
-
         ratio = pl.Arithmetic(ratio, "*", Literal(int(factor)))
     columns = (*groups, pl.Column(ratio, called))
     plan = pl.Plan(where, columns, order=())
@@ -314,29 +296,3 @@ def _apart(one: pl.Block, other: pl.Block, value: pl.Expression) -> tuple[pl.Blo
 
 def _measure(draft: Draft) -> pl.Expression:
     return next(c.value for c in draft.plan.columns if c.name == draft.shown[-1])
-
-
-def _within(value: pl.Expression, where: pl.Block, common: pl.Block) -> pl.Expression:
-    if not isinstance(value, pl.Aggregate):
-        return value
-    return replace(value, where=_less(where, common))
-
-
-def _common(one: pl.Block, other: pl.Block) -> pl.Block:
-    return pl.Block(
-        tuple(p for p in one.patterns if p in other.patterns),
-        tuple(c for c in one.conditions if c in other.conditions),
-        tuple(w for w in one.without if w in other.without),
-        tuple(e for e in one.either if e in other.either),
-        plans=tuple(p for p in one.plans if p in other.plans),
-    )
-
-
-def _less(block: pl.Block, common: pl.Block) -> pl.Block:
-    return pl.Block(
-        tuple(p for p in block.patterns if p not in common.patterns),
-        tuple(c for c in block.conditions if c not in common.conditions),
-        tuple(w for w in block.without if w not in common.without),
-        tuple(e for e in block.either if e not in common.either),
-        plans=tuple(p for p in block.plans if p not in common.plans),
-    )

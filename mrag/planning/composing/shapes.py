@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.algebra.scopes import aggregates, mentioned
+from mrag.errors import ConfigError
+from mrag.planning.algebra.scopes import aggregates, check, mentioned
 from mrag.planning.plan import (
     Aggregate,
+    Arithmetic,
     Block,
     Column,
     Comparison,
@@ -20,6 +22,23 @@ from mrag.planning.plan import (
     parts,
 )
 from mrag.planning.schema import Schema
+
+
+def flaw(plan: Plan) -> str:
+    """Return why a plan can be meant by nobody; "" if it can."""
+    if falls_apart(plan.where):
+        return "not connected"
+    shown = {c.value for c in plan.columns}
+    folds = [getattr(condition, "left", None) for condition in plan.having]
+    if any(isinstance(f, Aggregate) and f.function == "count" and shown & {*f.of} for f in folds):
+        return "each thing is one"
+    if any(isinstance(n, Arithmetic) and n.left == n.right for n in shown):
+        return "a number beside itself"
+    try:
+        check(plan)
+    except ConfigError as error:
+        return error.message
+    return ""
 
 
 def leading_to_names(plan: Plan) -> list[str]:

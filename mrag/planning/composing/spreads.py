@@ -12,13 +12,11 @@ from decimal import Decimal
 
 from rdflib import Literal
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
 from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import check
-from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.composing.drafts import Draft, Unbuildable, whole
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
-from mrag.planning.reading.units import unit_of
+from mrag.planning.reading.numbers import unit_of
 from mrag.planning.schema import Schema
 
 _EXTREMES = re.compile(
@@ -123,19 +121,11 @@ def end_of_time(text: str) -> tuple[str, pl.Fold] | None:
 def end_of(times: Draft, fold: pl.Fold) -> Draft | None:
     """Return the plan of the first or the last of some times."""
     plan = times.plan
-    if (
-        plan.limit is not None
-        or plan.grouped
-        or len(plan.columns) != 1
-        or not isinstance(plan.columns[0].value, pl.Unknown)
-    ):
+    value = plan.columns[0].value if len(plan.columns) == 1 else None
+    if plan.limit is not None or plan.grouped or not isinstance(value, pl.Unknown):
         return None
-    value = plan.columns[0].value
-    of = tuple(
-        p.subject for p in plan.where.patterns if p.object == value and isinstance(p.subject, pl.Unknown)
-    )
-    column = replace(plan.columns[0], value=pl.Aggregate(fold, value, of))
-    return replace(times, plan=replace(plan, columns=(column,)), choices={})
+    column = replace(plan.columns[0], value=pl.Aggregate(fold, value, _owners(value, plan)))
+    return whole(replace(plan, columns=(column,)), times)
 
 
 def as_difference(text: str) -> str | None:
@@ -165,19 +155,13 @@ def apart_by(found: ValueSpread, values: Draft, schema: Schema) -> Draft | None:
     plan = values.plan
     if plan.limit is not None or plan.having or plan.group_by or not values.shown:
         return None
-    shown = [c.value for c in plan.columns if c.name in values.shown]
-    value = shown[-1]
+    value = values.values[-1]
     if isinstance(value, pl.Aggregate):
         value_, of = value.value, value.of
-        if len(shown) > 1 or not value.where.empty or value.function != "average":
+        if len(values.shown) > 1 or not value.where.empty or value.function != "average":
             return None
     else:
-        value_ = value
-        of = tuple(
-            p.subject
-            for p in plan.where.patterns
-            if p.object in pl.parts(value) and isinstance(p.subject, pl.Unknown)
-        )
+        value_, of = value, _owners(value, plan)
     if value_ is None or isinstance(value_, pl.Aggregate) or not of:
         return None
     counted = _counted(value_, plan, schema, found.unit)
@@ -188,12 +172,15 @@ def apart_by(found: ValueSpread, values: Draft, schema: Schema) -> Draft | None:
     if found.unit in _DAYS:
         days = pl.Days(low, high)
         difference = days if found.unit == "day" else pl.Arithmetic(days, "/", Literal(_DAYS[found.unit]))
-    whole = pl.Plan(plan.where, (pl.Column(difference, "difference"),))
-    try:
-        check(whole)
-    except ConfigError:
-        return None
-    return replace(values, plan=whole, shown=("difference",), choices={})
+    column = pl.Column(difference, "difference")
+    return whole(pl.Plan(plan.where, (column,)), values, shown=(column.name,))
+
+
+def _owners(value: pl.Expression, plan: pl.Plan) -> tuple[pl.Unknown, ...]:
+    """Return the things that have a value."""
+    within = [*pl.parts(value)]
+    owners = (p.subject for p in plan.where.patterns if p.object in within)
+    return tuple(owner for owner in owners if isinstance(owner, pl.Unknown))
 
 
 def counts_days(draft: Draft) -> bool:
@@ -213,12 +200,11 @@ def days_apart(one: Draft, other: Draft, unit: str) -> Draft:
     Raises:
         Unbuildable: If more is asked for.
     """
-    first, second = ([c.value for c in d.plan.columns if c.name in d.shown] for d in (one, other))
     blocks = one.plan.where, other.plan.where
     plain = all(b == pl.Block(b.patterns, b.conditions) for b in blocks)
-    if len(first) != 1 or len(second) != 1 or not plain or blocks[0] == blocks[1]:
+    value, same = one.lone_value, other.lone_value
+    if not plain or blocks[0] == blocks[1]:
         raise Unbuildable("a difference of dates")
-    value, same = first[0], second[0]
     if not isinstance(value, pl.Unknown) or not isinstance(same, pl.Unknown):
         raise Unbuildable("a difference of dates")
     both = pl.Block(either=((blocks[0], substituted(blocks[1], {same: value})),))

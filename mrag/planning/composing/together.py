@@ -9,22 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Final
 
 from rdflib import RDF, URIRef
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import with_unknowns, without_ties
-from mrag.planning.algebra.scopes import aggregates, all_patterns, check, mentioned, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.algebra.rewriting import kept_apart, names_of, numbered, with_unknowns, without_ties
+from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
+from mrag.planning.composing.drafts import Draft, ReadWith, fully_read, guessed, whole
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
-from mrag.planning.schema import Schema
+from mrag.planning.schema import Schema, most_of
 from mrag.text.english import PERSON_WORDS
-
-Read = Callable[[str, Candidate], Sequence[Draft]]
 
 _ASKING: Final = (
     r"(?:(?:in|on|at|from|to|by|with|for|of) )?(?:what|when|where|who|whom|whose|which|how)(?:['’]s)?\b"
@@ -95,7 +91,7 @@ def told_together(
     spoken: SpokenOf,
     firsts: Sequence[Draft],
     classes_of: Callable[[URIRef], Sequence[str]],
-    read: Read,
+    read: ReadWith,
     schema: Schema,
 ) -> list[Draft]:
     """Return the plans of several questions about one thing.
@@ -108,16 +104,16 @@ def told_together(
         schema: The schema.
     """
     found = list[Draft]()
-    for number, first in enumerate(d for d in firsts[:2] if not d.ignored and not d.plan.yes_or_no):
+    for number, first in enumerate(d for d in fully_read(firsts, 2) if not d.plan.yes_or_no):
         for thing in _things(spoken, first, classes_of, schema):
-            whole: Draft | None = first
+            told: Draft | None = first
             for other in spoken.others:
-                drafts = [d for d in read(other, thing)[:2] if not d.ignored and not d.plan.yes_or_no]
-                joined = (_beside(whole, d, URIRef(thing.term)) for d in drafts if whole is not None)
-                whole = next((d for d in joined if d is not None), None)
-            if whole is not None:
+                drafts = [d for d in fully_read(read(other, thing), 2) if not d.plan.yes_or_no]
+                joined = (_beside(told, d, URIRef(thing.term)) for d in drafts if told is not None)
+                told = next((d for d in joined if d is not None), None)
+            if told is not None:
                 # What is likelier of the first question alone is likelier of both.
-                found.append(replace(whole, guesses=whole.guesses + number))
+                found.append(guessed(told, number))
                 break
     return found
 
@@ -173,7 +169,7 @@ def _class_of(column: pl.Column, plan: pl.Plan, schema: Schema) -> str | None:
         if info is not None and info.kind == "entity" and column.value in (p.subject, p.object):
             ends = info.ranges if p.object == column.value else info.domains
             if ends:
-                return max(ends, key=lambda c: (ends[c], c))
+                return most_of(ends)
     return None
 
 
@@ -188,11 +184,9 @@ def _beside(first: Draft, other: Draft, thing: URIRef) -> Draft | None:
     flat = plan.limit is None and not plan.grouped and not plan.having
     if (ordered := _ordered_by(first, other, spoken)) is not None:
         return ordered
-    taken = {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-    fresh = (name for n in count(2) if (name := f"also_{n}") not in taken)
-    by: dict[pl.Place, pl.Place] = {
-        u: pl.Unknown(next(fresh) if u.name in taken else u.name) for u in sorted(mentioned(more.where))
-    }
+    taken = names_of(plan)
+    fresh = numbered("also", taken, 2)
+    by = kept_apart(more.where, taken, fresh, {})
     if spoken:
         value = next((c.value for c in plan.columns if c.name == spoken), None)
         if not isinstance(value, pl.Unknown):
@@ -212,19 +206,7 @@ def _beside(first: Draft, other: Draft, thing: URIRef) -> Draft | None:
     known = {c.value for c in own}
     shown = [c for c in shown if c.value not in known]
     found = pl.Plan(where, (*own, *shown))
-    try:
-        check(found)
-    except ConfigError:
-        return None
-    return replace(
-        first,
-        plan=found,
-        shown=tuple(c.name for c in (*own, *shown)),
-        matches=(*first.matches, *other.matches),
-        joins=first.joins + other.joins,
-        guesses=first.guesses + other.guesses,
-        choices={},
-    )
+    return whole(found, first, other, shown=[c.name for c in (*own, *shown)])
 
 
 def _ordered_by(first: Draft, other: Draft, spoken: str) -> Draft | None:

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mrag.errors import ConfigError
-from mrag.planning.algebra.scopes import bound, check, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.algebra.scopes import bound, common, less, merged
+from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.words import is_past
-from mrag.planning.plan import Aggregate, Block, Expression, Unknown
+from mrag.planning.plan import Aggregate, Expression, Unknown
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import is_superlative
@@ -53,8 +52,7 @@ def either_said(question: QuestionText, mentions: Sequence[NameMention]) -> tupl
         question: The question.
         mentions: What its words may name.
     """
-    low, words, text = question.low, question.words, question.text
-    at = low.index("or") if low.count("or") == 1 else 0
+    low, at = question.low, question.single("or")
     behind = at + 1
     if not at or behind >= len(low) or any(map(is_superlative, low)) or _UNTIL & {*low}:
         return None
@@ -70,13 +68,9 @@ def either_said(question: QuestionText, mentions: Sequence[NameMention]) -> tupl
     clause = begin is not None and low[begin] in _RELATIVE
     if begin is None or low[0] in _VERBS or (clause and any(map(_verb, rest))):
         return None  # "lamps that are red or that are blue cost …" says more of both
-
-    def part(start: int, stop: int) -> str:
-        return text[words[start].token.start : words[stop - 1].token.end] if start < stop else ""
-
-    head, first, second = part(0, begin), part(begin, at), part(behind, len(low))
+    head, first, second = question.said(0, begin), question.said(begin, at), question.said(behind, len(low))
     if at - begin == 1 and is_past(low[begin]):
-        first = f"{first} {part(behind + 1, len(low))}"  # "bought or reviewed the lamp"
+        first = f"{first} {question.said(behind + 1, len(low))}"  # "bought or reviewed the lamp"
     relative = low[begin] in _RELATIVE and low[behind] not in _RELATIVE | _WITH
     joint = low[begin] + " " if relative else ""
     return (f"{head} {_EITHER.sub('', first)}?", f"{head} {joint}{second}?")
@@ -92,8 +86,7 @@ def either_flag(
         mentions: What its words may name.
         schema: The schema.
     """
-    low, words, text = question.low, question.words, question.text
-    at = low.index("or") if low.count("or") == 1 else 0
+    low, at = question.low, question.single("or")
     if not at or any(map(is_superlative, low)):
         return None
 
@@ -109,11 +102,8 @@ def either_flag(
         return None
     # "Open or insured shops": the kind belongs to both, even where it is in the name of the second flag.
     first, other = max(firsts, key=lambda m: m.end - m.start), min(others, key=lambda m: m.end - m.start)
-    head = _EITHER.sub("", text[: words[first.start].token.start])
-    one = text[words[first.start].token.start : words[first.end - 1].token.end]
-    second = text[words[other.start].token.start : words[other.end - 1].token.end]
-    tail = text[words[other.end - 1].token.end :]
-    return head + one + tail, head + second + tail
+    head, tail = _EITHER.sub("", question.before(first.start)), question.behind(other.end - 1)
+    return head + question.named(first) + tail, head + question.named(other) + tail
 
 
 def both_times(text: str) -> tuple[str, str] | None:
@@ -139,8 +129,7 @@ def both_named(question: QuestionText, mentions: Sequence[NameMention]) -> list[
         question: The question.
         mentions: What its words may name.
     """
-    low, words, text = question.low, question.words, question.text
-    at = low.index("both") if low.count("both") == 1 else 0
+    low, at = question.low, question.single("both")
     told = [m for m in mentions if m.candidates[0].kind in ("value", "entity")]
     firsts = [m for m in told if 0 <= m.start - at - 1 <= _PASSED]
     joint = next((i for i in range(at + 2, len(low)) if low[i] == "and"), 0)
@@ -153,8 +142,8 @@ def both_named(question: QuestionText, mentions: Sequence[NameMention]) -> list[
     if _VERBS & {low[at - 1]} or low[at - 1] in ("of", "for"):
         return []  # "the capacity of both A and B" is two numbers
     end = max(m.end for m in seconds)
-    head, first = text[: words[at].token.start], text[words[at + 1].token.start : words[joint - 1].token.end]
-    second, tail = text[words[begin].token.start : words[end - 1].token.end], text[words[end - 1].token.end :]
+    head, first = question.before(at), question.said(at + 1, joint)
+    second, tail = question.said(begin, end), question.behind(end - 1)
     found = [(f"{head}{first}{tail}", f"{head}{second}{tail}")]
     if behind := tail.strip(" ?.!"):
         found.append((f"{head}{first}?", f"{head}{second} {behind}?"))
@@ -194,23 +183,12 @@ def of_either(first: Draft, second: Draft) -> Draft | None:
     if any(p.group_by or p.having or p.limit is not None for p in (one, other)):
         return None
     things = {u for column in one.columns for u in _things(column.value)}
-    common, a, b = _common(one.where, other.where)
-    if a.empty or b.empty or not things or not all(things <= bound(merged(common, x)) for x in (a, b)):
+    both = common(one.where, other.where)
+    a, b = less(one.where, both), less(other.where, both)
+    if a.empty or b.empty or not things or not all(things <= bound(merged(both, x)) for x in (a, b)):
         return None
-    found = replace(one, where=replace(common, either=(*common.either, (a, b))))
-    try:
-        check(found)
-    except ConfigError:
-        return None
-    return replace(
-        first,
-        plan=found,
-        matches=(*first.matches, *second.matches),
-        joins=max(first.joins, second.joins),
-        guesses=max(first.guesses, second.guesses),
-        choices={},
-        ties=(),
-    )
+    found = replace(one, where=replace(both, either=(*both.either, (a, b))))
+    return whole(found, first, second, joins=max, guesses=max)
 
 
 def _things(value: Expression) -> tuple[Unknown, ...]:
@@ -218,17 +196,3 @@ def _things(value: Expression) -> tuple[Unknown, ...]:
     if isinstance(value, Aggregate):
         return value.of if value.function == "count" and value.value is None else ()
     return (value,) if isinstance(value, Unknown) else ()
-
-
-def _common(one: Block, other: Block) -> tuple[Block, Block, Block]:
-    """Return what two blocks both say, and what each of them says beside it."""
-
-    def parted(name: str) -> tuple[tuple[object, ...], ...]:
-        a, b = getattr(one, name), getattr(other, name)
-        both = tuple(x for x in a if x in b)
-        return both, tuple(x for x in a if x not in both), tuple(x for x in b if x not in both)
-
-    names = ("patterns", "conditions", "without", "either", "optional", "plans")
-    parts = [parted(name) for name in names]
-    common, first, second = (Block(*(part[n] for part in parts)) for n in range(3))  # type: ignore[arg-type]
-    return common, first, second

@@ -6,22 +6,19 @@ The things and those of which it holds are read as questions of their own, and t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rdflib import Literal
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import all_patterns, check, mentioned
-from mrag.planning.building.choices import Draft
-from mrag.planning.lexical.words import is_past
+from mrag.planning.algebra.rewriting import folded_aside, substituted
+from mrag.planning.algebra.scopes import all_patterns, mentioned
+from mrag.planning.composing.drafts import Draft, Read, whole
+from mrag.planning.lexical.words import AUXILIARIES, BEING, is_past
 from mrag.text.english import PREPOSITIONS, VERBS
 from mrag.text.tokens import stem
-
-Best = Callable[[str], Sequence[Draft]]
 
 _ALL: Final = (
     r"(?P<all>(?:really |actually )?(?:all|every(?: single| one)?|each(?: one)?|most|at least half"
@@ -32,8 +29,6 @@ _INVERTED: Final = re.compile(
     rf"(?i)^\W*(?P<verb>do|does|did|is|are|was|were|has|have|had|can) {_ALL} (?P<rest>\w.+?)\W*$"
 )
 _STATED: Final = re.compile(rf"(?i)^\W*is it so that {_ALL} (?P<rest>\w.+?)\W*$")
-_BEING: Final = frozenset("is are was were".split())
-_AUXILIARIES: Final = _BEING | frozenset("has have had do does did can".split())
 _LOOSE: Final = PREPOSITIONS | frozenset(
     "a an the and or not no that which who whose than more less very also been ever their its".split()
 )
@@ -76,9 +71,9 @@ def claim_of(text: str) -> UniversalClaim | None:
     said = match["all"].lower().split()
     quantifier = "most" if {"most", "half"} & {*said} else "none" if said[0] in ("no", "none") else "all"
     if stated is not None:
-        at = [i for i, w in enumerate(words) if i and w.lower() in _AUXILIARIES]
+        at = [i for i, w in enumerate(words) if i and w.lower() in AUXILIARIES | {"can"}]
         at = at[:1] or _verbs(words)
-    elif match["verb"].lower() in _BEING:
+    elif match["verb"].lower() in BEING:
         at = [i for i in range(len(words) - 1, 0, -1) if words[i - 1].lower() not in _LOOSE]
     else:
         at = _verbs(words)
@@ -101,7 +96,7 @@ def _verbs(words: Sequence[str]) -> list[int]:
     return verbs or list(range(len(words) - 1, 0, -1))
 
 
-def universal(claim: UniversalClaim, best: Best) -> Iterator[Draft]:
+def universal(claim: UniversalClaim, best: Read) -> Iterator[Draft]:
     """Yield the plans of whether a claim holds.
 
     Args:
@@ -114,8 +109,8 @@ def universal(claim: UniversalClaim, best: Best) -> Iterator[Draft]:
             continue
         # "Have all orders been shipped" asks for those that are shipped.
         held = re.sub(r"(?i)^(?:been|ever been|already been)\b", "are", said)
-        for whole in best(f"Which {things} {held}?")[:3]:
-            if _lists(whole) and (found := _compared(claim.quantifier, base, whole)) is not None:
+        for those in best(f"Which {things} {held}?")[:3]:
+            if _lists(those) and (found := _compared(claim.quantifier, base, those)) is not None:
                 yield found
                 return
 
@@ -127,18 +122,17 @@ def _lists(draft: Draft) -> bool:
 
 def _things(draft: Draft) -> pl.Unknown | None:
     plan = draft.plan
-    if plan.limit is not None or plan.where.plans or plan.group_by or plan.yes_or_no or len(draft.shown) != 1:
+    if plan.limit is not None or plan.where.plans or plan.group_by or len(plan.columns) != 1:
         return None
-    value = next(c.value for c in plan.columns if c.name == draft.shown[0])
-    return value if isinstance(value, pl.Unknown) and len(plan.columns) == 1 else None
+    return draft.lone_value if isinstance(draft.lone_value, pl.Unknown) else None
 
 
-def _compared(quantifier: str, base: Draft, whole: Draft) -> Draft | None:
+def _compared(quantifier: str, base: Draft, claimed: Draft) -> Draft | None:
     """Return the plan that compares how many things there are with of how many a claim holds."""
-    every, those = _number(base, "one_"), _number(whole, "other_")
-    if every is None or those is None or every.where == _same(those, every):
+    every, those = _number(base, "one_"), _number(claimed, "other_")
+    if every is None or those is None or every.where == _same(those):
         return None
-    if len(list(all_patterns(whole.plan.where))) < len(list(all_patterns(base.plan.where))):
+    if len(list(all_patterns(claimed.plan.where))) < len(list(all_patterns(base.plan.where))):
         return None
     some = pl.Comparison(every, ">", Literal(0))
     if quantifier == "none":
@@ -147,20 +141,8 @@ def _compared(quantifier: str, base: Draft, whole: Draft) -> Draft | None:
         held = pl.Comparison(pl.Arithmetic(those, "*", Literal(2)), ">", every)
     else:
         held = pl.Comparison(every, "=", those)
-    plan = pl.Plan(pl.Block(), having=(held, some))
-    try:
-        check(plan)
-    except ConfigError:
-        return None
-    return replace(
-        whole,
-        plan=plan,
-        shown=(),
-        matches=(*base.matches, *whole.matches),
-        joins=max(base.joins, whole.joins),
-        guesses=base.guesses + whole.guesses,
-        choices={},
-    )
+    found = pl.Plan(pl.Block(), having=(held, some))
+    return whole(found, base, claimed, shown=(), joins=max)
 
 
 def _number(draft: Draft, prefix: str) -> pl.Aggregate | None:
@@ -168,14 +150,11 @@ def _number(draft: Draft, prefix: str) -> pl.Aggregate | None:
     thing, plan = _things(draft), draft.plan
     if thing is None or plan.having:
         return None
-    by: dict[pl.Place, pl.Place] = {u: pl.Unknown(f"{prefix}{u.name}") for u in mentioned(plan.where)}
-    counted = by.get(thing, thing)
-    assert isinstance(counted, pl.Unknown)
-    return pl.Aggregate("count", None, (counted,), substituted(plan.where, by))
+    return folded_aside(pl.Aggregate("count", None, (thing,)), plan.where, prefix)
 
 
-def _same(one: pl.Aggregate, other: pl.Aggregate) -> pl.Block:
-    """Return the block of a number with the unknowns of another where these are called alike."""
+def _same(one: pl.Aggregate) -> pl.Block:
+    """Return the block of a number with the unknowns of the other where these are called alike."""
     by: dict[pl.Place, pl.Place] = {
         u: pl.Unknown("one_" + u.name.removeprefix("other_")) for u in mentioned(one.where)
     }

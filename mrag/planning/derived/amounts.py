@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mrag.planning.derived.property import DerivedProperty, words_of
+from mrag.planning.derived.property import DerivedProperty, roots_of, words_of
 from mrag.planning.lexical.words import root
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.tokens import words_in
@@ -27,9 +27,9 @@ _ROOTS = tuple(map(root, _STATED))
 def stated_amounts(schema: Schema) -> list[PropertyInfo]:
     """Return the properties that state amounts of money, in order of how plainly they are called so."""
     found = [
-        (min(_ROOTS.index(w) for w in _roots(i) & {*_ROOTS}), len(i.names[0]), i.iri)
+        (min(_ROOTS.index(w) for w in roots_of(i) & {*_ROOTS}), len(i.names[0]), i.iri)
         for i in schema.properties.values()
-        if i.kind == "number" and not isinstance(i, DerivedProperty) and _roots(i) & {*_ROOTS}
+        if i.kind == "number" and not isinstance(i, DerivedProperty) and roots_of(i) & {*_ROOTS}
         if not _counts(i)
     ]
     return [schema.properties[iri] for _, _, iri in sorted(found)]
@@ -37,8 +37,8 @@ def stated_amounts(schema: Schema) -> list[PropertyInfo]:
 
 def quantities(schema: Schema) -> list[PropertyInfo]:
     """Return the property that states how many there were of something; none where several do."""
-    many = (i for i in schema.properties.values() if i.kind == "number" and _roots(i) & _SO_MANY)
-    found = [i for i in many if not _roots(i) & _PRICED]
+    many = (i for i in schema.properties.values() if i.kind == "number" and roots_of(i) & _SO_MANY)
+    found = [i for i in many if not roots_of(i) & _PRICED]
     return found if len(found) == 1 else []
 
 
@@ -74,13 +74,13 @@ def amounts_of(schema: Schema) -> dict[str, PropertyInfo]:
 def _prices(many: PropertyInfo, schema: Schema) -> Iterator[tuple[PropertyInfo, str]]:
     """Yield the prices that a quantity goes with, and the property that leads to what has it."""
     for price in schema.properties.values():
-        said = _roots(price)
+        said = roots_of(price)
         # The price of a stay of five nights is that of all of them, the price per night is not.
         times = _SO_MANY | (_SO_LONG if said & _OF_ONE else frozenset())
         times |= _VISITORS if said & _ENTRY else frozenset()
         if price.kind != "number" or price.iri == many.iri or not price.functional:
             continue
-        if not said & _PRICED or not _roots(many) & times:
+        if not said & _PRICED or not roots_of(many) & times:
             continue
         if set(price.domains) & set(many.domains):
             yield price, ""
@@ -115,10 +115,6 @@ def number_recorded(cls: str, schema: Schema) -> PropertyInfo | None:
 def _same_stem(one: str, other: str) -> bool:
     """Return whether two words are made of one: "enrolment" and "enrolled"."""
     return one == other or (min(len(one), len(other)) > 4 and one[:5] == other[:5])
-
-
-def _roots(info: PropertyInfo) -> set[str]:
-    return {root(w) for name in info.names for w in words_of(name)}
 
 
 def _amount(many: PropertyInfo, price: PropertyInfo, link: str) -> DerivedProperty:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
-from mrag.planning.derived.property import words_of
+from mrag.planning.derived.property import roots_of
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Pattern, Unknown
 from mrag.planning.schema import PropertyInfo, Schema
@@ -84,10 +84,6 @@ def _number_in(info: PropertyInfo, schema: Schema) -> PropertyInfo | None:
     numbers = [i for i in own if i.kind == "number"]
     if len(numbers) != 1 or len(own) > 3 or not numbers[0].functional:
         return None
-    if any(i.objects > 1 and _called(i) & _TOLD_IN for i in own):
+    if any(i.objects > 1 and roots_of(i) & _TOLD_IN for i in own):
         return None  # In several units they can be neither compared nor added.
-    return numbers[0] if _called(numbers[0]) & _HOLDING else None
-
-
-def _called(info: PropertyInfo) -> set[str]:
-    return {root(w) for name in info.names for w in words_of(name)}
+    return numbers[0] if roots_of(numbers[0]) & _HOLDING else None

@@ -10,9 +10,12 @@ from typing import TypeAlias
 from rdflib import Literal
 
 from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.words import root
 from mrag.planning.plan import Arithmetic, Days, Expression
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.names import name_parts
+
+Computed: TypeAlias = OneOf["days", "-", "/", "*"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class DerivedProperty(PropertyInfo):
 
     first: PropertyInfo | None = None
     second: PropertyInfo | None = None
-    operation: OneOf["days", "-", "/", "*"] = "/"
+    operation: Computed = "/"
     factor: float = 1.0
     link: str = ""
 
@@ -50,6 +53,32 @@ class DerivedProperty(PropertyInfo):
         return Arithmetic(found, "/", Literal(_shortest(1 / self.factor)))
 
 
+def told_together(
+    iri: str,
+    names: tuple[str, ...],
+    comment: str,
+    first: PropertyInfo,
+    second: PropertyInfo,
+    operation: Computed = "/",
+    factor: float = 1.0,
+) -> DerivedProperty:
+    """Return the number that two properties tell of the things that have both; see `DerivedProperty`."""
+    return DerivedProperty(
+        iri=iri,
+        names=names,
+        comment=comment,
+        kind="number",
+        triples=min(first.triples, second.triples),
+        subjects=min(first.subjects, second.subjects),
+        objects=min(first.objects, second.objects),
+        domains={c: n for c, n in first.domains.items() if c in second.domains},
+        first=first,
+        second=second,
+        operation=operation,
+        factor=factor,
+    )
+
+
 DerivedWords: TypeAlias = tuple[int, int, list[DerivedProperty]]
 """Words of a question that name derived properties: the first, the one behind the last, the properties."""
 
@@ -62,6 +91,11 @@ def _shortest(value: float) -> int | float:
 def words_of(name: str) -> list[str]:
     """Return the words of a name, those that are written as one apart."""
     return [part.lower() for word in name.split() for part in name_parts(word)]
+
+
+def roots_of(info: PropertyInfo) -> set[str]:
+    """Return the roots of the words in the names of a property."""
+    return {root(word) for name in info.names for word in words_of(name)}
 
 
 def properties_of(mention: NameMention, schema: Schema) -> Iterator[PropertyInfo]:

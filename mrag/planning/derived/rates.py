@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mrag.planning.derived.property import DerivedProperty, DerivedWords, properties_of, words_of
+from mrag.planning.derived.property import (
+    DerivedProperty,
+    DerivedWords,
+    properties_of,
+    roots_of,
+    told_together,
+)
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.words import root
 from mrag.planning.reading.question import QuestionText
@@ -65,28 +71,20 @@ def _called(schema: Schema, words: Sequence[str]) -> list[PropertyInfo]:
     return [
         i
         for i in schema.properties.values()
-        if i.kind == "number"
-        and not isinstance(i, DerivedProperty)
-        and any(wanted & {root(w) for w in words_of(name)} for name in i.names)
+        if i.kind == "number" and not isinstance(i, DerivedProperty) and wanted & roots_of(i)
     ]
 
 
 def _ratios(above: Sequence[PropertyInfo], below: Sequence[PropertyInfo]) -> list[DerivedProperty]:
-    return [_ratio(a, b) for a in above for b in below if a.iri != b.iri and set(a.domains) & set(b.domains)][
-        :3
-    ]
+    both = [(a, b) for a in above for b in below if a.iri != b.iri and set(a.domains) & set(b.domains)]
+    return [_ratio(a, b) for a, b in both[:3]]
 
 
 def _ratio(above: PropertyInfo, below: PropertyInfo) -> DerivedProperty:
-    return DerivedProperty(
-        iri=f"{_RATIO}{above.iri}|{below.iri}",
-        names=(f"{above.names[0]} per {below.names[0]}",),
-        comment="density per unit, head or capita, square, area",
-        kind="number",
-        triples=min(above.triples, below.triples),
-        subjects=min(above.subjects, below.subjects),
-        objects=min(above.objects, below.objects),
-        domains={c: n for c, n in above.domains.items() if c in below.domains},
-        first=above,
-        second=below,
+    return told_together(
+        f"{_RATIO}{above.iri}|{below.iri}",
+        (f"{above.names[0]} per {below.names[0]}",),
+        "density per unit, head or capita, square, area",
+        above,
+        below,
     )

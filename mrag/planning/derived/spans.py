@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
-from mrag.planning.derived.property import DerivedProperty, DerivedWords, properties_of, words_of
+from mrag.planning.derived.property import (
+    DerivedProperty,
+    DerivedWords,
+    properties_of,
+    roots_of,
+    told_together,
+    words_of,
+)
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.synonyms import DIMENSIONS
 from mrag.planning.lexical.words import root
+from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.question import QuestionText
-from mrag.planning.reading.units import unit_of
 from mrag.planning.schema import PropertyInfo, Schema
 
 _SPAN = "urn:x-span:"
@@ -83,9 +90,15 @@ def in_unit(spans: Iterable[PropertyInfo], unit: str) -> dict[str, PropertyInfo]
         spans: Spans, as `spans_of` returns them.
         unit: Such as "minute".
     """
-    ends = [(i.first, i.second) for i in spans if isinstance(i, DerivedProperty)]
-    found = [_span(first, last, unit) for first, last in ends if first is not None and last is not None]
+    found = [_span(first, last, unit) for first, last in _ends(spans)]
     return {info.iri: info for info in found}
+
+
+def _ends(infos: Iterable[PropertyInfo]) -> Iterator[tuple[PropertyInfo, PropertyInfo]]:
+    """Yield the starts and the ends of the spans among some properties."""
+    for info in infos:
+        if isinstance(info, DerivedProperty) and info.iri.startswith(_SPAN) and info.first and info.second:
+            yield info.first, info.second
 
 
 def _usual_unit(start: PropertyInfo, end: PropertyInfo) -> str:
@@ -116,12 +129,9 @@ def when_said(schema: Schema, iri: str) -> frozenset[str]:
         schema: The schema, with its spans.
         iri: A property of times.
     """
-    for info in schema.properties.values():
-        if isinstance(info, DerivedProperty) and info.iri.startswith(_SPAN) and info.first and info.second:
-            if info.first.iri == iri:
-                return _BEGINNING
-            if info.second.iri == iri:
-                return _ENDING
+    for first, second in _ends(schema.properties.values()):
+        if iri in (first.iri, second.iri):
+            return _BEGINNING if first.iri == iri else _ENDING
     own = schema.properties[iri]
     alone = not any(
         i.kind == "date" and i.iri != iri and set(i.domains) & set(own.domains)
@@ -141,11 +151,8 @@ def held_between(schema: Schema, iri: str, said: Collection[str]) -> tuple[Prope
     Returns:
         None where the property is no end of a span, or the question says when that begins or ends.
     """
-    for info in schema.properties.values():
-        if not isinstance(info, DerivedProperty) or not info.iri.startswith(_SPAN):
-            continue
-        first, second = info.first, info.second
-        if first is None or second is None or iri not in (first.iri, second.iri):
+    for first, second in _ends(schema.properties.values()):
+        if iri not in (first.iri, second.iri):
             continue
         held = HOLDING | _rest(first, _STARTS) & _rest(second, _ENDS) - _OF_DATES
         if held & {*said} and not (_STARTS | _ENDS | BEGINS_OR_ENDS) & {*said}:
@@ -154,7 +161,7 @@ def held_between(schema: Schema, iri: str, said: Collection[str]) -> tuple[Prope
 
 
 def _ends_of(info: PropertyInfo, words: frozenset[str]) -> bool:
-    return bool({root(w) for name in info.names for w in words_of(name)} & words)
+    return bool(roots_of(info) & words)
 
 
 def _rest(info: PropertyInfo, words: frozenset[str]) -> set[str]:
@@ -171,7 +178,7 @@ def _time_kind(info: PropertyInfo) -> str:
         low, high = float(info.minimum), float(info.maximum)
     except ValueError:
         return ""
-    said = {root(w) for name in info.names for w in words_of(name)}
+    said = roots_of(info)
     timely = {"time", "date", "timestamp"} & said or said & (_STARTS | _ENDS)
     return "seconds" if timely and _EPOCH[0] <= low <= high <= _EPOCH[1] else ""
 
@@ -181,19 +188,14 @@ def _span(start: PropertyInfo, end: PropertyInfo, unit: str) -> DerivedProperty:
     seconds = _time_kind(start) == "seconds"
     own = unit or ("second" if seconds else "day")
     factor = _OF_TIME[own] / (_OF_TIME["second"] if seconds else 1.0)
-    return DerivedProperty(
-        iri=f"{_SPAN}{own}|{start.iri}|{end.iri}",
-        names=("duration", f"{own}s"),
-        comment=f"how long it lasts or takes, from {start.names[0]} to {end.names[0]}, in {own}s",
-        kind="number",
-        triples=min(start.triples, end.triples),
-        subjects=min(start.subjects, end.subjects),
-        objects=min(start.objects, end.objects),
-        domains={c: n for c, n in start.domains.items() if c in end.domains},
-        first=start,
-        second=end,
-        operation="-" if seconds else "days",
-        factor=factor,
+    return told_together(
+        f"{_SPAN}{own}|{start.iri}|{end.iri}",
+        ("duration", f"{own}s"),
+        f"how long it lasts or takes, from {start.names[0]} to {end.names[0]}, in {own}s",
+        start,
+        end,
+        "-" if seconds else "days",
+        factor,
     )
 
 
@@ -268,22 +270,12 @@ def said_to_last(
     """Yield "duration" where no property is called so, "how long" and "last" are found as dimensions."""
     unit = unit_said(question)
     named = {at for m in mentions if m.candidates[0].score >= 0.9 for at in range(m.start, m.end)}
-    spans = [
-        i for i in schema.properties.values() if isinstance(i, DerivedProperty) and i.iri.startswith(_SPAN)
-    ]
+    spans = [*_ends(schema.properties.values())]
     stated = _is_stated(mentions, schema)
     for at, word in enumerate(question.low) if not stated else ():
         duration = (word.removesuffix("s") in _LASTING or _length(question.low, at)) and at not in named
         if (duration or (word in _LAST and _timed(question, at))) and spans:
-            yield (
-                at,
-                at + 1,
-                [
-                    _span(i.first, i.second, unit or _usual_unit(i.first, i.second))
-                    for i in spans
-                    if i.first is not None and i.second is not None
-                ],
-            )
+            yield at, at + 1, [_span(s, e, unit or _usual_unit(s, e)) for s, e in spans]
 
 
 def _is_stated(mentions: Sequence[NameMention], schema: Schema) -> bool:

@@ -205,7 +205,7 @@ def _compared(block: Block) -> set[Unknown]:
     found = {
         s for c in block.conditions if isinstance(c, Comparison) for s in sides(c) if isinstance(s, Unknown)
     }
-    inner = (*(b for branches in block.either for b in branches), *block.without, *block.optional)
+    inner = (*block.branches, *block.without, *block.optional)
     return found.union(*map(_compared, inner))
 
 
@@ -237,7 +237,7 @@ def kinds_named(block: Block) -> tuple[Block, dict[Unknown, URIRef]]:
 def patterns_of(block: Block) -> Iterator[Pattern]:
     """Yield the patterns of all that may hold in a block."""
     yield from block.patterns
-    for inner in (*(b for branches in block.either for b in branches), *block.optional):
+    for inner in (*block.branches, *block.optional):
         yield from patterns_of(inner)
 
 

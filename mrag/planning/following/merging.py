@@ -26,7 +26,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.schema import Schema
+from mrag.planning.schema import Schema, most_of
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _class_of(unknown: Unknown, plan: Plan, schema: Schema) -> str:
         if info is None or unknown not in (pattern.subject, pattern.object):
             continue
         ends = info.domains if pattern.subject == unknown else info.ranges
-        best = max(ends, key=lambda c: (ends[c], c), default="")
+        best = most_of(ends)
         if best:
             return best
     return ""

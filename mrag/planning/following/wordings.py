@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mrag.planning.reading.question import QuestionText, cut
+from mrag.planning.reading.state import VERBS_OF_ASKING
 from mrag.text.english import words
 
 _LEAD: Final = re.compile(
@@ -29,7 +30,6 @@ _ASKING: Final = words(
     "which what who whom whose where when how why list show name give tell find count return display get "
     "sort order is are was were does do did has have can"
 )
-_CLOSED: Final = words("is are was were does do did has have can")
 _PERSON: Final = words("who whom where when")
 _OWNERS: Final = {"their": "them", "its": "it"}
 
@@ -80,7 +80,7 @@ class FollowText:
         """Return whether it may be a question by itself: "how many in Texas" lacks what is counted."""
         low = self.question.low
         if self.asks:
-            return low[:2] != ["how", "many"] or not (low[2:3] == [] or low[2] in _OPEN | _CLOSED)
+            return low[:2] != ["how", "many"] or not (low[2:3] == [] or low[2] in _OPEN | VERBS_OF_ASKING)
         return bool(low) and low[0] not in _OPEN and not self.leads
 
     @property
@@ -117,7 +117,7 @@ class FollowText:
         elif low[0] == "which" or low[:2] == ["how", "many"]:
             # "How many are in Texas" is short for "how many of them are in Texas".
             first = 1 if low[0] == "which" else 2
-            if not low[first:] or low[first] in _OPEN | _CLOSED:
+            if not low[first:] or low[first] in _OPEN | VERBS_OF_ASKING:
                 yield " ".join([*raw[:first], "of them", *raw[first:]]), True
 
 

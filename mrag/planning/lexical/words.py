@@ -20,6 +20,10 @@ _EMPTY: Final = frozenset(
 _TITLES: Final = words("mr mrs ms miss dr prof professor sir madam mister")
 
 
+BEING: Final = words("is are was were")
+AUXILIARIES: Final = BEING | words("has have had do does did")
+"""Verbs that ask whether something is so, or that stand before another verb."""
+
 _PAST: Final = {
     past: verb
     for verb, forms in (

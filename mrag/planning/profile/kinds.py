@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from mrag.planning.algebra.terms import measured
-from mrag.planning.reading.units import UNITS, unit_of
+from mrag.planning.reading.numbers import UNITS, unit_of
 from mrag.planning.schema import Kind
 from mrag.rdf.terms import XSD
 

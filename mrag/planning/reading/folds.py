@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.lexical.words import BEING
 from mrag.planning.plan import Fold
 from mrag.planning.reading.cues import Cue
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Ordering, Superlative
@@ -15,7 +16,6 @@ from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import may_be_class, numeric
 
-_BEING = frozenset("is was are were".split())
 _HAVING = frozenset("with have has had having whose".split())
 _WHERE = frozenset("where which".split())
 _BEHIND = frozenset("average averages mean total totals sum sums maximum minimum".split())
@@ -60,7 +60,7 @@ def with_lists_of_folds(items: Sequence[QuestionItem], question: QuestionText) -
 
 def of_one(low: Sequence[str]) -> bool:
     """Return whether it is asked how much one thing is, which is no sum: "how much is a ticket"."""
-    return list(low[:2]) == ["how", "much"] and {*low[2:3]} <= _BEING and {*low[3:4]} <= {"a", "an", "one"}
+    return list(low[:2]) == ["how", "much"] and {*low[2:3]} <= BEING and {*low[3:4]} <= {"a", "an", "one"}
 
 
 def reaches_bound(start: int, end: int, items: Sequence[QuestionItem], low: Sequence[str]) -> bool:
@@ -73,7 +73,7 @@ def reaches_bound(start: int, end: int, items: Sequence[QuestionItem], low: Sequ
         low: Its words.
     """
     behind = [i for i in items if end <= i.start <= end + 4][:2]
-    compared = any(i.cue is not None and i.cue.kind == "compare" for i in behind)
+    compared = any(i.cue_kind == "compare" for i in behind)
     compared = compared or any(i.quantity is not None for i in behind)
     having = bool(_HAVING & {*low[max(0, start - 4) : start]})
     # "Where the average price is above 4", of a place that is asked for.

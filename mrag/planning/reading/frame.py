@@ -48,7 +48,6 @@ class TimeUnit:
 
     part: Part
     start: int
-    noun: Noun | None = None
 
 
 @dataclass(eq=False)
@@ -187,8 +186,6 @@ class Frame:
     missing: list[Noun] = field(default_factory=list)
     superlative: Superlative | None = None
     orders: list[Ordering] = field(default_factory=list)
-    ratio: tuple[Frame, Frame, float] | None = None
-    difference: tuple[FrameMeasure, FrameMeasure] | None = None
     same: bool = False
     yes_or_no: bool = False
     asks: str = ""

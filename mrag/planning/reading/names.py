@@ -1,20 +1,15 @@
-"""What entities and values do in a question, and where names are compounds."""
+"""What entities and values do in a question."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.reading.frame import (
-    DESCRIBED,
-    Compared,
-    FrameMeasure,
-    FrameRestriction,
-    Noun,
-)
+from mrag.planning.reading.compounds import CompoundReader
+from mrag.planning.reading.frame import DESCRIBED, Compared, FrameMeasure, FrameRestriction, Noun
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
 from mrag.planning.reading.state import PARTICIPLES, VERBS_OF_ASKING, numeric
-from mrag.planning.reading.words import WordReader
+from mrag.planning.schema import most_of
 from mrag.text.english import VERBS
 
 _NAMED = frozenset("named called".split())
@@ -23,10 +18,6 @@ _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".sp
 _ONE_OF = frozenset("which what a an each every any another".split())
 _SAID_OF = (["of"], ["than"], ["does"], ["is"])
 """Words before a name of which something is said itself."""
-_MOST = frozenset("the more less most least".split())
-"""Words behind a verb whose subject stands before it: "the vet earns the most"."""
-_COSTING = frozenset("at over under above below exactly between".split())
-"""Further words behind a "cost" that is a verb."""
 _WHERE = frozenset("in on at from to during since before after by".split())
 
 
@@ -36,8 +27,8 @@ def third_person(word: str) -> bool:
 
 
 @dataclass
-class NameReader(WordReader):
-    """What entities and values do in a question, and where names are compounds."""
+class NameReader(CompoundReader):
+    """What entities and values do in a question."""
 
     def _mention(self, item: QuestionItem, mention: NameMention) -> None:
         kinds = {c.kind for c in mention.candidates[:1]}
@@ -58,7 +49,7 @@ class NameReader(WordReader):
         if texts and self.or_at == item.start == self.text_at + 1 and texts[-1].position == "whole" and names:
             self.waiting.text = "whole"  # "a grade of A or C"
         if self.waiting.text is not None:
-            self._text(self.question.text[self._chars(item)], item)
+            self._text(self.question.said(item.start, item.end), item)
             return
         named = bool(names) and ("entity" in kinds or "value" in kinds)
         if nouns and names and nouns[0].score >= best - 0.05:
@@ -74,9 +65,8 @@ class NameReader(WordReader):
                 found = FrameRestriction(mention, noun)
                 previous = self.frame.restrictions[-1] if self.frame.restrictions else None
                 if previous is not None and self._exclude_each_other(previous, found):
-                    if previous.either < 0:
-                        previous.either, self.either = self.either, self.either + 1
-                    found.either, found.noun = previous.either, previous.noun
+                    self._alternatives(previous, found)
+                    found.noun = previous.noun
                 else:
                     self._noun(noun)
                 self.frame.restrictions.append(found)
@@ -102,7 +92,7 @@ class NameReader(WordReader):
             joining = set(low[noun.end : item.start])
             if joining and joining <= _NAMED:
                 waiting.text = "whole"
-                self._text(self.question.text[self._chars(item)], item)
+                self._text(self.question.said(item.start, item.end), item)
                 return
             if joining & _APART and any(noun.candidates[0].term in c.classes for c in mention.candidates):
                 noun = None  # "how many rivers does Colorado have" names no river
@@ -129,29 +119,30 @@ class NameReader(WordReader):
             previous = None
         between = self.question.words[max(0, self.or_at) : item.start]
         if previous is not None and self.or_at >= previous.mention.end and not any(map(meaningful, between)):
-            if previous.either < 0:
-                previous.either, self.either = self.either, self.either + 1
-            found.either, found.negated = previous.either, previous.negated or negated
-            found.noun = found.noun or previous.noun
+            self._alternatives(previous, found)
+            found.negated, found.noun = previous.negated or negated, found.noun or previous.noun
         if previous is not None and found.either < 0 and self._exclude_each_other(previous, found):
-            if previous.either < 0:
-                previous.either, self.either = self.either, self.either + 1
-            found.either, found.noun = previous.either, found.noun or previous.noun
+            self._alternatives(previous, found)
+            found.noun = found.noun or previous.noun
         if previous is not None and self._listed_with(previous, found):
-            if previous.either < 0:
-                previous.either, self.either = self.either, self.either + 1
-            found.either = previous.either
+            self._alternatives(previous, found)
             previous.listed = found.listed = True
         self.frame.restrictions.append(found)
         self.listing = False
         self.last_at = item.end
 
+    def _alternatives(self, previous: FrameRestriction, found: FrameRestriction) -> None:
+        """Take a name for an alternative to the one before it."""
+        if previous.either < 0:
+            previous.either, self.either = self.either, self.either + 1
+        found.either = previous.either
+
     def _kind_of_next(self, item: QuestionItem, names: tuple[Candidate, ...]) -> bool:
         """Return whether a value says of which kind are the things right behind it: "engine repairs"."""
-        following = next((i for i in self.items if i.start == item.end and i.mention is not None), None)
-        if following is None or following.mention is None or following.mention.candidates[0].kind != "class":
+        following = self._mention_at(item.end)
+        if following is None or following.candidates[0].kind != "class":
             return False
-        cls = following.mention.candidates[0].term
+        cls = following.candidates[0].term
         head = self.question.words[following.end - 1]
         return head.low != head.token.key and any(
             cls in info.domains and info.kind == "text"
@@ -185,12 +176,11 @@ class NameReader(WordReader):
         """Return what stands for the things of a kind that is said like a class: "all comedies"."""
         low, last = self.question.low, self.question.words[item.end - 1]
         before = low[item.start - 1] if item.start else ""
-        plural = last.low != last.token.key and last.low.endswith("s") and before not in _WHERE
-        following = next((i for i in self.items if i.start == item.end), None)
+        plural = last.plural and before not in _WHERE
         if self.waiting.negated or self.waiting.compare or self.or_at >= self.last_at > 0:
             return None
         said_of = low[max(0, item.start - 2) : item.start - 1]
-        capital = self.question.text[self._chars(item)][:1].isupper() and names[0].kind == "entity"
+        capital = self.question.said(item.start, item.end)[:1].isupper() and names[0].kind == "entity"
         if (
             before in ("a", "an")
             and capital
@@ -202,10 +192,10 @@ class NameReader(WordReader):
         said = plural or judged or before in _ONE_OF
         if not said:
             return None
-        if following is not None and following.mention is not None:
+        if (following := self._mention_at(item.end)) is not None:
             verb = low[following.start]
             asked = bool({"do", "did"} & {*low[: item.start]})  # "what do comedies earn"
-            thing = following.mention.candidates[0].kind == "class"
+            thing = following.candidates[0].kind == "class"
             does = verb in VERBS or (asked and not thing) if plural else third_person(verb) and not thing
             if not (verb.endswith("ed") or verb in PARTICIPLES or does):
                 return None  # a "comedy actor" is no comedy, but "comedies directed by" somebody are
@@ -221,7 +211,7 @@ class NameReader(WordReader):
                 )  # fmt: skip
                 alike = set(info.domains) & set(info.ranges)
                 if of_it and info.domains and not alike and info.triples > info.objects:
-                    found.append((info.triples, max(info.domains, key=lambda c: (info.domains[c], c))))
+                    found.append((info.triples, most_of(info.domains)))
             if found:
                 break
         if not found:
@@ -257,15 +247,15 @@ class NameReader(WordReader):
 
     def _beside(self, item: QuestionItem, mention: NameMention) -> Noun | None:
         """Return the class or property right behind a name that it is a name of: "the Sociology domain"."""
-        following = next((i for i in self.items if i.start == item.end), None)
-        if following is None or following.mention is None:
+        following = self._mention_at(item.end)
+        if following is None:
             return None
         least = mention.candidates[0].score - 0.3  # what only has one of its words is no name of it
         terms = {t for c in mention.candidates if c.score > least for t in (*c.classes, *c.properties)}
-        kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.45)
+        kept = tuple(c for c in following.candidates if c.term in terms and c.score > 0.45)
         if not kept:
             return None
-        head, best = self.question.words[following.end - 1], following.mention.candidates[0]
+        head, best = self.question.words[following.end - 1], following.candidates[0]
         if (
             best.kind == "class"
             and best.way == "exact"
@@ -273,77 +263,9 @@ class NameReader(WordReader):
             and kept[0].score < 0.7
         ):
             return None  # a "failed transaction" is none of the words "transaction status"
-        if (
-            self.waiting.count
-            and kept[0].kind == "class"
-            and head.low.endswith("s")
-            and head.low != head.token.key
-        ):
+        if self.waiting.count and kept[0].kind == "class" and head.plural:
             return None  # "how many pizza restaurants" counts restaurants, whatever one of them is called
         self.skipped.add(following.start)
         noun = Noun(following.start, following.end, kept, "beside")
         self.frame.nouns.append(noun)
         return noun
-
-    def _modifies_next(self, number: int) -> bool:
-        """Return whether a property only tells which other is meant: "population density"."""
-        item, following = self.items[number], self.items[number + 1 : number + 2]
-        if not following or following[0].mention is None or following[0].start != item.end:
-            return False
-        assert item.mention is not None
-        own, head = item.mention.candidates, following[0].mention.candidates
-        plural = self.question.words[item.end - 1].low.endswith("s")
-        if {own[0].kind, head[0].kind} != {"property"} or plural or self.question.words[item.end].before:
-            return False
-        best = self.schema.properties.get(head[0].term)
-        if best is None or best.kind != "number" or head[0].score < 0.9:
-            return False
-        close = [self.schema.properties.get(c.term) for c in own if c.score > own[0].score - 0.02]
-        if not any(o and o.kind == "number" and set(o.domains) & set(best.domains) for o in close):
-            return False
-        self.frame.read.update(range(item.start, item.end))
-        return True
-
-    def _kind_of_kind(self, cls: str, following: QuestionItem) -> bool:
-        """Return whether a class only tells of what the things behind it are: "turbine models"."""
-        assert following.mention is not None
-        head, candidates = self.question.words[following.end - 1], following.mention.candidates
-        heads = {c.term for c in candidates if c.kind == "class" and c.score >= candidates[0].score - 0.05}
-        plural = (
-            head.low != head.token.key
-            and head.low.endswith("s")
-            and not self.question.words[following.start].before
-        )
-        return (
-            plural
-            and cls not in heads
-            and any({e.source, e.target} == {cls, other} for e in self.schema.edges for other in heads)
-        )
-
-    def _owner_of_next(self, number: int) -> bool:
-        """Take a class that stands right before one of its own properties for part of the property's name."""
-        item, following = self.items[number], self.items[number + 1 : number + 2]
-        if not following or following[0].mention is None or following[0].start != item.end:
-            return False
-        assert item.mention is not None
-        own, behind = item.mention.candidates[0], following[0].mention.candidates
-        word = self.question.words[item.end - 1]
-        plural = word.low != word.token.key and word.low.endswith("s") and word.low != "sales"
-        verb = self.question.words[item.end].low
-        asked = {"does", "do", "did"} & {*self.question.low[: item.start]} and verb in VERBS
-        compared = _MOST if verb not in ("cost", "costs") else _MOST | _COSTING
-        costs = compared & {*self.question.low[item.end + 1 : item.end + 2]}
-        if plural or asked or costs or verb.endswith("ed") or verb in PARTICIPLES:
-            return False  # "products cost" and "product sold" are no compounds, "customer state" is
-        if own.kind == "class" and self._kind_of_kind(own.term, following[0]):
-            self.frame.read.update(range(item.start, item.end))
-            return True
-        if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):
-            return False
-        kept = [c for c in behind if c.kind == "property" and self._owns(own.term, c.term)]
-        if not kept or kept[0].score < behind[0].score - 0.2:
-            return False
-        noun = Noun(item.start, item.end, item.mention.candidates, role="owner")
-        self.frame.nouns.append(noun)
-        self.owner, self.owner_start = own.term, item.start
-        return True

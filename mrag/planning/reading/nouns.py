@@ -128,9 +128,7 @@ class NounReader(FoldReader):
             return not noun.role
         if low[noun.start - 1 : noun.start] != ["with"] or not self.frame.outputs:
             return False
-        ends = next(
-            (n for n, i in enumerate(behind) if i.cue is not None and i.cue.kind == "order"), len(behind)
-        )
+        ends = next((n for n, i in enumerate(behind) if i.cue_kind == "order"), len(behind))
         named = [i.mention for i in behind[:ends] if i.mention is not None]
         joined = [i for i in behind[:ends] if i.mention is None]
         plain = all(i.start + 1 == i.end and low[i.start] in ("and", "the") for i in joined)
@@ -185,7 +183,7 @@ class NounReader(FoldReader):
         info = self.schema.properties.get(noun.candidates[0].term)
         if info is None or not info.flag or self.waiting.negated or self.waiting.order is not None:
             return False
-        behind = next((i.mention for i in self.items if i.start == noun.end and i.mention is not None), None)
+        behind = self._mention_at(noun.end)
         things = behind is not None and behind.candidates[0].kind == "class"
         return things or self.question.low[noun.end : noun.end + 1] in (["one"], ["ones"])
 
@@ -294,13 +292,9 @@ class NounReader(FoldReader):
         behind = set(self.question.low[noun.end : noun.end + 1])
         top.measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
-        behind_class = next((i for i in self.items if i.start == noun.end and i.mention is not None), None)
+        following = self._mention_at(noun.end)
         judged = is_past(self.question.low[noun.end - 1])  # "the best rated comedy" asks for comedies
-        if (
-            behind_class
-            and behind_class.mention
-            and (judged or may_be_class(behind_class.mention.candidates))
-        ):
+        if following is not None and (judged or may_be_class(following.candidates)):
             return  # "the most reliable product": the product is asked for
         if waiting.show:
             # "What is the highest price", "Which is ...": the measure itself is asked for.

@@ -36,6 +36,11 @@ class Word:
     before: str
     quote: int = -1
 
+    @property
+    def plural(self) -> bool:
+        """Return whether it is the plural of another word."""
+        return self.low.endswith("s") and self.low != self.token.key
+
 
 @dataclass(frozen=True)
 class Period:

@@ -5,28 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.plan import Relation
-from mrag.planning.reading.frame import (
-    TIMES,
-    Compared,
-    Noun,
-    Superlative,
-    TextCondition,
-)
+from mrag.planning.plan import NEGATED
+from mrag.planning.reading.frame import TIMES, Compared, Noun, Superlative, TextCondition
+from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.periods import Period
 from mrag.planning.reading.question import Quantity
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import ReaderState, is_superlative
-from mrag.planning.reading.units import unit_of
 
-_FLIPPED: dict[Relation, Relation] = {
-    "<": ">=",
-    ">": "<=",
-    "<=": ">",
-    ">=": "<",
-    "=": "!=",
-    "!=": "=",
-}
 _POSITIONS = frozenset("position place rank order sequence".split())
 """Words of numbers that tell one record of a thing from the others."""
 
@@ -76,7 +62,7 @@ class QuantityReader(ReaderState):
         if quantity.ordinal and self.bare is not None and between in (["to"], ["through"], ["until"]):
             self.rows = max(1, int(quantity.value - self.bare.value) + 1)  # "the third to fifth longest"
             return
-        if quantity.ordinal or (following is not None and following.cue and following.cue.kind == "most"):
+        if quantity.ordinal or (following is not None and following.cue_kind == "most"):
             self.bare = quantity
             return
         if following is not None and following.unread and is_superlative(self.question.low[following.start]):
@@ -142,7 +128,7 @@ class QuantityReader(ReaderState):
             found.left = previous.left
             found.either = previous.left is not None or isinstance(found.value, Period)
         if waiting.negated:
-            found.relation, found.negated, waiting.negated = _FLIPPED[found.relation], True, False
+            found.relation, found.negated, waiting.negated = NEGATED[found.relation], True, False
         waiting.compare, waiting.adjective = None, ""
         if found.left is not None and waiting.fold is not None:
             found.fold, waiting.fold = waiting.fold, None

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.synonyms import positive
-from mrag.planning.reading.numbers import NUMBERS, SCALE, number_of, rank_of
+from mrag.planning.reading.numbers import NUMBERS, SCALE, number_of, rank_of, unit_of
 from mrag.planning.reading.periods import Period, Word, dated_words, iso_period
-from mrag.planning.reading.units import unit_of
 from mrag.text.tokens import TextToken, stem, tokens
 
 _QUOTED = re.compile(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)|`([^`]{1,200})`")
@@ -62,6 +62,34 @@ class QuestionText:
     def low(self) -> list[str]:
         """Return the words in lower case."""
         return [word.low for word in self.words]
+
+    def single(self, word: str) -> int:
+        """Return where a word stands that is in the question once, behind its first; 0 for others."""
+        return self.low.index(word) if self.low.count(word) == 1 else 0
+
+    def until(self, end: int) -> str:
+        """Return the text up to the word before an end."""
+        return self.text[: self.words[end - 1].token.end]
+
+    def said(self, start: int, end: int) -> str:
+        """Return the text of some words, from the first to the one before the end; "" of none."""
+        return self.text[self.words[start].token.start : self.words[end - 1].token.end] if start < end else ""
+
+    def named(self, mention: NameMention) -> str:
+        """Return the text of the words that name something."""
+        return self.said(mention.start, mention.end)
+
+    def before(self, at: int) -> str:
+        """Return the text before a word."""
+        return self.text[: self.words[at].token.start]
+
+    def onward(self, at: int) -> str:
+        """Return the text from a word onward; "" behind the last."""
+        return self.text[self.words[at].token.start :] if at < len(self.words) else ""
+
+    def behind(self, at: int) -> str:
+        """Return the text behind a word."""
+        return self.text[self.words[at].token.end :]
 
     def written(self, at: int) -> str:
         """Return a word with the signs that are written right before it: "+49", ".com"."""

@@ -12,14 +12,7 @@ from typing import cast
 from mrag.planning.plan import Position, Relation
 from mrag.planning.reading.cues import Cue
 from mrag.planning.reading.folds import with_lists_of_folds
-from mrag.planning.reading.frame import (
-    IDENTIFYING,
-    Frame,
-    FrameMeasure,
-    Noun,
-    Ordering,
-    Superlative,
-)
+from mrag.planning.reading.frame import IDENTIFYING, Frame, FrameMeasure, Noun, Ordering, Superlative
 from mrag.planning.reading.names import NameReader
 from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
 
@@ -143,7 +136,7 @@ class FrameReader(NameReader):
         elif kind == "fold":
             self._fold(cue)
         elif kind == "most":
-            self._most(cue, number)
+            self._most(cue)
         elif kind == "top":
             # "The top five best": the number is said already.
             if waiting.top is None or waiting.top.n is None:
@@ -152,7 +145,7 @@ class FrameReader(NameReader):
                     value, adjective=word if word in _JUDGED else ""
                 )
         elif kind == "compare":
-            self._compare(cue, number)
+            self._compare(cue)
         elif kind == "between":
             waiting.between = True
         elif kind == "group":
@@ -248,7 +241,7 @@ class FrameReader(NameReader):
         elif cue.kind == "same":
             self.frame.same = True
 
-    def _most(self, cue: Cue, number: int) -> None:
+    def _most(self, cue: Cue) -> None:
         waiting, low = self.waiting, self.question.low
         waiting.most, self.most_word = cue.value, low[cue.end - 1]
         if self.last is not None and low[cue.end : cue.end + 1] == ["to"] and self._costs(cue):
@@ -282,7 +275,7 @@ class FrameReader(NameReader):
         kinds = (self.schema.properties.get(c.term) for c in self.last.candidates)
         return not self.last.role and any(i is not None and i.kind == "number" for i in kinds)
 
-    def _compare(self, cue: Cue, number: int) -> None:
+    def _compare(self, cue: Cue) -> None:
         relation = cast(Relation, cue.value)
         words = self.question.low[cue.start : cue.end]
         if words[0] == "or" and self.frame.compared and self._adjacent(cue.start, 3):

@@ -80,6 +80,16 @@ class QuestionItem:
     text: str = ""
 
     @property
+    def cue_kind(self) -> str:
+        """Return the kind of its cue; "" if it is none."""
+        return self.cue.kind if self.cue is not None else ""
+
+    @property
+    def named_kind(self) -> str:
+        """Return the kind of what it likeliest names; "" if it names nothing."""
+        return self.mention.candidates[0].kind if self.mention is not None else ""
+
+    @property
     def unread(self) -> bool:
         """Return whether it is a word without a reading."""
         return not (self.cue or self.mention or self.quantity or self.period or self.text)

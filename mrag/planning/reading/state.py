@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import Fold, Position, Relation
-from mrag.planning.reading.frame import (
-    Compared,
-    Frame,
-    Noun,
-    Ordering,
-    Superlative,
-)
+from mrag.planning.reading.frame import Compared, Frame, Noun, Ordering, Superlative
 from mrag.planning.reading.periods import Period
 from mrag.planning.reading.question import Quantity, QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
@@ -108,6 +102,10 @@ class ReaderState:
             for w in between
         )
 
+    def _mention_at(self, at: int) -> NameMention | None:
+        """Return the words that name something and begin at a place, if there are such."""
+        return next((i.mention for i in self.items if i.start == at and i.mention is not None), None)
+
     def _passive(self, at: int) -> bool:
         """Return whether a "by" names who did something: "sold by"."""
         before = self.question.low[at - 1] if at else ""
@@ -115,11 +113,9 @@ class ReaderState:
 
     def _doers(self, at: int) -> bool:
         """Return whether a "by" names who did something: "papers by Ada", "papers by authors of …"."""
-        noun = next((i for i in self.items if i.start == at and i.mention is not None), None)
-        if noun is None or noun.mention is None or noun.mention.candidates[0].kind != "class":
-            return (
-                noun is not None and noun.mention is not None and noun.mention.candidates[0].kind == "entity"
-            )
+        noun = self._mention_at(at)
+        if noun is None or noun.candidates[0].kind != "class":
+            return noun is not None and noun.candidates[0].kind == "entity"
         behind = self.question.low[noun.end : noun.end + 1]
         return self.question.low[noun.end - 1].endswith("s") and bool(_DESCRIBED & set(behind))
 
@@ -130,10 +126,6 @@ class ReaderState:
     def _number_end(self) -> int:
         ends = [i.end for i in self.items if i.quantity is not None]
         return max((e for e in ends), default=-9)
-
-    def _chars(self, item: QuestionItem) -> slice:
-        words = self.question.words
-        return slice(words[item.start].token.start, words[item.end - 1].token.end)
 
 
 def numeric(noun: Noun) -> bool:

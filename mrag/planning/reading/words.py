@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrag.planning.plan import Part
-from mrag.planning.reading.frame import (
-    Noun,
-    Ordering,
-    Superlative,
-    TimeUnit,
-)
+from mrag.planning.reading.frame import Noun, Ordering, Superlative, TimeUnit
 from mrag.planning.reading.nouns import NounReader
 from mrag.planning.reading.periods import Word
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
@@ -176,9 +171,8 @@ class WordReader(NounReader):
             frame.unsupported = True  # "the longest river of the largest state" is two questions in one
         frame.superlative.adjective = low
         frame.read.add(at)
-        following = next((i for i in self.items if i.start == at + 1 and i.mention is not None), None)
-        if following is not None and following.mention is not None:
-            info = self.schema.properties.get(following.mention.candidates[0].term)
+        if (following := self._mention_at(at + 1)) is not None:
+            info = self.schema.properties.get(following.candidates[0].term)
             if info is not None and info.kind in ("number", "date"):
                 # "The shortest connect time": the adjective gives the direction, the noun what is measured.
                 self.waiting.most = "adjective"

@@ -8,86 +8,85 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mrag.text.rewording import rules
+
 _I: Final = re.IGNORECASE
 _ASKING: Final = (
     r"what|which|who|whom|whose|how|when|where|why|in which|in what|on which|at which|from which"
     r"|by whom|whether|if"
 )
-_OPENINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern, _I), words)
-    for pattern, words in (
-        (
-            r"^\W*(?:hey|hi|hello|hiya|howdy|good (?:morning|afternoon|evening)|excuse me|sorry|please"
-            r"|pls|plz|kindly"
-            r"|quick question|just curious|i have a question|question)(?: there| all| everyone|"
-            r" mrag)?[\s,.!:;–—-]+(?=\w)",
-            "",
-        ),
-        (r"^\W*(?:ok|okay|so|well|um|hmm|now|right|alright)[,.!:;–—-]+\s*(?=\w)", ""),
-        (r"^\W*(?:ok|okay) so\s+", ""),
-        (
-            r"^\W*(?:could|can|would|will) (?:you|u|someone|somebody|anyone|anybody) (?:please |kindly"
-            r" |maybe |quickly "
-            r"|perhaps |possibly )*(?:tell|show|remind|inform) (?:me|us)(?: please)?[ ,]+"
-            rf"(?:about |know )?(?={_ASKING})",
-            "",
-        ),
-        (
-            r"^\W*(?:could|can|would|will) (?:you|u|someone|somebody|anyone|anybody) (?:please |kindly"
-            r" |maybe |quickly "
-            rf"|perhaps |possibly )*(?:say|check|confirm|verify|find out|look up|explain|work out|let"
-            rf" me know) (?={_ASKING})",
-            "",
-        ),
-        (
-            r"^\W*(?:could|can|would|will) (?:you|u) (?:please |kindly |maybe |quickly )*(?=(?:tell"
-            r"|show|give|list|find|get"
-            r"|name|display|count|return|compute|calculate)\b)",
-            "",
-        ),
-        (
-            r"^\W*(?:(?:do|does|would|did) (?:you|u|anyone|anybody|someone|we) (?:happen to )?(?:know"
-            r"|have any idea|remember)"
-            r"|(?:do you have |have you (?:got )?)?any (?:idea|clue)|i(?: was|['’]m| am)? (?:just"
-            r" )?wonder(?:ing)?"
-            r"|i(?:['’]d| would) (?:like|love|want) to (?:know|learn|find out|see)|i (?:want|need"
-            r"|have) to (?:know|find out|see)"
-            r"|i (?:do not|don['’]t|dont) know|(?:please )?(?:let|lemme|remind|tell) (?:me |us"
-            r" )?(?:know|see)|wondering"
-            rf"|i(?:['’]m| am) (?:interested in|curious (?:about|as to)?))[ ,]*(?={_ASKING})",
-            "",
-        ),
-        (
-            r"^\W*(?:i(?:['’]m| am)|we(?:['’]re| are)) (?:looking|searching) for (?:an? |some |all )?",
-            "Show ",
-        ),
-        (
-            r"^\W*(?:i(?:['’]d| would) (?:like|love)|i (?:want|need)) to (?:know|find out|learn)"
-            r" (?=the\b|its\b)",
-            "What is ",
-        ),
-        (
-            r"^\W*(?:i|we) (?:want|need|would like|['’]d like)(?: to (?:see|have|get|find))? (?!to\b"
-            r"|know\b)(?:an? |some )?",
-            "Show ",
-        ),
-        (r"^\W*i['’]d (?:like|love)(?: to (?:see|have|get|find))? (?!to\b|know\b)(?:an? |some )?", "Show "),
-        (
-            r"^\W*(?:gimme|give us|show us|get us|fetch(?: me)?|lemme (?:see|have)|let me (?:see|have)"
-            r"|throw me)\b",
-            "Show",
-        ),
-        (r"^\W*(?:how (?:about|bout)|what about) (?=(?:the|all|every)\b)", "Show "),
-        (r"^\W*(what|where|who|when|how)s (?=\w)", r"\1 is "),
-        (r"^(\W*(?:what|where|who|when|how))['’]re (?=\w)", r"\1 are "),
-        (r"^\W*wat\b", "what"),
-        (r"^\W*how many percent(?:age)? of\b", "What percentage of"),
-        (
-            r"^\W*how (?:large|big|high) (?:a|is the) (?:share|percentage|proportion|fraction) of\b",
-            "What percentage of",
-        ),
-    )
-)  # fmt: skip
+_OPENINGS: Final = rules(
+    (
+        r"^\W*(?:hey|hi|hello|hiya|howdy|good (?:morning|afternoon|evening)|excuse me|sorry|please"
+        r"|pls|plz|kindly"
+        r"|quick question|just curious|i have a question|question)(?: there| all| everyone|"
+        r" mrag)?[\s,.!:;–—-]+(?=\w)",
+        "",
+    ),
+    (r"^\W*(?:ok|okay|so|well|um|hmm|now|right|alright)[,.!:;–—-]+\s*(?=\w)", ""),
+    (r"^\W*(?:ok|okay) so\s+", ""),
+    (
+        r"^\W*(?:could|can|would|will) (?:you|u|someone|somebody|anyone|anybody) (?:please |kindly"
+        r" |maybe |quickly "
+        r"|perhaps |possibly )*(?:tell|show|remind|inform) (?:me|us)(?: please)?[ ,]+"
+        rf"(?:about |know )?(?={_ASKING})",
+        "",
+    ),
+    (
+        r"^\W*(?:could|can|would|will) (?:you|u|someone|somebody|anyone|anybody) (?:please |kindly"
+        r" |maybe |quickly "
+        rf"|perhaps |possibly )*(?:say|check|confirm|verify|find out|look up|explain|work out|let"
+        rf" me know) (?={_ASKING})",
+        "",
+    ),
+    (
+        r"^\W*(?:could|can|would|will) (?:you|u) (?:please |kindly |maybe |quickly )*(?=(?:tell"
+        r"|show|give|list|find|get"
+        r"|name|display|count|return|compute|calculate)\b)",
+        "",
+    ),
+    (
+        r"^\W*(?:(?:do|does|would|did) (?:you|u|anyone|anybody|someone|we) (?:happen to )?(?:know"
+        r"|have any idea|remember)"
+        r"|(?:do you have |have you (?:got )?)?any (?:idea|clue)|i(?: was|['’]m| am)? (?:just"
+        r" )?wonder(?:ing)?"
+        r"|i(?:['’]d| would) (?:like|love|want) to (?:know|learn|find out|see)|i (?:want|need"
+        r"|have) to (?:know|find out|see)"
+        r"|i (?:do not|don['’]t|dont) know|(?:please )?(?:let|lemme|remind|tell) (?:me |us"
+        r" )?(?:know|see)|wondering"
+        rf"|i(?:['’]m| am) (?:interested in|curious (?:about|as to)?))[ ,]*(?={_ASKING})",
+        "",
+    ),
+    (
+        r"^\W*(?:i(?:['’]m| am)|we(?:['’]re| are)) (?:looking|searching) for (?:an? |some |all )?",
+        "Show ",
+    ),
+    (
+        r"^\W*(?:i(?:['’]d| would) (?:like|love)|i (?:want|need)) to (?:know|find out|learn)"
+        r" (?=the\b|its\b)",
+        "What is ",
+    ),
+    (
+        r"^\W*(?:i|we) (?:want|need|would like|['’]d like)(?: to (?:see|have|get|find))? (?!to\b"
+        r"|know\b)(?:an? |some )?",
+        "Show ",
+    ),
+    (r"^\W*i['’]d (?:like|love)(?: to (?:see|have|get|find))? (?!to\b|know\b)(?:an? |some )?", "Show "),
+    (
+        r"^\W*(?:gimme|give us|show us|get us|fetch(?: me)?|lemme (?:see|have)|let me (?:see|have)"
+        r"|throw me)\b",
+        "Show",
+    ),
+    (r"^\W*(?:how (?:about|bout)|what about) (?=(?:the|all|every)\b)", "Show "),
+    (r"^\W*(what|where|who|when|how)s (?=\w)", r"\1 is "),
+    (r"^(\W*(?:what|where|who|when|how))['’]re (?=\w)", r"\1 are "),
+    (r"^\W*wat\b", "what"),
+    (r"^\W*how many percent(?:age)? of\b", "What percentage of"),
+    (
+        r"^\W*how (?:large|big|high) (?:a|is the) (?:share|percentage|proportion|fraction) of\b",
+        "What percentage of",
+    ),
+)
 """Words before a question, with what is put in their place; taken away as long as there are any."""
 
 _CLOSINGS: Final = re.compile(

@@ -6,257 +6,92 @@ import re
 from typing import Final
 
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
-from mrag.planning.rephrasing.neither import neither
+from mrag.planning.rephrasing.phrases import NOT_ASKING, in_plainer_phrases
+from mrag.text.rewording import rules
 
 _NAME = r"(?P<x>.+?)"
 _SHARE = r"(?:percentage|percent|share|proportion|fraction) of"
-_DOWN = r"(?:best|highest|most|largest|biggest|greatest|latest|newest|most recent|heaviest|longest)"
-_UP = r"(?:worst|lowest|least|fewest|smallest|earliest|oldest|lightest|shortest)"
-_WHAT = r"(?P<n>(?!to\b|by\b)[\w-]+(?: (?!to\b)[\w-]+)?)"
-_THEIR = r"its|their|his or her|her or his|his/her|his|her"
-_FROM = r",? ?(?:(?:ordered|sorted|ranked|starting|listed|arranged) )?(?:starting )?from (?:the )?"
-_ORDERED = r",? (?:ordered|sorted|ranked|arranged) from (?:the )?"
 _END = r"\s*[?.!]*\s*$"
-_NOT_ASKING = (
-    r"(?!(?:what|which|who|whom|whose|how|when|where|why|in|on|at|for|is|are|was|were|do|does|did|has|have"
-    r"|list|show|give|find|name|tell|please|count|of)\b)"
+_FORMS: Final = rules(
+    (
+        rf"^how old (?:is|was|are|were) {_NAME} (?:when|as|once) (?:(?:he|she|it|they) )?"
+        r"(?:(?:was|were|got|has been|had been) )?(?P<y>\w+)",
+        r"How many years between birth and \g<y> of \g<x>?",
+    ),
+    (
+        r"^(?:what (?:is|was) )?the age (?:of )?(?P<x>.+?) (?:at|when|on) (?:being )?(?P<y>\w+)",
+        r"How many years between birth and \g<y> of \g<x>?",
+    ),
+    (
+        rf"^how long (?:did|does|do|has|have|will|was|is|were|are) {_NAME} "
+        r"(?:last|take|lasted|taken|running|run|live|lived|going on)(?: for)?",
+        r"What is the duration of \g<x>?",
+    ),
+    (
+        rf"^how many (?P<u>years|months|weeks|days|hours|minutes) (?:did|does|do|has|have|will) {_NAME} "
+        r"(?:last|take|lasted|taken|run|live|lived)(?: for)?",
+        r"What is the duration of \g<x> in \g<u>?",
+    ),
+    (
+        r"^(?:which|what) (?P<n>[\w-]+(?: [\w-]+)?) (?P<v>is|was|are|were) the (?P<s>first|last"
+        r"|\w+est|most \w+"
+        r"|least \w+) ones?(?P<r>(?: .+)?)",
+        r"What \g<v> the \g<s> \g<n>\g<r>?",
+    ),
+    (
+        r"^how many (?P<n>[\w-]+(?: [\w-]+)?) (?:does|do|did|has|have) (?:the|an) average (?P<x>[\w-]+)"
+        r"(?: have| has)?(?P<r>(?: .+)?)",
+        r"What is the average number of \g<n> per \g<x>\g<r>?",
+    ),
+    (
+        rf"^(?:for|of) (?:which|what) (?P<z>[\w-]+(?: [\w-]+)?) (?:is|are|was|were) {_NAME} "
+        r"(?:an?|the|their) (?P<y>[a-z-]+(?: [a-z-]+)?)",
+        r"Which \g<z> whose \g<y> is \g<x>?",
+    ),
+    (
+        r"^what (?:share|proportion|fraction|part) of (?:the )?(?:(?P<n>[a-z]+(?: [a-z]+)?) of"
+        r" (?P<x>(?:the )?(?-i:[A-Z]).+?)|(?P<x2>(?:the )?(?-i:[A-Z]).+?)['’]s (?P<n2>[a-z]+)) (?:lives?"
+        r"|is|are|lies?|falls?|resides?)(?: located| found)? in (?P<y>(?:the )?(?-i:[A-Z]).+?)",
+        r"What is the ratio of the \g<n>\g<n2> of \g<y> to the \g<n>\g<n2> of \g<x>\g<x2>?",
+    ),
+    (
+        r"^(?:give me|give|show me|show|list|name|find|(?:who|which|what) (?:are|were)|tell me"
+        r"|return|get|display) (?:the )?(?:top )?(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d+) "
+        r"(?P<x>[\w-]+(?: [\w-]+)?) (?:who|that|which) (?:have |has |had )?"
+        r"(?P<r>[\w-]+ the (?:most|least|fewest|highest|lowest|greatest|smallest|largest)\b.*)",
+        r"Which \g<n> \g<x> \g<r>?",
+    ),
+    (
+        r"^(?:name|list|show|give me|find|what are|which are) (?:all )?(?:the )?(?P<n>\w+(?: \w+)?) that "
+        r"(?P<m>(?:more than|at least|exactly|over) (?:one|two|three|four|five|\d+) \w+(?: \w+)?) "
+        r"(?:has|have|shares?)(?: in common)?",
+        r"Which \g<n> do \g<m> have?",
+    ),
+    (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
+    (
+        r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",
+        r"Who has \g<y> \g<x>?",
+    ),
+    (
+        rf"^{NOT_ASKING}(?P<x>.+?) (?:is|was|are|were) (?:the |an? )?(?P<y>.+?) of "
+        r"(?:which|what) (?P<z>.+?)",
+        r"Which \g<z> has the \g<y> \g<x>?",
+    ),
+    (
+        rf"^{NOT_ASKING}(?P<x>.+?) (?P<v>is|was|are|were) (?:in|on|at|from) (?:which|what) (?P<z>.+?)",
+        r"In which \g<z> \g<v> \g<x>?",
+    ),
+    (
+        rf"^(?P<a>.*?\b{_SHARE}) (?:the )?(?P<y>\w+(?: \w+)?) (?:of|by|for|in|at) each (?P<x>\w+)"
+        r" (?P<z>(?:is|are|was|were|has|have|had|did|do|does|go|goes|went|come|comes|came)\b.*?)",
+        r"\g<a> \g<y> \g<z> for each \g<x>?",
+    ),
+    (
+        rf"^(?P<a>.*?\b{_SHARE}) each (?P<x>\w+(?: \w+)?)(?:'s|’s|s'|s’) (?P<y>\w+) (?P<z>.+?)",
+        r"\g<a> \g<y> \g<z> for each \g<x>?",
+    ),
+    end=_END,
 )
-_FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern + _END, re.IGNORECASE), words)
-    for pattern, words in (
-        (
-            rf"^how old (?:is|was|are|were) {_NAME} (?:when|as|once) (?:(?:he|she|it|they) )?"
-            r"(?:(?:was|were|got|has been|had been) )?(?P<y>\w+)",
-            r"How many years between birth and \g<y> of \g<x>?",
-        ),
-        (
-            r"^(?:what (?:is|was) )?the age (?:of )?(?P<x>.+?) (?:at|when|on) (?:being )?(?P<y>\w+)",
-            r"How many years between birth and \g<y> of \g<x>?",
-        ),
-        (
-            rf"^how long (?:did|does|do|has|have|will|was|is|were|are) {_NAME} "
-            r"(?:last|take|lasted|taken|running|run|live|lived|going on)(?: for)?",
-            r"What is the duration of \g<x>?",
-        ),
-        (
-            rf"^how many (?P<u>years|months|weeks|days|hours|minutes) (?:did|does|do|has|have|will) {_NAME} "
-            r"(?:last|take|lasted|taken|run|live|lived)(?: for)?",
-            r"What is the duration of \g<x> in \g<u>?",
-        ),
-        (
-            r"^(?:which|what) (?P<n>[\w-]+(?: [\w-]+)?) (?P<v>is|was|are|were) the (?P<s>first|last"
-            r"|\w+est|most \w+"
-            r"|least \w+) ones?(?P<r>(?: .+)?)",
-            r"What \g<v> the \g<s> \g<n>\g<r>?",
-        ),
-        (
-            r"^how many (?P<n>[\w-]+(?: [\w-]+)?) (?:does|do|did|has|have) (?:the|an) average (?P<x>[\w-]+)"
-            r"(?: have| has)?(?P<r>(?: .+)?)",
-            r"What is the average number of \g<n> per \g<x>\g<r>?",
-        ),
-        (
-            rf"^(?:for|of) (?:which|what) (?P<z>[\w-]+(?: [\w-]+)?) (?:is|are|was|were) {_NAME} "
-            r"(?:an?|the|their) (?P<y>[a-z-]+(?: [a-z-]+)?)",
-            r"Which \g<z> whose \g<y> is \g<x>?",
-        ),
-        (
-            r"^what (?:share|proportion|fraction|part) of (?:the )?(?:(?P<n>[a-z]+(?: [a-z]+)?) of"
-            r" (?P<x>(?:the )?(?-i:[A-Z]).+?)|(?P<x2>(?:the )?(?-i:[A-Z]).+?)['’]s (?P<n2>[a-z]+)) (?:lives?"
-            r"|is|are|lies?|falls?|resides?)(?: located| found)? in (?P<y>(?:the )?(?-i:[A-Z]).+?)",
-            r"What is the ratio of the \g<n>\g<n2> of \g<y> to the \g<n>\g<n2> of \g<x>\g<x2>?",
-        ),
-        (
-            r"^(?:give me|give|show me|show|list|name|find|(?:who|which|what) (?:are|were)|tell me"
-            r"|return|get|display) (?:the )?(?:top )?(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d+) "
-            r"(?P<x>[\w-]+(?: [\w-]+)?) (?:who|that|which) (?:have |has |had )?"
-            r"(?P<r>[\w-]+ the (?:most|least|fewest|highest|lowest|greatest|smallest|largest)\b.*)",
-            r"Which \g<n> \g<x> \g<r>?",
-        ),
-        (
-            r"^(?:name|list|show|give me|find|what are|which are) (?:all )?(?:the )?(?P<n>\w+(?: \w+)?) that "
-            r"(?P<m>(?:more than|at least|exactly|over) (?:one|two|three|four|five|\d+) \w+(?: \w+)?) "
-            r"(?:has|have|shares?)(?: in common)?",
-            r"Which \g<n> do \g<m> have?",
-        ),
-        (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
-        (
-            r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",
-            r"Who has \g<y> \g<x>?",
-        ),
-        (
-            rf"^{_NOT_ASKING}(?P<x>.+?) (?:is|was|are|were) (?:the |an? )?(?P<y>.+?) of "
-            r"(?:which|what) (?P<z>.+?)",
-            r"Which \g<z> has the \g<y> \g<x>?",
-        ),
-        (
-            rf"^{_NOT_ASKING}(?P<x>.+?) (?P<v>is|was|are|were) (?:in|on|at|from) (?:which|what) (?P<z>.+?)",
-            r"In which \g<z> \g<v> \g<x>?",
-        ),
-        (
-            rf"^(?P<a>.*?\b{_SHARE}) (?:the )?(?P<y>\w+(?: \w+)?) (?:of|by|for|in|at) each (?P<x>\w+)"
-            r" (?P<z>(?:is|are|was|were|has|have|had|did|do|does|go|goes|went|come|comes|came)\b.*?)",
-            r"\g<a> \g<y> \g<z> for each \g<x>?",
-        ),
-        (
-            rf"^(?P<a>.*?\b{_SHARE}) each (?P<x>\w+(?: \w+)?)(?:'s|’s|s'|s’) (?P<y>\w+) (?P<z>.+?)",
-            r"\g<a> \g<y> \g<z> for each \g<x>?",
-        ),
-    )
-)
-_TECHNICAL: Final = re.compile(
-    r"(?i),?\s*(?:\b(?:based on|by|after|when|via|using)\s+(?:doing\s+)?(?:an?\s+)?"
-    r"(?:(?:left|right|inner|outer|full|cross)\s+){0,2}|\b(?:left|right|inner|outer|full|cross)\s+)"
-    r"join(?:ing)?\s+(?:from\s+|between\s+|of\s+)?(?:the\s+)?[\w, ]+?\s+tables?\b"
-    r"|,?\s*(?:\(?\b(?:and\s+)?round(?:ed)?(?: it| them| (?:the )?(?:results?|values?|answers?))?\s+"
-    r"to\s+(?:the\s+)?(?:nearest\s+)?\w+(?:\s+decimals?)?(?:\s+(?:places?|digits?|points?))?\)?)"
-    r"|,?\s*\(?\b(?:(?:match|compare|search|treat)\s+\w+\s+)?case[- ]insensitive(?:ly)?\b\)?"
-)
-"""How something is to be computed or written, which says nothing of what is asked for."""
-_QUOTED: Final = r"(?:'[^']+'|\"[^\"]+\"|“[^”]+”|‘[^’]+’)"
-_WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern, re.IGNORECASE), words)
-    for pattern, words in (
-        (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
-        (
-            r"^\W*(?:apart from|besides|except for|except|other than|not counting) (?P<x>[^,?]+), "
-            r"(?:who|whom) (?:else )?(?P<q>(?!can |could |may )[^?]+?)(?=\W*$)",
-            r"Who \g<q> apart from \g<x>",
-        ),
-        (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
-        (r"\bmost recently(?=\W*$)", "last"),
-        (
-            r"^\W*(?:does|do|did) (?P<x>.+?) have (?P<y>.+?) as (?:an?|their|its|the|his or her|his|her) "
-            r"(?P<z>[a-z-]+(?: [a-z-]+)?)(?=\W*$)",
-            r"Is \g<y> the \g<z> of \g<x>",
-        ),
-        (
-            r"\b(?:with|have|has|having|had) (?:(?:both|either) )?(?P<y>(?!to\b|been\b)"
-            r"(?:(?!\b(?:same|as|many|much|such)\b)[^,?])+?) as (?:an?|their"
-            r"|its|the|his or her|his|her) (?P<z>[a-z-]+(?: [a-z-]+)?)(?=\W*$| and\b|,)",
-            r"whose \g<z> is \g<y>",
-        ),
-        (r",? (?:so far|thus far|until now|till now|up to now|as of now|as yet)\b(?! as\b)", ""),
-        (r"(?<=which )(?:\w+(?:, | or |, or ))+(?:any )?other (?=\w)", ""),
-        (
-            r"(?<!name )(?<!names )(?<!title )(?<!titles )(?<!text )(?<!description )(?<!address )\b"
-            r"(?P<v>contain(?:s|ing)?) "
-            r"(?=(?:an? (?!\w\b|word\b|letter\b|string\b|digit\b|number\b)|(?:the|both|any) "
-            r"(?!words?\b|letters?\b|text\b|string\b|phrase\b|digits?\b)"
-            r"|(?:more|less|fewer|at|over|exactly|only|no|two|three|four|five|\d+)\b)[^'\"“‘]*$)",
-            "have ",
-        ),
-        (r"\bworst[- ]rated\b", "lowest-rated"),
-        (
-            r"\b(?:ongoing|going on|under way|underway|in (?:progress|operation|force|effect))"
-            r"(?= (?:in|on|at|during) (?:[a-z]+ )?\d)",
-            "running",
-        ),
-        (
-            r"\b(?:(?:is|are) (?:still |currently )?(?:going on|ongoing|in progress|under way|underway)"
-            r"|(?:is|are) still (?:running|outstanding|unfinished))\b",
-            "have not ended yet",
-        ),
-        (r"\b(?:i\. ?e|e\. ?g)\.,? ", ""),
-        (r"\b(?:exactly|just|precisely) (?=as (?:many|much|\w+) )", ""),
-        (r"\bon (?:show|view)\b", "on display"),
-        (
-            r"\b(?P<x>\w+?)(?P<s>ies|e?s|)\b(?P<m>.*?\bthan )(?:that of )?(?:the|an|a) "
-            r"(?P<a>average|mean|typical) (?P=x)(?:y|ies|e?s)?(?=\W*$)",
-            r"\g<x>\g<s>\g<m>the average",
-        ),
-        (
-            r"\b(?:a )?(?:higher|greater|larger|bigger) (?P<x>[\w-]+(?: [\w-]+)?) than"
-            r" (?:the )?average\b",
-            r"a \g<x> above the average",
-        ),
-        (
-            r"\b(?:a )?(?:lower|smaller) (?P<x>[\w-]+(?: [\w-]+)?) than (?:the )?average\b",
-            r"a \g<x> below the average",
-        ),
-        (
-            r"\b(?:the )?(?:most (?:densely|thickly|heavily)|least (?:thinly|sparsely)) (?:populated|settled"
-            r"|inhabited) (?P<n>[a-z]+)\b",
-            r"the \g<n> with the highest population density",
-        ),
-        (
-            r"\b(?:the )?(?:most (?:thinly|sparsely)|least (?:densely|thickly|heavily)) (?:populated|settled"
-            r"|inhabited) (?P<n>[a-z]+)\b",
-            r"the \g<n> with the lowest population density",
-        ),
-        (
-            rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
-            " and also the ",
-        ),
-        (
-            rf",? (?:and )?(?:please )?(?:also )?(?:include|including|add) (?:{_THEIR}|the) "
-            r"(?!word|text|string|letter|phrase|substring)",
-            " and also the ",
-        ),
-        (
-            r"\bwhose (?P<x>[\w' -]+?) (?:is|are|was|were) (?:unknown|missing|not (?:known|recorded"
-            r"|given|stated|specified"
-            r"|available|listed|set)|undefined|unspecified|unrecorded|empty|blank|null)\b",
-            r"without \g<x>",
-        ),
-        (
-            r"\b(?:with|has|have|having) (?:an? )?(?:unknown|missing|unspecified|unrecorded|no"
-            r" (?:known|recorded|given"
-            r"|stated|specified|listed)) (?=\w)",
-            "without ",
-        ),
-        (r"\b(?:outside of|outside)(?= (?:of )?(?:an?|any|the)? ?\w)", "not in"),
-        (r"\b(?:best|top|highest|most highly|most)[- ](?P<v>paid|attended)\b", r"most \g<v>"),
-        (r"\b(?:worst|lowest|least)[- ](?P<v>paid|attended)\b", r"least \g<v>"),
-        (r"\b(\d|one|two|three|four|five|ten)[- ]stars? (\w+)\b", r"\2 with \1 stars"),
-        (r"\b(?:come|comes|came|coming) out\b", "released"),
-        (
-            r"\ban? (?P<e>\.[a-z]{2,6}) (?P<n>[a-z-]+(?: address)?)(?=\W*$| and\b| or\b)",
-            r"\g<n> ending with '\g<e>'",
-        ),
-        (
-            r"\b(?P<n>e-?mails?(?: address(?:es)?)?) (?:at|from|on|with) (?:the domain )?@?"
-            r"(?P<d>[\w-]+(?:\.[a-z]+)+)",
-            r"\g<n> ending with '@\g<d>'",
-        ),
-        (
-            rf"\b(?:with|having|containing|have|has|contains?|that (?:have|has|contain|contains)) "
-            rf"(?P<q>{_QUOTED}(?: or {_QUOTED})*)"
-            r" (?:somewhere |anywhere )?in (?:the|its|their|his|her) (?P<n>[a-z]+)\b"
-            r"(?! (?:name|or|and)\b)",
-            r"whose \g<n> contains \g<q>",
-        ),
-        (r"(?:\bnot|n['’]t) (?P<v>[a-z]+) by (?:any|a single)\b", r" \g<v> by no"),
-        (r"\b(?:(?:do|does|did) not|(?:do|does|did)n['’]t) (?P<v>[a-z]+) (?:even )?a single\b", r"\g<v> no"),
-        (r"\b(?:has|have|had) (?:not|never) (?P<v>[a-z]+) (?:even )?a single\b", r"\g<v> no"),
-        (r"\b(?P<v>can|could|may|should|must|does|did) one\b(?! of\b)", r"\g<v> you"),
-        (r"\bco-?(authors?|stars?|workers?|writers?|directors?|founders?|owners?)\b", r"other \1"),
-        (r"\b(?P<v>\w+ed) (?:nothing|no one|nobody|none)(?=\W*$)", r"never \g<v>"),
-        (r"\bmost (?:often|frequently|commonly)\b", "the most"),
-        (
-            rf"{_FROM}{_DOWN} {_WHAT} to (?:the )?(?:{_UP})(?: (?P=n))?(?=\W*$)",
-            r", ordered by \g<n> in descending order",
-        ),
-        (
-            rf"{_FROM}{_UP} {_WHAT} to (?:the )?(?:{_DOWN})(?: (?P=n))?(?=\W*$)",
-            r", ordered by \g<n> in ascending order",
-        ),
-        (rf"{_ORDERED}{_DOWN} to (?:the )?{_UP} {_WHAT}(?=\W*$)", r", ordered by \g<n> in descending order"),
-        (rf"{_ORDERED}{_UP} to (?:the )?{_DOWN} {_WHAT}(?=\W*$)", r", ordered by \g<n> in ascending order"),
-        (
-            r"(?P<a>^(?:how|what|give|tell|show)\b.*?) (?:measured |expressed )?in (?:square |sq\.? )?"
-            r"(?:km|kms|kilomet(?:er|re)s|mi|miles|met(?:er|re)s|feet|inches|hectares|acres)(?: ?2|²)?"
-            r"(?=\s*[?.]*$)",
-            r"\g<a>",
-        ),
-    )
-)
-"""Words that others can be put in the place of, wherever they stand."""
-_YEAR_BEHIND: Final = re.compile(
-    rf"^(?i:{_NOT_ASKING})(?P<a>(?:(?!\bthe\b)[^?])*\b(?!(?:in|since|before|after|until|till|by|to|and|or"
-    r"|than|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early"
-    r"|late|around|for|season|version|model|edition|room)\b)[a-z]{3,}) (?P<y>(?:19|20)\d\d)\W*$"
-)
-"""Key words with a year behind them: "cancelled concerts 2022"."""
 _MUCH: Final = re.compile(
     rf"^(?:by )?how much (?P<a>more \w+|less \w+|\w+er) (?:is|are|was|were) {_NAME} than (?P<y>.+?){_END}",
     re.IGNORECASE,
@@ -266,25 +101,6 @@ OF_OTHERS: Final = re.compile(
     r"(?i)\b(?:(?:all|the|any) (?:of the )?others?|the rest|combined|together|else)\b"
 )
 """Words for whatever is not the first of two that are compared."""
-_YES_OR_NO: Final = re.compile(r"(?i)^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|how)\b")
-_MEASURED: Final = re.compile(
-    r"(?i)(?<=\w )(?:(?P<of>(?:that|which|who) )?(?P<be>is|are|was|were) )?"
-    r"(?:(?P<c>over|under|above|below|between|from|at least|at most|(?:more|less) than|no (?:more|less) than"
-    r"|up to|exactly) )?(?P<n>\d[\d.,]*)(?: ?(?:and|to|-|–) ?(?P<m>\d[\d.,]*))?"
-    r"(?P<u> (?!and\b|or\b)[a-zµ²]+)? (?P<a>long|wide|high|tall|deep|thick|heavy)\b"
-)
-"""A measure with an adjective behind it: "between 180 and 250 metres long"."""
-
-
-def _with_measure(match: re.Match[str]) -> str:
-    noun = DIMENSIONS[match["a"].lower()][1].split()[0]
-    verb = "has" if (match["be"] or "").lower() in ("is", "was") else "have"
-    verb = "with" if match["of"] or not match["be"] else verb
-    compared = "between" if match["m"] else match["c"] or "of"
-    numbers = f"{match['n']} and {match['m']}" if match["m"] else match["n"]
-    return f"{verb} a {noun} {compared} {numbers}{match['u'] or ''}"
-
-
 _MORE: Final = re.compile(
     r"(?i)^\W*how (?:many|much) (?P<a>more|fewer|less) (?P<n>[\w-]+(?: [\w-]+)?) (?:does|do|did|ha[sd]|have) "
     r"(?:the )?(?P<x>.+?)(?: have| has)? than (?:the )?(?P<y>.+?)(?: (?:does|do|has|have))?\W*$"
@@ -330,12 +146,7 @@ def rephrased(text: str) -> str:
         >>> rephrased("Which rivers are long?")
         'Which rivers are long?'
     """
-    text = neither(_TECHNICAL.sub("", text))
-    for pattern, words in _WORDS:
-        text = pattern.sub(words, text)
-    if not _YES_OR_NO.match(text):
-        text = _MEASURED.sub(_with_measure, text)
-    text = _YEAR_BEHIND.sub(r"\g<a> in \g<y>", text)
+    text = in_plainer_phrases(text)
     for pattern, words in _FORMS:
         if (match := pattern.match(text)) is not None:
             return match.expand(words)

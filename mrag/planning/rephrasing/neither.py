@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.words import BEING, root
 from mrag.text.english import VERBS
 
 _NEITHER: Final = re.compile(
     r"(?i)\b(?P<v>[a-z]+)(?P<p> (?:in|on|at|through|to|from|with|by|for|into|of))? neither "
     r"(?P<x>(?:(?!\b(?:or|and|but)\b)[^,;])+?),? nor (?P<y>(?:(?!\b(?:or|and|but)\b)[^,;])+?)(?=\W*$)"
 )
-_BEING: Final = frozenset("is are was were".split())
 _HAVING: Final = frozenset("has have had with".split())
 _VERBS: Final = frozenset(map(root, VERBS)) | frozenset("made won got grown drawn written taken".split())
 _BEFORE_NOUNS: Final = re.compile(r"(?i)(?:^|\b(?:which|what|all|the|any|list|show|many|every|each))\W*$")
@@ -36,7 +35,7 @@ def neither(text: str) -> str:
 def _denied(match: re.Match[str]) -> str:
     v, x, y = match["v"] + (match["p"] or ""), match["x"], match["y"]
     word = match["v"].lower()
-    if word in _BEING:
+    if word in BEING:
         return f"{v} not {x} and {v} not {y}"
     if word in _HAVING and not match["p"]:
         return f"{v} no {x} and {v} no {y}"

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 from mrag.planning.lexical.phrasal import as_one_word
 from mrag.planning.rephrasing.anybody import with_people, without_house
-from mrag.planning.rephrasing.beside import with_their_own
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import rephrased
 from mrag.planning.rephrasing.idioms import with_single_verbs
 from mrag.planning.rephrasing.known import as_known
+from mrag.planning.rephrasing.listing import ranked, with_their_own
 from mrag.planning.rephrasing.ranges import with_both_ends
-from mrag.planning.rephrasing.ranked import ranked
 from mrag.planning.rephrasing.unnamed import with_average_named
 from mrag.planning.schema import Schema
 

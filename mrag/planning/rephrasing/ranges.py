@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from mrag.text.rewording import reworded, rules
 
 _MONTH: Final = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
@@ -14,49 +15,43 @@ _YEAR: Final = r"(?:1[5-9]|20)\d\d"
 _FROM: Final = r"(?:between|from)(?: the)?"
 _TO: Final = r"(?:and|to|until|till|through|-|–)(?: the)?"
 
-_RANGES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern, re.IGNORECASE), words)
-    for pattern, words in (
-        # between 10 and 20 May 2024
-        (
-            rf"\b(?:{_FROM} )?(?P<a>{_DAY}) ?{_TO} ?(?P<b>{_DAY})(?: of)? (?P<m>{_MONTH})(?P<y>,? "
-            rf"{_YEAR})?\b",
-            r"between \g<a> \g<m>\g<y> and \g<b> \g<m>\g<y>",
-        ),
-        # between May 10 and 20, 2024
-        (
-            rf"\b(?:{_FROM} )?(?P<m>{_MONTH}) (?P<a>{_DAY}) ?{_TO} ?(?P<b>{_DAY})(?P<y>,? {_YEAR})?\b(?! "
-            rf"{_MONTH})",
-            r"between \g<m> \g<a>\g<y> and \g<m> \g<b>\g<y>",
-        ),
-        # between 28 April and 3 May 2024, between January and March 2024
-        (
-            rf"\b{_FROM} (?P<a>(?:{_DAY}(?: of)? )?{_MONTH}|{_MONTH} {_DAY}) {_TO} "
-            rf"(?P<b>(?:{_DAY}(?: of)? )?{_MONTH}|{_MONTH} {_DAY})(?P<y>,? {_YEAR})\b",
-            r"between \g<a>\g<y> and \g<b>\g<y>",
-        ),
-        # between 6 and 9 pm
-        (
-            rf"\b{_FROM} (?P<a>\d{{1,2}}(?::\d\d)?) {_TO} (?P<b>\d{{1,2}}(?::\d\d)? ?(?P<h>[ap])\.?m\b\.?)",
-            r"between \g<a> \g<h>m and \g<b>",
-        ),
-    )
+_RANGES: Final = rules(
+    # between 10 and 20 May 2024
+    (
+        rf"\b(?:{_FROM} )?(?P<a>{_DAY}) ?{_TO} ?(?P<b>{_DAY})(?: of)? (?P<m>{_MONTH})(?P<y>,? "
+        rf"{_YEAR})?\b",
+        r"between \g<a> \g<m>\g<y> and \g<b> \g<m>\g<y>",
+    ),
+    # between May 10 and 20, 2024
+    (
+        rf"\b(?:{_FROM} )?(?P<m>{_MONTH}) (?P<a>{_DAY}) ?{_TO} ?(?P<b>{_DAY})(?P<y>,? {_YEAR})?\b(?! "
+        rf"{_MONTH})",
+        r"between \g<m> \g<a>\g<y> and \g<m> \g<b>\g<y>",
+    ),
+    # between 28 April and 3 May 2024, between January and March 2024
+    (
+        rf"\b{_FROM} (?P<a>(?:{_DAY}(?: of)? )?{_MONTH}|{_MONTH} {_DAY}) {_TO} "
+        rf"(?P<b>(?:{_DAY}(?: of)? )?{_MONTH}|{_MONTH} {_DAY})(?P<y>,? {_YEAR})\b",
+        r"between \g<a>\g<y> and \g<b>\g<y>",
+    ),
+    # between 6 and 9 pm
+    (
+        rf"\b{_FROM} (?P<a>\d{{1,2}}(?::\d\d)?) {_TO} (?P<b>\d{{1,2}}(?::\d\d)? ?(?P<h>[ap])\.?m\b\.?)",
+        r"between \g<a> \g<h>m and \g<b>",
+    ),
 )
 
 
 _OVER: Final = r"(?P<a>\b(?:than|over|under|above|below|least|most|within|of|to)) "
-_SINGLE: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern, re.IGNORECASE), words)
-    for pattern, words in (
-        (r"\bhalf an hour\b", "30 minutes"),
-        (r"\ban hour and a half\b|\bone and a half hours\b", "90 minutes"),
-        (r"\bhalf a year\b", "6 months"),
-        (
-            rf"{_OVER}an? (?P<u>year|month|week|day|hour|minute|kilo|kilogram|ton|mile|(?:kilo)?met(?:er|re))"
-            r"\b",
-            r"\g<a> 1 \g<u>",
-        ),
-    )
+_SINGLE: Final = rules(
+    (r"\bhalf an hour\b", "30 minutes"),
+    (r"\ban hour and a half\b|\bone and a half hours\b", "90 minutes"),
+    (r"\bhalf a year\b", "6 months"),
+    (
+        rf"{_OVER}an? (?P<u>year|month|week|day|hour|minute|kilo|kilogram|ton|mile|(?:kilo)?met(?:er|re))"
+        r"\b",
+        r"\g<a> 1 \g<u>",
+    ),
 )
 """Measures of one of a unit, or of half of it."""
 
@@ -76,8 +71,7 @@ def with_both_ends(text: str) -> str:
         >>> with_both_ends("boats between 10 and 20 metres")
         'boats between 10 and 20 metres'
     """
-    for pattern, words in _SINGLE:
-        text = pattern.sub(words, text)
+    text = reworded(text, _SINGLE)
     for pattern, words in _RANGES:
         text, found = pattern.subn(words, text)
         if found:

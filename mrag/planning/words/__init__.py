@@ -1,1 +1,1 @@
-"""How the words of a plan are put together."""
+"""Plans, values and answers in plain English."""

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import count
 
-from rdflib import Literal, URIRef
+from rdflib import URIRef
 
-from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import check, mentioned, merged
-from mrag.planning.building.choices import Draft
+from mrag.planning.algebra.rewriting import names_of, numbered, substituted, unused
+from mrag.planning.algebra.scopes import mentioned
 from mrag.planning.building.literals import identifier
+from mrag.planning.comparing.stand_ins import YEAR, without_stand_in
+from mrag.planning.composing.drafts import Draft, Named, Read, also_holding, fully_read
 from mrag.planning.composing.nested import described
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import is_past
 from mrag.planning.schema import Schema
 from mrag.text.grammar import plural
-
-Read = Callable[[str], Sequence[Draft]]
-Named = Callable[[str], Sequence[Candidate]]
 
 _UNITS: dict[str, pl.Part] = {"year": "year", "month": "year-month", "day": "date", "date": "date"}
 _IN = r"(?:in|on|during|within|at) (?:exactly )?"
@@ -43,8 +39,6 @@ _CLAUSE = re.compile(
     r"(?i)^(?P<subject>.+?) (?P<verb>was|were|is|are|did|has been|have been|had been)(?P<more>(?: .+)?)$"
 )
 _WHO = re.compile(r"(?i)^\W*who(?: else| all)?(?: is| are| was| were| has| have)?$")
-_STAND_IN, _BEHIND = "1357", "1358"
-"""A year that stands in a question for one that is not known yet, and the one behind it."""
 
 
 @dataclass(frozen=True)
@@ -109,41 +103,30 @@ def _at_the_same_time(
     shared: SharedValue, part: pl.Part, read: Read, named: Named, schema: Schema
 ) -> Iterator[Draft]:
     things = [c for c in named(shared.other) if c.kind == "entity"]
-    for outer in read(f"{shared.outer} in {_STAND_IN}")[:2]:
-        conditions = [c for c in outer.plan.where.conditions if _bounds(c)]
-        times = {u for c in conditions for u in _dated(c)}
-        if len(times) != 1 or outer.ignored:
-            continue
-        time = times.pop()
-        plain = replace(
-            outer.plan.where,
-            conditions=tuple(c for c in outer.plan.where.conditions if c not in conditions),
-        )
-        said = [p for p in plain.patterns if p.object == time]
-        kept = replace(outer, plan=replace(outer.plan, where=plain))
-        if things:
-            # "In the same year as Ada" is the year of Ada in the same respect.
-            for pattern in said[:1]:
-                info = schema.properties.get(str(pattern.predicate))
-                thing = next((c for c in things if info and set(c.classes) & set(info.domains)), None)
-                if thing is not None and isinstance(pattern.predicate, URIRef):
-                    other = _apart("its_time", kept.plan)
-                    block = pl.Block((pl.Pattern(URIRef(thing.term), pattern.predicate, other),))
-                    found = _joined(kept, block, _same_part(part, time, other), (thing.score,))
-                    yield _without(found, pattern.subject, URIRef(thing.term)) if shared.same else found
-                    return
-        for question in _when(shared.other):
-            for inner in read(question)[:1]:
-                value = _only_value(inner)
-                if value is None or inner.ignored or inner.plan.grouped or inner.plan.limit is not None:
-                    continue
-                block, other = _renamed(inner.plan.where, value, kept.plan)
-                found = _joined(kept, block, _same_part(part, time, other), inner.matches)
-                found = replace(found, joins=found.joins + inner.joins, guesses=found.guesses + inner.guesses)
-                alike = {p.subject for p in block.patterns if p.predicate in {q.predicate for q in said}}
-                own = next((s for s in alike if isinstance(s, URIRef)), None) if shared.same else None
-                yield found if own is None else _without(found, said[0].subject, own)
+    for outer, time in _at_a_time(f"{shared.outer} in {YEAR}", read):
+        said = [p for p in outer.plan.where.patterns if p.object == time]
+        # "In the same year as Ada" is the year of Ada in the same respect.
+        for pattern in said[:1] if things else ():
+            info = schema.properties.get(str(pattern.predicate))
+            thing = next((c for c in things if info and set(c.classes) & set(info.domains)), None)
+            if thing is not None and isinstance(pattern.predicate, URIRef):
+                own, other = URIRef(thing.term), unused("its_time", names_of(outer.plan))
+                block = pl.Block(
+                    (pl.Pattern(own, pattern.predicate, other),), (_same_part(part, time, other),)
+                )
+                found = also_holding(outer, block, matches=(thing.score,))
+                if found is not None:
+                    yield _without(found, pattern.subject, own) if shared.same else found
                 return
+        if (told := _time_told(shared.other, read)) is not None:
+            inner, value = told
+            block, other = _renamed(inner.plan.where, value, outer.plan)
+            same = replace(block, conditions=(*block.conditions, _same_part(part, time, other)))
+            alike = {p.subject for p in block.patterns if p.predicate in {q.predicate for q in said}}
+            named_ = next((s for s in alike if isinstance(s, URIRef)), None) if shared.same else None
+            if (found := also_holding(outer, same, inner)) is not None:
+                yield found if named_ is None else _without(found, said[0].subject, named_)
+            return
 
 
 def after_event(text: str) -> tuple[str, pl.Relation, str] | None:
@@ -167,22 +150,13 @@ def compared_with_event(event: tuple[str, pl.Relation, str], read: Read) -> Iter
         read: Reads a question; best drafts first.
     """
     head, relation, clause = event
-    for outer in read(f"{head} {_STAND_IN}?")[:2]:
-        where = outer.plan.where
-        conditions = [c for c in where.conditions if _bounds(c)]
-        times = {u for c in conditions for u in _dated(c)}
-        if len(times) != 1 or outer.ignored:
-            continue
-        plain = replace(where, conditions=tuple(c for c in where.conditions if c not in conditions))
-        kept = replace(outer, plan=replace(outer.plan, where=plain))
-        for inner in (d for question in _when(clause) for d in read(question)[:1]):
-            value = _only_value(inner)
-            if value is None or inner.ignored or inner.plan.grouped or inner.plan.limit is not None:
-                continue
-            block, other = _renamed(inner.plan.where, value, kept.plan)
-            sides = (pl.DatePart("date", time) for time in (times.pop(), other))
-            found = _joined(kept, block, pl.Comparison(next(sides), relation, next(sides)), inner.matches)
-            yield replace(found, joins=found.joins + inner.joins, guesses=found.guesses + inner.guesses)
+    for outer, time in _at_a_time(f"{head} {YEAR}?", read):
+        if (told := _time_told(clause, read)) is not None:
+            inner, value = told
+            block, other = _renamed(inner.plan.where, value, outer.plan)
+            bound = pl.Comparison(pl.DatePart("date", time), relation, pl.DatePart("date", other))
+            if found := also_holding(outer, replace(block, conditions=(*block.conditions, bound)), inner):
+                yield found
             return
 
 
@@ -193,9 +167,9 @@ def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Ite
     outer_text = (
         f"Which {plural(who[0].names[0])} are there?" if _WHO.match(shared.outer) and who else shared.outer
     )
-    for outer in read(outer_text)[:1]:
+    for outer in fully_read(read(outer_text), 1):
         cls = _kind(outer, schema)
-        if cls is None or outer.ignored:
+        if cls is None:
             continue
         kinds = {cls, *schema.above(cls)}
         for found in [*properties[:3], *_leading_to(shared.what, kinds, named, schema)]:
@@ -204,16 +178,11 @@ def _alike(shared: SharedValue, read: Read, named: Named, schema: Schema) -> Ite
             if info is None or thing is None or not kinds & {*info.domains}:
                 continue
             place = next(p.subject for p in outer.plan.where.patterns if str(p.object) == cls)
-            value = _apart(identifier(info.names[0] if info.names else "value"), outer.plan)
-            patterns = (
-                pl.Pattern(place, URIRef(info.iri), value),
-                pl.Pattern(URIRef(thing.term), URIRef(info.iri), value),
-            )
-            yield _without(
-                _joined(outer, pl.Block(patterns), None, (found.score, thing.score)),
-                place,
-                URIRef(thing.term),
-            )
+            own, link = URIRef(thing.term), URIRef(info.iri)
+            value = unused(identifier(info.names[0] if info.names else "value"), names_of(outer.plan))
+            block = pl.Block((pl.Pattern(place, link, value), pl.Pattern(own, link, value)))
+            if (alike := also_holding(outer, block, matches=(found.score, thing.score))) is not None:
+                yield _without(alike, place, own)
             return
 
 
@@ -233,66 +202,48 @@ def _kind(draft: Draft, schema: Schema) -> str | None:
     return typed[0] if len(typed) == 1 else None
 
 
-def _when(clause: str) -> Iterator[str]:
-    """Yield questions for the time of what a clause tells: "Ada was hired"."""
+def _at_a_time(text: str, read: Read) -> Iterator[tuple[Draft, pl.Unknown]]:
+    """Yield drafts of a question with a year in it, without that year, and the one time that it bounds."""
+    for draft in fully_read(read(text), 2):
+        kept, bounds = without_stand_in(draft)
+        times = {time for bound in bounds if (time := _plain(bound.left)) is not None}
+        if len(times) == 1:
+            yield kept, times.pop()
+
+
+def _time_told(clause: str, read: Read) -> tuple[Draft, pl.Unknown] | None:
+    """Return the draft that finds the one time of what a clause tells, and that: "Ada was hired"."""
     match = _CLAUSE.match(clause)
-    if match is None:
-        yield f"When did {clause}?"
-    else:
-        yield f"When {match['verb'].split()[0]} {match['subject']}{match['more']}?"
+    told = f"did {clause}"
+    if match is not None:
+        told = f"{match['verb'].split()[0]} {match['subject']}{match['more']}"
+    for draft in fully_read(read(f"When {told}?"), 1):
+        time = None if draft.lone_value is None else _plain(draft.lone_value)
+        if time is not None and not draft.plan.grouped and draft.plan.limit is None:
+            return draft, time
+    return None
 
 
-def _bounds(condition: pl.Condition) -> bool:
-    """Return whether a condition is one on the year that stands for another."""
-    right = condition.right if isinstance(condition, pl.Comparison) else None
-    return isinstance(right, Literal) and str(right)[:4] in (_STAND_IN, _BEHIND)
-
-
-def _dated(condition: pl.Condition) -> list[pl.Unknown]:
-    """Return the unknown whose time a condition bounds."""
-    side: pl.Expression | None = condition.left if isinstance(condition, pl.Comparison) else None
-    while isinstance(side, pl.DatePart | pl.Number):
-        side = side.value
-    return [side] if isinstance(side, pl.Unknown) else []
+def _plain(value: pl.Expression) -> pl.Unknown | None:
+    """Return the unknown of which a value is a part or the number."""
+    while isinstance(value, pl.DatePart | pl.Number):
+        value = value.value
+    return value if isinstance(value, pl.Unknown) else None
 
 
 def _same_part(part: pl.Part, one: pl.Unknown, other: pl.Unknown) -> pl.Comparison:
     return pl.Comparison(pl.DatePart(part, one), "=", pl.DatePart(part, other))
 
 
-def _only_value(draft: Draft) -> pl.Unknown | None:
-    if len(draft.shown) != 1:
-        return None
-    value = next(c.value for c in draft.plan.columns if c.name == draft.shown[0])
-    value = value.value if isinstance(value, pl.DatePart | pl.Number) else value
-    return value if isinstance(value, pl.Unknown) else None
-
-
-def _taken(plan: pl.Plan) -> set[str]:
-    return {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-
-
-def _apart(name: str, plan: pl.Plan) -> pl.Unknown:
-    taken = _taken(plan)
-    return next(pl.Unknown(n) for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken)
-
-
 def _renamed(block: pl.Block, value: pl.Unknown, plan: pl.Plan) -> tuple[pl.Block, pl.Unknown]:
     """Return a block with names that a plan has not, and what one of its unknowns is called then."""
-    taken = _taken(plan)
-    by: dict[pl.Place, pl.Place] = {}
-    for unknown in sorted(mentioned(block)):
-        fresh = next(n for i in count(1) if (n := f"its_{unknown.name}_{i}") not in taken)
-        by[unknown] = pl.Unknown(fresh)
+    taken = names_of(plan)
+    by: dict[pl.Place, pl.Place] = {
+        u: pl.Unknown(next(numbered(f"its_{u.name}", taken))) for u in sorted(mentioned(block))
+    }
     found = by[value]
     assert isinstance(found, pl.Unknown)
     return substituted(block, by), found
-
-
-def _joined(draft: Draft, block: pl.Block, same: pl.Comparison | None, matches: tuple[float, ...]) -> Draft:
-    more = pl.Block(conditions=(same,)) if same is not None else pl.Block()
-    where = merged(draft.plan.where, block, more)
-    return replace(draft, plan=replace(draft.plan, where=where), matches=(*draft.matches, *matches))
 
 
 def _without(draft: Draft, place: pl.Place, thing: URIRef) -> Draft:
@@ -300,9 +251,4 @@ def _without(draft: Draft, place: pl.Place, thing: URIRef) -> Draft:
     if not isinstance(place, pl.Unknown):
         return draft
     apart = pl.Block(conditions=(pl.Comparison(place, "!=", thing),))
-    plan = replace(draft.plan, where=merged(draft.plan.where, apart))
-    try:
-        check(plan)
-    except ConfigError:
-        return draft
-    return replace(draft, plan=plan)
+    return also_holding(draft, apart) or draft

@@ -8,8 +8,8 @@ from typing import cast
 from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.asked.happenings import PlanHappenings
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.literals import counted_in, number_literal, unit_stated
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.property import spelt
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (
@@ -24,16 +24,10 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.frame import (
-    TIMES,
-    Compared,
-    FrameMeasure,
-    Noun,
-    TextCondition,
-)
+from mrag.planning.reading.frame import TIMES, Compared, FrameMeasure, Noun, TextCondition
+from mrag.planning.reading.numbers import converted
 from mrag.planning.reading.periods import Period
 from mrag.planning.reading.state import is_superlative
-from mrag.planning.reading.units import converted
 from mrag.planning.schema import PropertyInfo
 
 
@@ -328,7 +322,7 @@ class PlanConditions(PlanHappenings):
         if text.noun is not None and (found := self.noun(text.noun)).kind == "property":
             value = self._property(found, text.noun)
         else:
-            node = next((n for n in graph.nodes if isinstance(n.place, Unknown)), None)
+            node = next(iter(graph.unnamed), None)
             if text.noun is not None and found.kind == "class":
                 node = graph.node_of(found.term)
             if node is None or not self.schema.label_properties:

@@ -7,12 +7,12 @@ from typing import Final, TypeAlias
 
 from rdflib import XSD, Literal, URIRef
 
-from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.columns import PlanColumns
 from mrag.planning.building.literals import compare_period
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import HOLDING, held_between
 from mrag.planning.lexical.words import root
-from mrag.planning.plan import Block, Comparison, Condition, DatePart, Expression, Part, Pattern, Relation
+from mrag.planning.plan import NEGATED, Block, Comparison, Condition, DatePart, Expression, Part, Pattern
 from mrag.planning.reading.frame import Compared
 from mrag.planning.reading.periods import Period, month_of
 from mrag.planning.schema import PropertyInfo
@@ -22,7 +22,6 @@ _Choice: TypeAlias = tuple[tuple[Condition, ...], ...]
 
 _RECURRING: Final[dict[str, Part]] = {"weekday": "weekday", "month": "month", "quarter": "quarter"}
 _UNTIMED: Final = frozenset(map(str, (XSD.date, XSD.gYear, XSD.gYearMonth)))
-_OUTSIDE: Final[dict[Relation, Relation]] = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @dataclass
@@ -50,7 +49,7 @@ class PlanTimes(PlanColumns):
                 raise Unbuildable("not one of two times")
             # Not in a time is before or after it.
             outside = (
-                replace(c, relation=_OUTSIDE[c.relation]) for c in found[0] if isinstance(c, Comparison)
+                replace(c, relation=NEGATED[c.relation]) for c in found[0] if isinstance(c, Comparison)
             )
             found = tuple((one,) for one in outside)
         elif compared.either and self._chosen:
@@ -107,8 +106,8 @@ class PlanTimes(PlanColumns):
         words, graph = self.question.low, self.graph
         said = {root(word) for word in words}
         ends = held_between(self.schema, info.iri, said) if info.kind == "date" else None
-        stated = next((p for p in graph.patterns if p.object == value), None)
-        node = next((n for n in graph.nodes if stated is not None and n.place == stated.subject), None)
+        stated = graph.stating(value)
+        node = graph.at(stated.subject) if stated is not None else None
         if ends is None or node is None or stated is None:
             return None
         self.frame.read |= {i for i, word in enumerate(words) if root(word) in HOLDING}

@@ -14,8 +14,8 @@ from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.run import PlanResult
-from mrag.planning.value_words import Name
 from mrag.planning.wording import part_to_words, to_words, value_to_words
+from mrag.planning.words.values import Name
 from mrag.text.grammar import join, plural
 
 SHOWN = 20
@@ -24,7 +24,6 @@ SHOWN = 20
 
 def sentences(
     reading: Reading,
-    result: PlanResult,
     rows: Sequence[tuple[AnswerCell, ...]],
     support: Sequence[tuple[Citation, ...]],
     compared: str = "",
@@ -33,7 +32,6 @@ def sentences(
 
     Args:
         reading: How the question was read.
-        result: What was found.
         rows: The rows as they are shown.
         support: For each of the first rows what it rests on.
         compared: What the two values are that a yes compares; "" if it compares none.
