@@ -25,7 +25,7 @@ from mrag.planning.plan import (
     Unknown,
 )
 from mrag.planning.reading.frame import TIMES, Compared, FrameMeasure, Noun, TextCondition
-from mrag.planning.reading.numbers import converted
+from mrag.planning.reading.numbers import converted, unit_of
 from mrag.planning.reading.periods import Period
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import PropertyInfo
@@ -145,6 +145,8 @@ class PlanConditions(PlanHappenings):
                 self._numbered(compared, found)
                 return
             if found.kind == "class" or self.info(found).kind in ("entity", "text"):
+                if compared.unit and unit_of(found.name.split()) != compared.unit:
+                    raise Unbuildable("a measure is no number of things")
                 self._having(compared, noun)
                 return
             self._in_unit(compared, self._counting(self.info(found)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrag.planning.asked.people import PlanPeople
+from mrag.planning.building.checks import refuse_things
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.amounts import number_recorded, stated_amounts
@@ -80,8 +81,7 @@ class PlanSums(PlanPeople):
         if function in ("sum", "average") and (own := number_recorded(cls, self.schema)):
             node = self.graph.node_of(cls, typed=True)
             return Aggregate(function, self.graph.number(node, own), (self._unknown(node),))
-        if function == "average" or (function == "sum" and self.question.low[:2] == ["how", "much"]):
-            raise Unbuildable("things are no number")
+        refuse_things(function, self.question)
         return None
 
     @staticmethod

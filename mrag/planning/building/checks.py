@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import BEING, is_past, is_role
-from mrag.planning.plan import Plan
+from mrag.planning.plan import Fold, Plan
 from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
@@ -62,6 +63,32 @@ def _part_of_name(mention: NameMention, schema: Schema) -> bool:
     best = mention.candidates[0]
     infos = [schema.properties[p] for p in best.properties if p in schema.properties]
     return best.kind == "value" and bool(infos) and all(_NAMES & {*i.names[0].lower().split()} for i in infos)
+
+
+def refuse_things(function: Fold | None, question: QuestionText) -> None:
+    """Refuse to count things where a number of theirs is asked for: "how much does it weigh".
+
+    Raises:
+        Unbuildable: If a number is asked for.
+    """
+    if function == "average" or (function == "sum" and question.low[:2] == ["how", "much"]):
+        raise Unbuildable("things are no number")
+
+
+def without_parts_asked_for(mentions: Sequence[NameMention], question: QuestionText) -> list[NameMention]:
+    """Return mentions without things that "which" asks for by a part of their name: "which agency publishes".
+
+    A kind of thing is asked for there. Before a class such a part tells which of it: "which Spanish cities".
+    """
+    headed = {m.start for m in mentions if any(c.kind == "class" for c in m.candidates)}
+    found = []
+    for m in mentions:
+        if m.start and question.low[m.start - 1] in ("which", "what") and m.end not in headed:
+            kept = tuple(c for c in m.candidates if c.kind not in ("entity", "value") or c.way != "tokens")
+            m = replace(m, candidates=kept)
+        if m.candidates:
+            found.append(m)
+    return found
 
 
 def without_each_other(mentions: Sequence[NameMention]) -> list[NameMention]:

@@ -9,6 +9,7 @@ from rdflib import URIRef
 
 from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.sums import PlanSums
+from mrag.planning.building.checks import refuse_things
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
@@ -197,9 +198,8 @@ class PlanExpressions(PlanSums):
         owner = self.graph.owner(self._domains(found))
         if info.kind == "entity" and function != "count" and (money := self._sum_of(measure, info)):
             return money
-        if info.kind == "entity" and function == "average":
-            raise Unbuildable("an average of things")
         if info.kind == "entity":
+            refuse_things(function, self.question)
             return Aggregate(
                 "count", None, (value,) if isinstance(value, Unknown) else (self._unknown(owner),)
             )

@@ -76,6 +76,7 @@ class Mentioning(Drafting):
         }  # fmt: skip
         coded = list(self._codes.mentions(question, clear | taken, exact | taken))
         found = [m for m in found if not any(_said_by(c, m) for c in coded)] + coded
+        found = checks.without_parts_asked_for(found, question)
         return checks.without_each_other(checks.without_split_values(found, self.schema)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
         )
