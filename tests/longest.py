@@ -38,8 +38,8 @@ LONGEST = tuple(
 
 LONGEST_SLOW = tuple(
     """
-    conformance/test_stores docs/test_docs test_star_wars terminal/test_commands server/test_remote
-    server/page/test_access jobs/test_ray clients/test_page_types completion/test_incomplete
+    jobs/test_ray conformance/test_stores docs/test_docs test_star_wars terminal/test_commands
+    server/test_remote server/page/test_access clients/test_page_types completion/test_incomplete
     stores/test_limits completion/test_metaqa cel/test_drill planning/test_plans server/test_headers
     docs/test_site stores/test_jena server/test_attacks docker/test_servers server/test_load
     ontology/test_products injection/test_local_model generation/test_ollama server/test_serving

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,6 +93,12 @@ def products() -> Context:
         ("Elasticsearch", "is a", "search engine"),
         ("product", "disjoint with", "vendor"),
     )
+
+
+@pytest.fixture
+def few(products: Context) -> Context:
+    """The first lines of it, for what has the small model read them."""
+    return replace(products, lines=products.lines[:6])
 
 
 def ask_in(context: Context) -> Callable[[Triple, str], bool]:

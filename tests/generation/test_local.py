@@ -140,14 +140,14 @@ def test_too_long_a_prompt_is_a_typed_error(products: Context, local_server: Loc
 
 @pytest.mark.slow
 @pytest.mark.model
-def test_answers_have_computed_citations(products: Context, local_server: LocalServer) -> None:
+def test_answers_have_computed_citations(few: Context, local_server: LocalServer) -> None:
     model = local_server.chat_model(max_tokens=40)
-    given = answer("Who develops GraphDB?", products, model)
+    given = answer("Who develops GraphDB?", few, model)
     assert given.model == "local" and given.notice is None and given.text
-    assert {c.line_id for c in given.citations} <= {line.id for line in products.lines}
-    report = verify(given, ask_in(products))
+    assert {c.line_id for c in given.citations} <= {line.id for line in few.lines}
+    report = verify(given, ask_in(few))
     assert not (report.missing or report.unknown or report.altered)
-    *pieces, last = stream_answer("Who develops GraphDB?", products, model)
+    *pieces, last = stream_answer("Who develops GraphDB?", few, model)
     assert isinstance(last, Answer)
     assert last.text and all(isinstance(p, str) for p in pieces)
 

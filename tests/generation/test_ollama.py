@@ -186,27 +186,27 @@ def test_image_blocks(model: ChatOllama, server: OllamaServer) -> None:
 
 
 @pytest.mark.slow
-def test_answers_have_computed_citations(model: ChatOllama, products: Context) -> None:
-    given = answer("Who develops GraphDB?", products, model)
+def test_answers_have_computed_citations(model: ChatOllama, few: Context) -> None:
+    given = answer("Who develops GraphDB?", few, model)
     assert given.model == NAME and given.text
-    assert {c.line_id for c in given.citations} <= {line.id for line in products.lines}
-    report = verify(given, ask_in(products))
+    assert {c.line_id for c in given.citations} <= {line.id for line in few.lines}
+    report = verify(given, ask_in(few))
     assert not (report.missing or report.unknown or report.altered)
-    *_, last = stream_answer("Who develops GraphDB?", products, model)
+    *_, last = stream_answer("Who develops GraphDB?", few, model)
     assert isinstance(last, Answer) and last.text
 
 
 @pytest.mark.slow
-async def test_answers_stream_without_blocking(model: ChatOllama, products: Context) -> None:
-    parts = [part async for part in astream_answer("Who develops GraphDB?", products, model)]
+async def test_answers_stream_without_blocking(model: ChatOllama, few: Context) -> None:
+    parts = [part async for part in astream_answer("Who develops GraphDB?", few, model)]
     assert isinstance(parts[-1], Answer) and len(parts) > 1
 
 
-def test_the_prompt_reaches_the_model(model: ChatOllama, products: Context, server: OllamaServer) -> None:
-    answer("Who develops {GraphDB}?", products, model)
+def test_the_prompt_reaches_the_model(model: ChatOllama, few: Context, server: OllamaServer) -> None:
+    answer("Who develops {GraphDB}?", few, model)
     system, human = server.requests[-1][1]["messages"]
     assert system["role"] == "system" and "Using only the given Context" in system["content"]
-    assert products.text() in human["content"]
+    assert few.text() in human["content"]
     assert human["content"].endswith("Question: Who develops {GraphDB}?")
 
 

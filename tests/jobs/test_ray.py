@@ -35,8 +35,9 @@ from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
 from tests.jobs.works import Slowly, square
 
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-second = cluster.add_node(num_cpus=1)
+bare = {"num_cpus": 1, "include_log_monitor": False}  # nobody reads what workers print
+cluster = Cluster(True, head_node_args={**bare, "include_dashboard": False, "no_monitor": True})
+second = cluster.add_node(**bare)
 ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
 told = {"lost": False}
 

@@ -514,5 +514,9 @@ def test_one_rdf_feature_would_make_neo4j_semantic(closed: Graph) -> None:
         pytest.param((EX.PostgreSQL, EX.extends, EX.Pgvector), id="no extending each other"),
     ],
 )
-def test_contradictions_are_noticed(closed: Graph, triple: tuple[URIRef, URIRef, URIRef]) -> None:
-    assert errors(close([*closed, triple])) != []
+def test_contradictions_are_noticed(bare: Graph, triple: tuple[URIRef, URIRef, URIRef]) -> None:
+    # What contradicts a part contradicts the whole, which takes ten times as long to close.
+    others = individuals(bare) - set(triple)
+    part = [statement for statement in bare if statement[0] not in others]
+    assert errors(close(part)) == []
+    assert errors(close([*part, triple])) != []

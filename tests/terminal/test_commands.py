@@ -184,7 +184,7 @@ CASES: dict[str, list[list[str]]] = {
     "learn forget": [[TEXT, "--store", "{store}"]],
     "learn benchmark": [[NAME, "--data", "{texts}"]],
     "train drill": [
-        ["--out", "{policy}", "--seconds", "2", "--episodes", "20", "--store", "{store}"],
+        ["--out", "{policy}", "--seconds", "1", "--episodes", "2", "--store", "{store}"],
         [TEXT],
     ],
     "train generative": [["--questions", "{missing}", "--model", TEXT, "--store", "{store}"]],
