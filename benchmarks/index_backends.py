@@ -27,11 +27,15 @@ from mrag.index.embedding.embedders import embedder
 ROOT = Path(__file__).parents[1]
 
 
-def sentences(number: int) -> Iterator[tuple[str, str]]:
-    """Yield documents."""
+def vocabulary() -> list[tuple[str, int]]:
+    """Return the words of the documentation, with how often they occur."""
     text = " ".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
-    counted = sorted(Counter(re.findall(r"[a-z]{3,}", text.lower())).items())
-    words, weights = zip(*counted, strict=True)
+    return sorted(Counter(re.findall(r"[a-z]{3,}", text.lower())).items())
+
+
+def sentences(number: int, counted: list[tuple[str, int]] | None = None) -> Iterator[tuple[str, str]]:
+    """Yield documents of the words of a vocabulary, that of the documentation if none is given."""
+    words, weights = zip(*(counted or vocabulary()), strict=True)
     chance = random.Random(1)
     for at in range(number):
         length = chance.randint(8, 24)

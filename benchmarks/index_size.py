@@ -27,7 +27,7 @@ from statistics import median
 from typing import Any
 
 from common import peak_memory, percentile
-from index_backends import postgres, sentences
+from index_backends import postgres, sentences, vocabulary
 
 from mrag.index import Bm25Params
 from mrag.index.backends.base import StoredIndex
@@ -66,8 +66,14 @@ def build(url: str, folder: Path, number: int) -> dict[str, Any]:
     step = max(1, number // QUERIES)
     asked: list[str] = []
 
+    # All backends have the same documents, even if somebody edits the documentation meanwhile.
+    kept = folder.parent / "words.json"
+    if not kept.exists():
+        kept.write_text(json.dumps(vocabulary()))
+    words = json.loads(kept.read_text())
+
     def documents() -> Iterator[tuple[str, str]]:
-        for at, (name, text) in enumerate(sentences(number)):
+        for at, (name, text) in enumerate(sentences(number, words)):
             if at % step == 0 and len(asked) < QUERIES:
                 asked.append(" ".join(text.split()[-8:]))
             yield name, text
