@@ -49,7 +49,6 @@ VOCABULARIES: Final[tuple[str, ...]] = (
     RDF,
     RDFS,
     OWL,
-    "http://www.w3.org/2004/02/skos/core#",
     "http://www.w3.org/ns/prov#",
     "http://www.w3.org/ns/shacl#",
     "http://purl.org/vocab/vann/",

@@ -133,7 +133,7 @@ class ClassEdge:
 class Schema:
     """Classes, properties and edges of a graph, each in order of IRI.
 
-    Vocabulary of RDF, RDFS, OWL and SKOS, of provenance, and the properties that hold labels are not among
+    Vocabulary of RDF, RDFS and OWL, of provenance, and the properties that hold labels are not among
     the properties; `label_properties` names the last. It is `exact` where every triple is in one graph only
     and it is known for certain how many triples and subjects the properties have.
     """

@@ -62,6 +62,8 @@ class PlanEnds(PlanChoices):
         """Return whether a verb leads from what it is done to: "cited by", "required for", "advises"."""
         low, behind = self.question.low, "".join(self.question.low[verb.end : verb.end + 1])
         noun, found = low[verb.start - 1] in ("a", "an", "the"), self.noun(verb)
+        if behind == "than":
+            return not found.inverse  # what is broader than a thing is what the thing has as broader
         passive = noun or is_past(low[verb.end - 1]) or low[verb.end - 1] in PARTICIPLES
         passive = "by" in (low[verb.end - 1], behind) or (passive and behind == "for")
         head, said = found.name.lower().split()[-1], low[verb.start]

@@ -77,12 +77,14 @@ class QueryGraph(PlanNodes):
 
     def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
         self.near, self.pairing = node.hints, node.place in self.paired
+        alike = any({*node.classes} & {*n.classes} for n in self.tree)
         if (
-            not self.asks_relation
+            (alike or not self.asks_relation)
             and isinstance(node.place, URIRef)
             and all(isinstance(n.place, URIRef) for n in self.tree)
         ):
-            # Two things that are named are not related unless the question says how.
+            # Two things that are named are not related unless the question says how; two of one kind, which
+            # may be related either way, not even where it asks whether.
             way = self._path(node)
             return way if way is not None and all(self.discount(step) > 0 for step in way[1]) else None
         return self._path(node)

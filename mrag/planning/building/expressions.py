@@ -65,7 +65,8 @@ class PlanExpressions(PlanSums):
             self.graph.add(owner.place, info.iri, whole)
             return owner.place
         if found.inverse or ((asked or not owner.typed) and self._names_domain(noun, info)):
-            if isinstance(owner.place, URIRef) and set(owner.classes) & set(ranges):
+            counted = found.inverse and noun is not None and noun.role == "measure"
+            if (counted or isinstance(owner.place, URIRef)) and set(owner.classes) & set(ranges):
                 near = self.graph.node_of(self._domains(found)[0], new=True)  # "tributaries of the Elbe"
                 self.graph.add(near.place, info.iri, owner.place)
                 return near.place

@@ -70,9 +70,6 @@ WHERE %(all)s OR id = ANY(%(allowed)s::text[]) ORDER BY score DESC, id LIMIT %(k
 """
 """The same without the index: pgvector's takes a filter into account after it has searched."""
 
-_WIDEST: Final = 1000
-"""The most that pgvector's index takes into account of a search."""
-
 _TEXTS: Final = "SELECT id, body FROM {documents} WHERE id = ANY(%s::text[])"
 _DIGESTS: Final = "SELECT id, digest FROM {documents}"
 _VECTORS: Final = "SELECT id, vector_send(vector) FROM {documents} WHERE id = ANY(%s::text[])"
@@ -204,11 +201,8 @@ class PostgresView:
     def by_vector(self, vector: npt.NDArray[np.float32], k: int, allowed: Collection[str] | None) -> Found:
         """Rank by the inner product; exactly where a filter is given, or very many are wanted."""
         values = {"vector": written(vector), **_filter(k, allowed)}
-        wide = max(BREADTH, 4 * k)
-        if allowed is None and wide <= _WIDEST:
-            if wide > BREADTH:
-                self._connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", (str(wide),))
-            found = self.run(_NEAR, {**values, "wide": wide})
+        if allowed is None and 4 * k <= BREADTH:
+            found = self.run(_NEAR, {**values, "wide": BREADTH})
             # Rows that were deleted lately take places in the index until they are vacuumed.
             if len(found) >= min(k, self.state.manifest.documents):
                 return found
