@@ -19,8 +19,9 @@ from mrag.planning.following.editing import with_subclasses
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import SchemaCard, card_of
-from mrag.planning.neural.grammar import gbnf
+from mrag.planning.neural.grammar import Asked, gbnf
 from mrag.planning.neural.statement import read_statement
+from mrag.planning.neural.vocabulary import vocabulary_of
 from mrag.planning.plan import Plan
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import cut
@@ -40,30 +41,49 @@ _UNTOLD = -0.2
 """Logarithm of how likely a statement is of which the model tells no probabilities."""
 
 _NUMBER: Final = re.compile(r"\b(?:how many|number of|count of)\b", re.IGNORECASE)
+_WHETHER: Final = frozenset("is are was were do does did has have had can could".split())
+_THINGS: Final = frozenset("which who whose list name show where".split())
 MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
 
 SYSTEM: Final = """\
-Write one query that answers the question. Queries are like SQL without joins: a dot follows a link.
+Write one query that answers the question. Queries are like SQL without joins: a dot follows a link to \
+another table. Use only columns and values that are listed. Leave nothing out that the question says.
 
 Tables:
-film(name, year number, genre, director -> person, rating number)
-person(name, country, birth_date date, film -> film)
+film(name, type {'comedy', 'drama'}, year number, length number, budget number, director -> person, \
+released date, restored date, role -> role)
+person(name, country {'France', 'Italy'}, birth_date date, film -> film, role -> role)
+role(name, fee number, actor -> person, film -> film)
 
 Question: How many films were made in each year?
 Query: SELECT film.year, COUNT(*) FROM film GROUP BY film.year
-Question: How many directors were born in each year, and what share of the films of each is a comedy?
-Query: SELECT YEAR(person.birth_date), COUNT(*), COUNT(DISTINCT person.film) FILTER (WHERE \
-person.film.genre = 'comedy') / COUNT(DISTINCT person.film) FROM person GROUP BY YEAR(person.birth_date)
-Question: Which director made the most films after 1990?
-Query: SELECT person.name FROM person WHERE person.film.year > 1990 GROUP BY person.name \
-ORDER BY COUNT(DISTINCT person.film) DESC LIMIT 1
-Question: What is the average rating of French comedies?
-Query: SELECT AVG(film.rating) FROM film WHERE film.genre = 'comedy' AND film.director.country = 'France'
-Question: Which countries have directors with more than 3 films, and how many films do they have?
-Query: SELECT film.director.country, COUNT(*) FROM film GROUP BY film.director.country HAVING COUNT(*) > 3
-Question: Which directors have no film or were born before 1900?
-Query: SELECT person.name FROM person WHERE (person.film IS NULL OR person.birth_date < '1900')"""
+Question: Which director made the most comedies after 1990?
+Query: SELECT film.director.name FROM film WHERE film.type = 'comedy' AND film.year > 1990 \
+GROUP BY film.director.name ORDER BY COUNT(*) DESC LIMIT 1
+Question: How long is the longest French drama, and who made it?
+Query: SELECT film.length, film.director.name FROM film WHERE film.type = 'drama' AND \
+film.director.country = 'France' ORDER BY film.length DESC LIMIT 1
+Question: Which actors earned more than 1000 in all, and in how many films?
+Query: SELECT role.actor.name, COUNT(DISTINCT role.film) FROM role GROUP BY role.actor.name \
+HAVING SUM(role.fee) > 1000
+Question: What percentage of the films are comedies?
+Query: SELECT 100 * COUNT(*) FILTER (WHERE film.type = 'comedy') / COUNT(*) FROM film
+Question: Which directors have never made a drama?
+Query: SELECT person.name FROM person WHERE person.name IN (SELECT film.director.name FROM film) AND \
+person.name NOT IN (SELECT film.director.name FROM film WHERE film.type = 'drama')
+Question: Films that are longer than the average
+Query: SELECT film.name FROM film WHERE film.length > (SELECT AVG(film.length) FROM film)
+Question: Who acted in both Amore and Luna?
+Query: SELECT person.name FROM person WHERE person.name IN (SELECT role.actor.name FROM role WHERE \
+role.film.name = 'Amore') AND person.name IN (SELECT role.actor.name FROM role WHERE role.film.name = 'Luna')
+Question: How many days passed on average until films were restored?
+Query: SELECT AVG(DATEDIFF(film.restored, film.released)) FROM film
+Question: How much longer is Amore than Luna?
+Query: SELECT (SELECT film.length FROM film WHERE film.name = 'Amore') - (SELECT film.length FROM film \
+WHERE film.name = 'Luna')
+Question: Did anyone act in a film of their own?
+Query: SELECT EXISTS (SELECT * FROM role WHERE role.actor.name = role.film.director.name)"""
 """The system message: the form of the statements by example."""
 
 HUMAN: Final = """\
@@ -77,7 +97,9 @@ Query:"""
 
 def card_for(lexicon: Lexicon, question: str) -> SchemaCard:
     """Return the schema card of a question."""
-    return card_of(lexicon.schema, question, lexicon.match(tokens(question), question))
+    mentions = lexicon.match(tokens(question), question)
+    few = vocabulary_of(lexicon.kg, lexicon.schema)
+    return card_of(lexicon.schema, question, mentions, vocabulary=few)
 
 
 def messages(card: SchemaCard, question: str) -> list[BaseMessage]:
@@ -94,6 +116,19 @@ def messages(card: SchemaCard, question: str) -> list[BaseMessage]:
     for place, value in filled.items():
         text = text.replace("{" + place + "}", value, 1)
     return [SystemMessage(SYSTEM), HumanMessage(text)]
+
+
+def asked_for(question: str) -> Asked:
+    """Return what a question asks for, as its first words tell.
+
+    Example:
+        >>> asked_for("Is any film longer than Luna?"), asked_for("Which film is longest?")
+        ('whether', 'things')
+    """
+    words = [token.key for token in tokens(question)]
+    if words and words[0] in _WHETHER and "or" not in words:
+        return "whether"
+    return "things" if words and words[0] in _THINGS else "anything"
 
 
 def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | None:
@@ -115,7 +150,7 @@ def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | No
         ModelError: If the model cannot be reached or fails.
     """
     card = card_for(lexicon, question)
-    said = told(bounded(model, MOST_TOKENS), messages(card, question), gbnf(card))
+    said = told(bounded(model, MOST_TOKENS), messages(card, question), gbnf(card, asked_for(question)))
     try:
         plan, shown = read_statement(card, _statement(without_thoughts(said.text)))
     except ConfigError as error:
