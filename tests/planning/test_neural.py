@@ -28,7 +28,8 @@ from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of
 from mrag.planning.neural.grammar import gbnf
 from mrag.planning.neural.judge import judge
 from mrag.planning.neural.statement import read_statement
-from mrag.planning.neural.writer import card_for, messages, unread, write
+from mrag.planning.neural.accounting import Unread, unread
+from mrag.planning.neural.writer import card_for, messages, write
 from mrag.planning.plan import Plan
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
@@ -369,12 +370,11 @@ def test_words_that_a_plan_leaves_out_are_told(company: KnowledgeGraph) -> None:
     made = card(company, "suppliers in Spain with email")
     plan, _ = read_statement(made, "SELECT supplier.name FROM supplier WHERE supplier.country.name = 'Spain'")
     lexicon = lexicon_of(company)
-    assert unread(lexicon, "Which suppliers are in Spain?", plan) == ()
-    assert unread(lexicon, "Which suppliers in Spain sell purple elephants?", plan) == (
-        "sell",
-        "purple",
-        "elephants",
-    )
+    assert unread(lexicon, "Which suppliers are in Spain?", plan) == Unread()
+    left = unread(lexicon, "Which suppliers in Spain sell purple elephants?", plan)
+    assert left == Unread(unknown=("purple", "elephants"))
+    left = unread(lexicon, "What is the average number of suppliers not in Spain or Germany?", plan)
+    assert left.missing == ("average", "not", "germany")
 
 
 @pytest.mark.slow

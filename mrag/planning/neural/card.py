@@ -34,6 +34,8 @@ _LISTED = 90
 """Letters of all values of a column that are listed."""
 _KINDS = 12
 """Kinds of things of a table that are listed."""
+_DIGITS = 4
+"""Digits from which on a number may be a name."""
 _EACH = 60
 """Letters of a value at most; what is longer is no name."""
 
@@ -190,7 +192,8 @@ class _Card:
         if candidate.kind in ("class", "property"):
             self._more(candidate.term, score)
         text = candidate.name if candidate.kind == "entity" else candidate.term
-        fit = 0 < len(text) <= _EACH and text.isprintable()
+        # "40" is rather a number than the name of something.
+        fit = 0 < len(text) <= _EACH and text.isprintable() and not (text.isdigit() and len(text) < _DIGITS)
         places = {"value": candidate.properties, "entity": candidate.classes or ("",)}.get(candidate.kind, ())
         for place in places:
             self._more(place, 0.9 * score)
@@ -299,8 +302,7 @@ class _Card:
             taken.add("name")
         if len(family) > 1:
             name = _unique([(str(RDF.type), ("type", "kind", "class"))], taken)[str(RDF.type)]
-            kinds = tuple((text, c) for text, c in self._kinds(cls) if c in self._touched)
-            yield CardColumn(name, str(RDF.type), "text", values=kinds)
+            yield CardColumn(name, str(RDF.type), "text", values=self._kinds(cls))
         for info in own:
             name = named[info.iri]
             if info.kind != "entity":
@@ -323,11 +325,12 @@ class _Card:
         return replace(column, values=every, listed=True) if fits else column
 
     def _kinds(self, cls: str) -> tuple[tuple[str, str], ...]:
-        """Return the classes of a family below the first, those first that the question names."""
+        """Return the classes of a family below the first: those that the question names, else the largest."""
         known = self._schema.classes
         below = sorted(
             self._families[cls] - {cls}, key=lambda c: (-self._touched.get(c, 0.0), -known[c].count, c)
         )
+        below = [c for c in below if c in self._touched] or below
         return tuple({known[c].names[0]: c for c in reversed(below[:_KINDS])}.items())[::-1]
 
     def _inverse(self, cls: str, ranked: Sequence[str], taken: set[str]) -> Iterator[CardColumn]:

@@ -68,6 +68,9 @@ class _Grammar:
         self._card = card
         self._at = {table.iri: number for number, table in enumerate(card.tables)}
         self._leading = {sort: self._leading_to(fits) for sort, fits in _SORTS.items()}
+        self._inner = {
+            sort: [n for n, table in enumerate(card.tables) if self._chosen(table, sort)] for sort in _SORTS
+        }
 
     def rules(self, asked: Asked) -> list[str]:
         numbers = range(len(self._card.tables))
@@ -88,7 +91,7 @@ class _Grammar:
         rules.append(f"one ::= {_any(f'one{n}' for n in numbers)}")
         rules.append('calc ::= "(SELECT " one ") " ("-" | "/" | "+") " (SELECT " one ")"')
         for sort in _SORTS:
-            there = [n for n in numbers if self._has(self._card.tables[n], sort)]
+            there = self._inner[sort]
             for way in ("in", "some", *(("the",) if sort in ("number", "date") else ())) if there else ():
                 rules.append(f"{way}{sort} ::= {_any(f'{way}{sort}{n}' for n in there)}")
         if self._card.words:
@@ -132,7 +135,9 @@ class _Grammar:
         for sort in _SORTS:
             if self._has(table, sort):
                 path = f'"{name}." {sort}{n}x{LINKS}'
-                rules.append(f'in{sort}{n} ::= {path} " FROM {name}" plain{n}?')
+                if not (chosen := self._chosen(table, sort)):
+                    continue
+                rules.append(f"in{sort}{n} ::= {chosen}")
                 rules.append(
                     f'some{sort}{n} ::= in{sort}{n} (" GROUP BY " {path} " HAVING " agg{n} op num)?'
                 )
@@ -148,6 +153,24 @@ class _Grammar:
             )
         return rules
 
+    def _chosen(self, table: CardTable, sort: _Sort) -> str:
+        """Return what selects the values that others are among; "" where a table leads to none."""
+        if not self._has(table, sort):
+            return ""
+        n, name = self._at[table.iri], table.name
+        if sort != "thing":
+            return f'"{name}." {sort}{n}x{LINKS} " FROM {name}" plain{n}?'
+        led = [
+            f'"{c.name}." {sort}{self._at[c.target]}x{LINKS - 1}'
+            for c in table.columns
+            if c.target is not None and (c.target, LINKS - 1) in self._leading[sort]
+        ]
+        own = [f'"{c.name}"' for c in table.columns if c.is_label]
+        # That a thing is one of its own table says nothing by itself.
+        options = [f'"{name}." ({_any(led)}) " FROM {name}" plain{n}?'] if led else []
+        options += [f'"{name}." ({_any(own)}) " FROM {name}" plain{n}'] if own else []
+        return _any(options)
+
     def _ones(self, table: CardTable, n: int, folds: str) -> list[str]:
         column = [f'"{table.name}." number{n}x{LINKS}'] if self._has(table, "number") else []
         return [f'"COUNT(*)" | "COUNT(DISTINCT " path{n} ")"{folds}', *column]
@@ -155,18 +178,17 @@ class _Grammar:
     def _more(self, table: CardTable, n: int, days: str) -> list[str]:
         """Return conditions that other columns or statements are in."""
         found = []
-        for sort in _SORTS:
-            if not self._has(table, sort):
-                continue
-            path = f'"{table.name}." {sort}{n}x{LINKS}'
+        for sort in (sort for sort in _SORTS if self._has(table, sort)):
+            path, inner = f'"{table.name}." {sort}{n}x{LINKS}', self._inner[sort]
             if sort == "number":
                 found.append(f"{path} op ({path} (sign (num | {path}))? | \"(SELECT \" thenumber \")\")")
             elif sort == "date":
                 found.append(f'{path} op ({path} | "(SELECT " thedate ")")')
                 found.append(f"{days} op num")
             else:
-                found.append(f'{path} is ({path} | "(SELECT " in{sort} ")")')
-            found.append(f'{path} (" NOT IN (SELECT " in{sort} | " IN (SELECT " some{sort}) ")"')
+                found.append(f'{path} is ({path}{f""" | "(SELECT " in{sort} ")" """ if inner else ""})')
+            if inner:
+                found.append(f'{path} (" NOT IN (SELECT " in{sort} | " IN (SELECT " some{sort}) ")"')
         return found
 
     # -- paths -------------------------------------------------------------------------------------
@@ -208,7 +230,8 @@ class _Grammar:
         return [f"a{n}x{links} ::= {_any(columns)}", f"c{n}x{links} ::= {_any(conditions)}"]
 
     def _condition(self, column: CardColumn) -> list[str]:
-        found = [] if column.is_class else [f'"{column.name} IS " "NOT "? "NULL"']
+        always = column.is_class or column.is_label
+        found = [] if always else [f'"{column.name} IS " "NOT "? "NULL"']
         if column.kind == "number":
             found.append(f'"{column.name}" (op num | " BETWEEN " num " AND " num)')
         elif column.kind == "date":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
@@ -16,18 +15,13 @@ from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
-from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import SchemaCard, card_of
 from mrag.planning.neural.grammar import Asked, gbnf
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.vocabulary import vocabulary_of
 from mrag.planning.plan import Plan
-from mrag.planning.reading.cues import cues
-from mrag.planning.reading.question import cut
-from mrag.planning.reading.segmentation import meaningful
-from mrag.planning.schema import ClassInfo, PropertyInfo
-from mrag.text.tokens import content, stem, tokens
+from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -54,7 +48,7 @@ Tables:
 film(name, type {'comedy', 'drama'}, year number, length number, budget number, director -> person, \
 released date, restored date, role -> role)
 person(name, country {'France', 'Italy'}, birth_date date, film -> film, role -> role)
-role(name, fee number, actor -> person, film -> film)
+role(name, fee number, days number, actor -> person, film -> film)
 
 Question: How many films were made in each year?
 Query: SELECT film.year, COUNT(*) FROM film GROUP BY film.year
@@ -64,19 +58,21 @@ GROUP BY film.director.name ORDER BY COUNT(*) DESC LIMIT 1
 Question: How long is the longest French drama, and who made it?
 Query: SELECT film.length, film.director.name FROM film WHERE film.type = 'drama' AND \
 film.director.country = 'France' ORDER BY film.length DESC LIMIT 1
-Question: Which actors earned more than 1000 in all, and in how many films?
-Query: SELECT role.actor.name, COUNT(DISTINCT role.film) FROM role GROUP BY role.actor.name \
-HAVING SUM(role.fee) > 1000
+Question: Which actors worked in more than 3 films, and how much did they earn?
+Query: SELECT role.actor.name, SUM(role.fee * role.days) FROM role GROUP BY role.actor.name \
+HAVING COUNT(DISTINCT role.film) > 3
 Question: What percentage of the films are comedies?
 Query: SELECT 100 * COUNT(*) FILTER (WHERE film.type = 'comedy') / COUNT(*) FROM film
+Question: people without any role
+Query: SELECT person.name FROM person WHERE person.role IS NULL
 Question: Which directors have never made a drama?
-Query: SELECT person.name FROM person WHERE person.name IN (SELECT film.director.name FROM film) AND \
-person.name NOT IN (SELECT film.director.name FROM film WHERE film.type = 'drama')
-Question: Films that are longer than the average
-Query: SELECT film.name FROM film WHERE film.length > (SELECT AVG(film.length) FROM film)
+Query: SELECT film.director.name FROM film WHERE film.director.name NOT IN (SELECT film.director.name \
+FROM film WHERE film.type = 'drama')
+Question: Films that cost more than the average
+Query: SELECT film.name FROM film WHERE film.budget > (SELECT AVG(film.budget) FROM film)
 Question: Who acted in both Amore and Luna?
-Query: SELECT person.name FROM person WHERE person.name IN (SELECT role.actor.name FROM role WHERE \
-role.film.name = 'Amore') AND person.name IN (SELECT role.actor.name FROM role WHERE role.film.name = 'Luna')
+Query: SELECT role.actor.name FROM role WHERE role.film.name = 'Amore' AND role.actor.name IN \
+(SELECT role.actor.name FROM role WHERE role.film.name = 'Luna')
 Question: How many days passed on average until films were restored?
 Query: SELECT AVG(DATEDIFF(film.restored, film.released)) FROM film
 Question: How much longer is Amore than Luna?
@@ -177,47 +173,6 @@ def _can_answer(lexicon: Lexicon, question: str, plan: Plan) -> bool:
     }
     told_ = any(kind_of(c.value) == "number" or c.value in numbers for c in plan.columns)
     return told_ or _NUMBER.search(question) is None
-
-
-def unread(lexicon: Lexicon, question: str, plan: Plan) -> tuple[str, ...]:
-    """Return the words of a question that carry meaning and that nothing in a plan stands for.
-
-    Args:
-        lexicon: The names of the graph.
-        question: The question.
-        plan: A plan of it.
-    """
-    asked = cut(question)
-    used = set(_texts(plan_to_json(plan)))
-    schema = lexicon.schema
-    infos: list[ClassInfo | PropertyInfo] = [*schema.properties.values(), *schema.classes.values()]
-    infos = [info for info in infos if info.iri in used]
-    names = [text for info in infos for text in (*info.names, info.comment)]
-    said = {stem(word) for text in (*names, *used) for word in content(text)}
-    read = {i for cue in cues(asked.low) for i in range(cue.start, cue.end)}
-    read |= {i for number in asked.quantities for i in range(number.start, number.end)}
-    read |= {i for period in asked.periods for i in range(period.start, period.end)}
-    for mention in lexicon.match([word.token for word in asked.words], asked.text):
-        if any(candidate.term in used for candidate in mention.candidates):
-            read.update(range(mention.start, mention.end))
-    return tuple(
-        word.low
-        for i, word in enumerate(asked.words)
-        if i not in read
-        and meaningful(word)
-        and word.stem not in said
-        and not any(d.property in used for d in lexicon.dimension(word.low))
-    )
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield all texts of a plan in JSON."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, str):
-        yield value
-    for one in value if isinstance(value, list) else ():
-        yield from _texts(one)
 
 
 def _statement(text: str) -> str:
