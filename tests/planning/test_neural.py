@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.text.tokens import tokens
 from tests.generation import conftest
+from tests.planning.grammars import Grammar
 
 gguf, local_server = conftest.gguf, conftest.local_server
 
@@ -181,7 +181,9 @@ def test_dates_are_not_added(company: KnowledgeGraph) -> None:
     day = CardColumn("day", "urn:day", "date")
     rules = gbnf(SchemaCard((CardTable("film", "urn:Film", (day,)),)))
     sums = [line for line in rules.splitlines() if line.startswith("sum0 ")]
-    assert '("MIN(" | "MAX(") "film." date0x2 ")"' in rules and sums == ["sum0 ::= term0 (sign (term0 | num))?"]
+    assert '("MIN(" | "MAX(") "film." date0x2 ")"' in rules and sums == [
+        "sum0 ::= term0 (sign (term0 | num))?"
+    ]
     assert 'term0 ::= "DATEDIFF(film." date0x2 ", film." date0x2 ")"' in rules
 
 
@@ -210,60 +212,6 @@ def test_any_text_is_read_or_refused(company: KnowledgeGraph, text: str) -> None
 
 
 # --- The mask -----------------------------------------------------------------------------------------------
-
-_PART = re.compile(r'"((?:[^"\\]|\\.)*)"|(\[[^\]]+\])|([\w-]+)|([()|])|([?*+]|\{\d+(?:,\d+)?\})')
-
-
-class Grammar:
-    """Draws texts from a grammar in llama.cpp's notation, as far as ours goes."""
-
-    def __init__(self, text: str) -> None:
-        self.rules = dict(line.split(" ::= ", 1) for line in text.splitlines() if line.strip())
-
-    def draw(self, rng: random.Random) -> str:
-        return self._alternatives(list(_PART.finditer(self.rules["root"])), rng)
-
-    def _alternatives(self, parts: Sequence[re.Match[str]], rng: random.Random) -> str:
-        options: list[list[re.Match[str]]] = [[]]
-        depth = 0
-        for part in parts:
-            depth += {"(": 1, ")": -1}.get(part[4] or "", 0)
-            if part[4] == "|" and not depth:
-                options.append([])
-            else:
-                options[-1].append(part)
-        return self._row(rng.choice(options), rng)
-
-    def _row(self, parts: Sequence[re.Match[str]], rng: random.Random) -> str:
-        found, at = "", 0
-        while at < len(parts):
-            end = at + 1
-            if parts[at][4] == "(":
-                depth = 1
-                while depth:
-                    depth += {"(": 1, ")": -1}.get(parts[end][4] or "", 0)
-                    end += 1
-            times = 1
-            if end < len(parts) and parts[end][5]:
-                sign = parts[end][5]
-                low, high = {"?": (0, 1), "*": (0, 2), "+": (1, 2)}.get(sign, (0, 0))
-                if sign[0] == "{":
-                    bounds = sign.strip("{}").split(",")
-                    low, high = int(bounds[0]), int(bounds[-1])
-                times = rng.randint(low, high)
-            found += "".join(self._one(parts[at:end], rng) for _ in range(times))
-            at = end + (end < len(parts) and bool(parts[end][5]))
-        return found
-
-    def _one(self, parts: Sequence[re.Match[str]], rng: random.Random) -> str:
-        text, letters, rule, _, _ = parts[0].groups()
-        if text is not None:
-            return re.sub(r"\\(.)", r"\1", text)
-        if letters is not None:
-            return str(rng.randint(int(letters[1]), int(letters[3])))
-        if rule is not None:
-            return self._alternatives(list(_PART.finditer(self.rules[rule])), rng)
-        return self._alternatives(parts[1:-1], rng)
 
 
 @given(seed=st.integers(0, 10**9))

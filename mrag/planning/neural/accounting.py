@@ -23,8 +23,10 @@ from mrag.planning.schema import ClassInfo, PropertyInfo
 from mrag.text.english import VERBS
 from mrag.text.tokens import content, stem
 
-_NEAR: Final = 0.45
+_NEAR: Final = 0.4
 """How near in meaning a word is to a name that stands for it, as a cosine."""
+_ALIKE: Final = 0.55
+"""The same of a word with the one before or behind it: "power station" for "power plant"."""
 _NAMES: Final = 0.75
 """How surely words name a thing or a value that a plan may not leave out."""
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
@@ -75,7 +77,7 @@ class _Account:
         unknown = [
             word.low
             for i, word in enumerate(words)
-            if i not in read and i not in missing and meaningful(word) and not self._covered(word.low)
+            if i not in read and i not in missing and meaningful(word) and not self._covered(i)
         ]
         return Unread(tuple(words[i].low for i in sorted(missing)), tuple(unknown))
 
@@ -104,16 +106,23 @@ class _Account:
         """Return the places of numbers and of years that the plan does not have."""
         numbers = {float(n) for text in map(str, _values(plan_to_json(self._plan))) for n in _found(text)}
         found = set[int]()
+        named = {
+            i
+            for mention in self._mentions
+            if any(c.term in self._used and c.kind in ("entity", "value") for c in mention.candidates)
+            for i in range(mention.start, mention.end)
+        }
         timed = {i for period in self._asked.periods for i in range(period.start, period.end)}
         for quantity in self._asked.quantities:
             span = set(range(quantity.start, quantity.end))
             known = quantity.ordinal or quantity.value in (0.0, 1.0, 2.0) or _near(quantity.value, numbers)
-            if not (known or span & timed):
+            if not (known or span & (timed | named)):
                 found |= span
         for period in self._asked.periods:
             years = {day.year for day in (period.low, period.high) if day is not None}
-            if years and not any(float(year) in numbers for year in years):
-                found |= set(range(period.start, period.end))
+            span = set(range(period.start, period.end))
+            if years and not span & named and not any(float(year) in numbers for year in years):
+                found |= span
         return found
 
     def _operations(self) -> set[int]:
@@ -144,16 +153,29 @@ class _Account:
             for p in parts
         )
 
-    def _covered(self, word: str) -> bool:
-        """Return whether a word is one for what the plan uses."""
+    def _covered(self, at: int) -> bool:
+        """Return whether a word is one for what the plan uses, or a unit of what it computes."""
+        low = self._asked.low
+        word = low[at]
+        if word in _PASSED or any(q.end == at for q in self._asked.quantities):
+            return True
         if any(d.property in self._used for d in self._lexicon.dimension(word)) or stem(word) in _DEEDS:
             return True
         if any(isinstance(part, Days) for part in walk(self._plan)) and word in _DURATIONS:
             return True
-        return any(self._lexicon.likeness(word, name) >= _NEAR for name in self._names)
+        phrases = [" ".join(low[i : i + 2]) for i in (at - 1, at) if 0 <= i < len(low) - 1]
+        return any(
+            self._lexicon.likeness(word, name) >= _NEAR
+            or any(self._lexicon.likeness(phrase, name) >= _ALIKE for phrase in phrases)
+            for name in self._names
+        )
 
 
 _DEEDS: Final = frozenset(map(stem, VERBS))
+_PASSED: Final = frozenset(
+    "among amongst already directly altogether far euros euro dollars dollar pounds".split()
+)
+"""Words that a model's plan need not say: they stress something, or are units of money."""
 _DURATIONS: Final = frozenset("long longest shortest short time days took take late duration".split())
 
 
@@ -164,7 +186,10 @@ def _operation(cue: Cue) -> str:
 def _is_inside(cue: Cue, every: list[Cue]) -> bool:
     """Return whether words are part of longer ones that say something else: "no more than"."""
     return any(
-        o.kind != cue.kind and o.start <= cue.start and cue.end <= o.end and o.end - o.start > cue.end - cue.start
+        o.kind != cue.kind
+        and o.start <= cue.start
+        and cue.end <= o.end
+        and o.end - o.start > cue.end - cue.start
         for o in every
     )
 

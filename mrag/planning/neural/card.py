@@ -360,7 +360,9 @@ class _Card:
         return min(fit, key=lambda c: (-ends[c], self._schema.classes[c].count, c), default=None)
 
     def _entities(self, cls: str) -> tuple[tuple[str, str], ...]:
-        return tuple({text: iri for c in sorted(self._families[cls]) for text, iri in self._values[c].items()}.items())
+        return tuple(
+            {text: iri for c in sorted(self._families[cls]) for text, iri in self._values[c].items()}.items()
+        )
 
 
 def quoted(text: str) -> str:

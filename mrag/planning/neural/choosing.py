@@ -44,6 +44,8 @@ _GIVEN: Final = 0.6
 """How likely a reading of the parser is that a model's own does not overrule."""
 JUDGED: Final = 0.5
 """Weight of a verdict beside the parser's own score; both are logarithms of odds."""
+PASSED_OVER: Final = 0.75
+"""How likely a plan of a model still is for each word of which nothing in it tells that it was read."""
 AGREED: Final = 2.0
 """What it adds to a reading that the model has written one with the same answer, as a logarithm of odds."""
 
@@ -99,7 +101,11 @@ class ModelAdvice:
             return list(found)
         own, result = tried
         left = unread(self.lexicon, question, own.plan)
-        return self._joined((replace(own, ignored=left.missing + left.unknown), result), found, left.missing)
+        # Other words than those of the graph may well be what the model has read, if it is sure.
+        likely = own.probability * PASSED_OVER ** len(left.unknown)
+        ignored = left.missing + (left.unknown if likely < _GIVEN else ())
+        own = replace(own, ignored=ignored, probability=own.probability if ignored else likely)
+        return self._joined((own, result), found, left.missing)
 
     def _judged(self, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
         """Weigh readings by verdicts; those with one answer share one."""
@@ -141,7 +147,8 @@ class ModelAdvice:
         if any(_number(cell) > 0 for cell in numbers):
             return reading, result
         turned = replace(
-            reading, plan=rewritten(reading.plan, lambda v: Days(v.end, v.start) if isinstance(v, Days) else v)
+            reading,
+            plan=rewritten(reading.plan, lambda v: Days(v.end, v.start) if isinstance(v, Days) else v),
         )
         other = self._tried(turned)
         return (reading, result) if other is None else (turned, other)

@@ -138,9 +138,7 @@ class _Grammar:
                 if not (chosen := self._chosen(table, sort)):
                     continue
                 rules.append(f"in{sort}{n} ::= {chosen}")
-                rules.append(
-                    f'some{sort}{n} ::= in{sort}{n} (" GROUP BY " {path} " HAVING " agg{n} op num)?'
-                )
+                rules.append(f'some{sort}{n} ::= in{sort}{n} (" GROUP BY " {path} " HAVING " agg{n} op num)?')
         if number:
             rules.append(
                 f'thenumber{n} ::= (("AVG(" | "MAX(" | "MIN(" | "SUM(") "{name}." number{n}x{LINKS} ")" '
@@ -181,7 +179,7 @@ class _Grammar:
         for sort in (sort for sort in _SORTS if self._has(table, sort)):
             path, inner = f'"{table.name}." {sort}{n}x{LINKS}', self._inner[sort]
             if sort == "number":
-                found.append(f"{path} op ({path} (sign (num | {path}))? | \"(SELECT \" thenumber \")\")")
+                found.append(f'{path} op ({path} (sign (num | {path}))? | "(SELECT " thenumber ")")')
             elif sort == "date":
                 found.append(f'{path} op ({path} | "(SELECT " thedate ")")')
                 found.append(f"{days} op num")

@@ -52,9 +52,7 @@ def vocabulary_of(kg: KnowledgeGraph, schema: Schema) -> Vocabulary:
 def _read(kg: KnowledgeGraph, schema: Schema, iri: str) -> Pairs:
     thing, value = Unknown("thing"), Unknown("value")
     told = value if iri in schema.properties else thing
-    pattern = (
-        Pattern(thing, URIRef(iri), value) if told is value else Pattern(thing, RDF.type, URIRef(iri))
-    )
+    pattern = Pattern(thing, URIRef(iri), value) if told is value else Pattern(thing, RDF.type, URIRef(iri))
     query = to_sparql(Plan(Block((pattern,)), (Column(told, told.name),), limit=FEW + 1))
     try:
         found = kg.store.bounded(query, kg.dataset(), Limits(_SECONDS, FEW + 1, 1 << 20))
