@@ -23,11 +23,12 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of
+from mrag.planning.neural.accounting import Unread, unread
+from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.neural.grammar import gbnf
 from mrag.planning.neural.judge import judge
+from mrag.planning.neural.selecting import card_of
 from mrag.planning.neural.statement import read_statement
-from mrag.planning.neural.accounting import Unread, unread
 from mrag.planning.neural.writer import card_for, messages, write
 from mrag.planning.plan import Plan
 from mrag.planning.run import run

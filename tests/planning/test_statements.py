@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from langchain_core.language_models import FakeListChatModel
 
 import mrag
@@ -94,7 +93,8 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
         ("SELECT vessel.name FROM vessel WHERE vessel.beds < vessel.crew", [["bela"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.beds = vessel.crew", [["cora"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.beds > vessel.crew + 5", [["anna"]]),
-        ("SELECT call.name FROM call WHERE call.at_port.name = call.vessel_called.home_port.name", [["c1"], ["c3"]]),
+        ("SELECT call.name FROM call WHERE call.at_port.name = call.vessel_called.home_port.name",
+         [["c1"], ["c3"]]),
         ("SELECT call.name FROM call WHERE call.came > call.due AND call.at_port.name != "
          "call.vessel_called.home_port.name", [["c2"]]),
         ("SELECT vessel.name, vessel.beds / vessel.crew FROM vessel WHERE vessel.type = 'ferry'",
@@ -106,7 +106,8 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
             [["anna"]],
         ),
         # A statement in a statement
-        ("SELECT vessel.name FROM vessel WHERE vessel.crew > (SELECT AVG(vessel.crew) FROM vessel)", [["bela"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.crew > (SELECT AVG(vessel.crew) FROM vessel)",
+         [["bela"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.built = (SELECT MIN(vessel.built) FROM vessel "
          "WHERE vessel.home_port.name = 'Dover')", [["bela"]]),
         ("SELECT call.name FROM call WHERE call.due > (SELECT MIN(call.due) FROM call)", [["c2"], ["c3"]]),
@@ -114,15 +115,15 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
          "vessel.name = 'Anna') AND vessel.name != 'Anna'", [["bela"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.name NOT IN (SELECT call.vessel_called.name FROM call)",
          [["cora"]]),
-        ("SELECT vessel.name FROM vessel WHERE vessel.name IN (SELECT call.vessel_called.name FROM call WHERE "
-         "call.at_port.name = 'Dover') AND vessel.name IN (SELECT call.vessel_called.name FROM call WHERE "
-         "call.at_port.name = 'Ostend')", [["anna"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.name IN (SELECT call.vessel_called.name FROM call "
+         "WHERE call.at_port.name = 'Dover') AND vessel.name IN (SELECT call.vessel_called.name FROM call "
+         "WHERE call.at_port.name = 'Ostend')", [["anna"]]),
         ("SELECT port.name FROM port WHERE port.name NOT IN (SELECT port.name FROM port WHERE "
          "port.vessel.type = 'ferry')", [["calais"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.yard IN (SELECT vessel.yard FROM vessel GROUP BY "
          "vessel.yard HAVING COUNT(*) > 1)", [["anna"], ["bela"]]),
-        ("SELECT (SELECT vessel.crew FROM vessel WHERE vessel.name = 'Bela') - (SELECT vessel.crew FROM vessel "
-         "WHERE vessel.name = 'Anna')", [["30"]]),
+        ("SELECT (SELECT vessel.crew FROM vessel WHERE vessel.name = 'Bela') - (SELECT vessel.crew FROM "
+         "vessel WHERE vessel.name = 'Anna')", [["30"]]),
         ("SELECT (SELECT COUNT(*) FROM call) / (SELECT COUNT(DISTINCT vessel.name) FROM vessel)", [["1"]]),
         # Dates, bounds, lists
         ("SELECT MAX(DATEDIFF(call.came, call.due)) FROM call", [["6"]]),
@@ -138,7 +139,8 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
         ("SELECT vessel.yard, vessel.name FROM vessel ORDER BY vessel.yard DESC, vessel.built DESC",
          [["Lund", "bela"], ["Lund", "anna"], ["Kiel", "cora"]]),
         ("SELECT call.vessel_called.name FROM call GROUP BY call.vessel_called.name HAVING "
-         "COUNT(*) FILTER (WHERE call.state = 'open') = COUNT(*) FILTER (WHERE call.state = 'closed')", [["anna"]]),
+         "COUNT(*) FILTER (WHERE call.state = 'open') = COUNT(*) FILTER (WHERE call.state = 'closed')",
+         [["anna"]]),
         ("SELECT 100 * COUNT(*) FILTER (WHERE vessel.laid_up = true) / COUNT(*) FROM vessel WHERE "
          "vessel.type = 'ferry'", [["50"]]),
     ],

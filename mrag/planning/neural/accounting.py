@@ -84,8 +84,8 @@ class _Account:
     def _read(self) -> set[int]:
         """Return the places of words that names of the plan or operations stand for."""
         read = {i for cue in cues(self._asked.low) for i in range(cue.start, cue.end)}
-        for place in (*self._asked.quantities, *self._asked.periods):
-            read |= set(range(place.start, place.end))
+        read |= {i for number in self._asked.quantities for i in range(number.start, number.end)}
+        read |= {i for period in self._asked.periods for i in range(period.start, period.end)}
         for mention in self._mentions:
             if any(candidate.term in self._used for candidate in mention.candidates):
                 read.update(range(mention.start, mention.end))

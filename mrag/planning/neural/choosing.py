@@ -17,14 +17,14 @@ from mrag.errors import ConfigError, ModelError, StoreError
 from mrag.generation.computed import AnswerCell
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
-from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.following.editing import rewritten, walk
+from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.accounting import unread
 from mrag.planning.neural.agent import explore
 from mrag.planning.neural.judge import MOST, judge
 from mrag.planning.neural.writer import write
-from mrag.planning.results import brief, found_something, namer, rows_of
 from mrag.planning.plan import Days
+from mrag.planning.results import brief, found_something, namer, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words
 from mrag.stores.base import Limits

@@ -44,7 +44,7 @@ sign ::= " + " | " - " | " * " | " / "
 
 
 def gbnf(card: SchemaCard, asked: Asked = "anything") -> str:
-    """Return the grammar of the statements over a card.
+    r"""Return the grammar of the statements over a card.
 
     Args:
         card: The tables.
@@ -55,8 +55,9 @@ def gbnf(card: SchemaCard, asked: Asked = "anything") -> str:
         >>> year = CardColumn("year", "urn:year", "number")
         >>> film = CardTable("film", "urn:Film", (CardColumn("name", "", "text"), year))
         >>> rules = gbnf(SchemaCard((film,))).splitlines()
-        >>> print(rules[0], "|", rules[1])
-        root ::= "SELECT " (s0 | calc) | s0 ::= "DISTINCT "? item0 (", " item0){0,3} " FROM film" where0? tail0
+        >>> print(rules[0], rules[1], sep="\n")
+        root ::= "SELECT " (s0 | calc)
+        s0 ::= "DISTINCT "? item0 (", " item0){0,3} " FROM film" where0? tail0
     """
     return "\n".join(_Grammar(card).rules(asked)) + FIXED
 
@@ -184,7 +185,8 @@ class _Grammar:
                 found.append(f'{path} op ({path} | "(SELECT " thedate ")")')
                 found.append(f"{days} op num")
             else:
-                found.append(f'{path} is ({path}{f""" | "(SELECT " in{sort} ")" """ if inner else ""})')
+                other = f' | "(SELECT " in{sort} ")"' if inner and sort == "text" else ""
+                found.append(f"{path} is ({path}{other})")
             if inner:
                 found.append(f'{path} (" NOT IN (SELECT " in{sort} | " IN (SELECT " some{sort}) ")"')
         return found

@@ -33,7 +33,7 @@ class Solutions:
 
     def within(self, *, known: bool = True) -> Solutions:
         """Return solutions of a part of these; where they do not know their paths, only of their things."""
-        places = dict(self.places) if known else {(): self.places[()]}
+        places: dict[Path, Unknown] = dict(self.places) if known else {(): self.places[()]}
         return Solutions(self.table, places=places)
 
     def block(self) -> Block:

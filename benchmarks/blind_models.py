@@ -1,0 +1,139 @@
+"""What a language model adds on questions that the parser gives no answer to, and what it does alone.
+
+The parser answers every question first. A question that it gives no answer to is put to the model as a
+writer under the mask, and, if it is among those that the model is asked alone, as one that writes SPARQL
+freely with the same part of the schema in its prompt. Each answer is kept in a file, if one is named, so that
+a run that was interrupted goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blind_plans import FOLDER
+from common import percentile
+from structured_questions import model_alone
+
+from mrag.evaluation import GoldQuestion, read_questions
+from mrag.evaluation.answers.asking import Prediction, outcome, predict
+from mrag.generation.models.resolve import resolve
+from mrag.graph.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+_WAYS = ("parser", "writer", "alone")
+
+
+@dataclass
+class WaysAsked:
+    """Predictions by way and question, in memory and in a file."""
+
+    path: Path | None
+    known: dict[tuple[str, str], Prediction] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.path.exists():
+            for line in self.path.read_text(encoding="utf-8").splitlines():
+                kept = json.loads(line)
+                way = kept.pop("planner")
+                self.known[way, kept["id"]] = Prediction.from_json(kept)
+
+    def get(self, way: str, question: GoldQuestion, ask: Callable[[], Prediction]) -> Prediction:
+        """Return a prediction that is known, or the one that is asked for now."""
+        key = way, question.id
+        if key not in self.known:
+            self.known[key] = ask()
+            if self.path is not None:
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"planner": way, **self.known[key].to_json()}) + "\n")
+        return self.known[key]
+
+
+def print_models(names: Sequence[str], model: str, alone: int, out: Path | None) -> None:
+    """Print how graphs' questions do with the parser and with a model behind it.
+
+    Args:
+        names: The graphs.
+        model: The model, as `mrag ask` takes it.
+        alone: How many questions of each graph the model is also asked alone, of those with an answer that
+            the parser gives none to: the first of these.
+        out: File for the answers.
+    """
+    chat = resolve(model)
+    if chat is None:
+        raise SystemExit(f"{model} names no model.")
+    asked = WaysAsked(out)
+    rows: dict[str, list[_Line]] = {}
+    # What matters most first, and one prompt after the other, so that a server keeps its beginning.
+    for idle, most in ((False, 0), (True, 0), (True, alone)):
+        for name in names:
+            rows[name] = _asked(name, chat, asked, idle=idle, alone=most)
+    print(
+        "| graph | questions | exact, parser | with the writer | given, parser | with the writer | refused, ",
+        end="",
+    )
+    print("parser | with the writer |\n|---|---|---|---|---|---|---|---|")
+    every = [line for found in rows.values() for line in found]
+    for name, found in (*rows.items(), ("*all*", every)):
+        print(f"| {name} | {' | '.join(_cells(found))} |")
+    both = [line for line in every if "alone" in line.told and line.question.answerable]
+    if both:
+        exact = {way: sum(line.exact(way) for line in both) for way in _WAYS[1:]}
+        print(f"\nOf {len(both)} questions that the model was asked in both ways", end=" ")
+        print(f"{exact['writer']} are answered exactly under the mask, {exact['alone']} by the model alone.")
+    seconds = [line.told["writer"].seconds for line in every if not line.given("parser")]
+    if seconds:
+        print(f"\nThe model was asked {len(seconds)} questions: p50 {percentile(seconds, 50):.1f} s.")
+
+
+@dataclass(frozen=True)
+class _Line:
+    question: GoldQuestion
+    told: dict[str, Prediction]
+
+    def given(self, way: str) -> bool:
+        return self.told[way].answers is not None
+
+    def exact(self, way: str) -> bool:
+        return self.given(way) and bool(outcome(self.question, self.told[way]).score.exact)
+
+
+def _asked(name: str, chat: BaseChatModel, asked: WaysAsked, *, idle: bool, alone: int) -> list[_Line]:
+    """Return a graph's questions with what is told; if `idle`, by the writer of those without an answer too."""
+    lines = []
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([FOLDER / f"{name}.ttl.gz"])
+        for question in read_questions(FOLDER / f"{name}.jsonl"):
+            told = {"parser": asked.get("parser", question, lambda q=question: predict(kg, q, how="plan"))}
+            lines.append(_Line(question, told))
+        for line in lines:
+            line.told["writer"] = line.told["parser"]
+            if not line.given("parser") and (line.question.answerable or idle):
+                line.told["writer"] = asked.get(
+                    "writer",
+                    line.question,
+                    lambda q=line.question: predict(kg, q, how="plan", model=chat, planner="writer"),
+                )
+        for line in [one for one in lines if one.question.answerable and not one.given("parser")][:alone]:
+            line.told["alone"] = asked.get(
+                "alone", line.question, lambda q=line.question: model_alone(kg, chat, q)
+            )
+    return lines
+
+
+def _cells(lines: Sequence[_Line]) -> list[str]:
+    can = [line for line in lines if line.question.answerable]
+    idle = [line for line in lines if not line.question.answerable]
+    cells = [str(len(can))]
+    cells += [f"{sum(line.exact(way) for line in can) / max(1, len(can)):.3f}" for way in _WAYS[:2]]
+    for way in _WAYS[:2]:
+        given = [line for line in can if line.given(way)]
+        cells.append(f"{sum(line.exact(way) for line in given) / max(1, len(given)):.2f} of {len(given)}")
+    cells += [f"{sum(not line.given(way) for line in idle)} of {len(idle)}" for way in _WAYS[:2]]
+    return cells
