@@ -105,7 +105,7 @@ class _Line:
 
 
 def _asked(name: str, chat: BaseChatModel, asked: WaysAsked, *, idle: bool, alone: int) -> list[_Line]:
-    """Return a graph's questions with what is told; if `idle`, by the writer of those without an answer too."""
+    """Return a graph's questions with what is told; with `idle`, all of them are put to the writer."""
     lines = []
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.load([FOLDER / f"{name}.ttl.gz"])

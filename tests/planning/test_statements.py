@@ -89,6 +89,8 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
             [["Ferry", "2"], ["Tanker", "1"]],
         ),
         ("SELECT port.name FROM port WHERE port.vessel.type = 'tanker'", [["dover"]]),
+        ("SELECT port.name FROM port WHERE port.vessel.type = 'tanker' AND port.vessel.type = 'ferry'",
+         [["dover"]]),
         # Two columns, or what is computed with them
         ("SELECT vessel.name FROM vessel WHERE vessel.beds < vessel.crew", [["bela"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.beds = vessel.crew", [["cora"]]),

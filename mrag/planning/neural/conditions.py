@@ -257,6 +257,10 @@ class ConditionReader(ValueReader):
 
     def _with_text(self, where: Solutions, path: Path, column: CardColumn, relation: Relation) -> None:
         text = self._text()
+        if relation == "=":
+            # What has two names at once, or is of two kinds, are two things that it leads to.
+            other = where.named.setdefault(path, text) != text and len(path) > 1
+            where = where.afresh() if other else where
         if column.is_class:
             pattern = self._of_class(where, path, column, text)
             if relation == "=":
@@ -264,10 +268,6 @@ class ConditionReader(ValueReader):
             else:
                 where.without.append(Block((pattern,)))
             return
-        if relation == "=":
-            # What has two names at once are two things that it leads to.
-            other = where.named.setdefault(path, text) != text and len(path) > 1
-            where = where.afresh() if other else where
         if entity := dict(column.values).get(text):
             where.conditions.append(Comparison(self._walk(where, path[:-1]), relation, URIRef(entity)))
             return

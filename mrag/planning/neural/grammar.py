@@ -138,8 +138,9 @@ class _Grammar:
                 path = f'"{name}." {sort}{n}x{LINKS}'
                 if not (chosen := self._chosen(table, sort)):
                     continue
-                rules.append(f"in{sort}{n} ::= {chosen}")
-                rules.append(f'some{sort}{n} ::= in{sort}{n} (" GROUP BY " {path} " HAVING " agg{n} op num)?')
+                rules.append(f"in{sort}{n} ::= {chosen}{self._own(table, sort)}")
+                groups = f'(" GROUP BY " {path} " HAVING " agg{n} op num)?'
+                rules.append(f"some{sort}{n} ::= {f'({chosen}) {groups}'}")
         if number:
             rules.append(
                 f'thenumber{n} ::= (("AVG(" | "MAX(" | "MIN(" | "SUM(") "{name}." number{n}x{LINKS} ")" '
@@ -159,16 +160,19 @@ class _Grammar:
         n, name = self._at[table.iri], table.name
         if sort != "thing":
             return f'"{name}." {sort}{n}x{LINKS} " FROM {name}" plain{n}?'
+        # That a thing is one of its own table says nothing.
         led = [
             f'"{c.name}." {sort}{self._at[c.target]}x{LINKS - 1}'
             for c in table.columns
             if c.target is not None and (c.target, LINKS - 1) in self._leading[sort]
         ]
-        own = [f'"{c.name}"' for c in table.columns if c.is_label]
-        # That a thing is one of its own table says nothing by itself.
-        options = [f'"{name}." ({_any(led)}) " FROM {name}" plain{n}?'] if led else []
-        options += [f'"{name}." ({_any(own)}) " FROM {name}" plain{n}'] if own else []
-        return _any(options)
+        return f'"{name}." ({_any(led)}) " FROM {name}" plain{n}?' if led else ""
+
+    def _own(self, table: CardTable, sort: _Sort) -> str:
+        """Return what selects the things of a table itself, which others may be none of."""
+        names = [f'"{c.name}"' for c in table.columns if c.is_label] if sort == "thing" else []
+        n, name = self._at[table.iri], table.name
+        return f' | "{name}." ({_any(names)}) " FROM {name}" plain{n}' if names else ""
 
     def _ones(self, table: CardTable, n: int, folds: str) -> list[str]:
         column = [f'"{table.name}." number{n}x{LINKS}'] if self._has(table, "number") else []

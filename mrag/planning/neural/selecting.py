@@ -17,7 +17,7 @@ from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.tokens import content, is_stopword, stem
 from mrag.text.tokens import tokens as words_of
 
-TOKENS = 330
+TOKENS = 300
 """About how many tokens a card takes at most."""
 
 _LETTERS = 3

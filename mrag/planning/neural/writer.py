@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _SELECT = re.compile(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
-_EVEN, _DOUBT = -8.0, 0.8
+_EVEN, _DOUBT = -9.0, 0.8
 """The logarithm of a statement's probability at which it is as likely right as wrong, by the statements of a
 model of 1.5 billion parameters on graphs that this was made with; and how fast it gets likelier."""
 _MOST = 0.89
@@ -64,8 +64,13 @@ film.director.country = 'France' ORDER BY film.length DESC LIMIT 1
 Question: Which actors worked in more than 3 films, and how much did they earn?
 Query: SELECT role.actor.name, SUM(role.fee * role.days) FROM role GROUP BY role.actor.name \
 HAVING COUNT(DISTINCT role.film) > 3
-Question: What percentage of the films are comedies?
-Query: SELECT 100 * COUNT(*) FILTER (WHERE film.type = 'comedy') / COUNT(*) FROM film
+Question: Which film had the most actors?
+Query: SELECT film.name FROM film GROUP BY film.name ORDER BY COUNT(DISTINCT film.role.actor) DESC LIMIT 1
+Question: average length of comedies and dramas
+Query: SELECT film.type, AVG(film.length) FROM film GROUP BY film.type
+Question: What percentage of the money spent in 1999 went into comedies?
+Query: SELECT 100 * SUM(film.budget) FILTER (WHERE film.type = 'comedy') / SUM(film.budget) FROM film \
+WHERE film.year = 1999
 Question: people without any role
 Query: SELECT person.name FROM person WHERE person.role IS NULL
 Question: Which directors have never made a drama?
@@ -74,8 +79,8 @@ FROM film WHERE film.type = 'drama')
 Question: Films that cost more than the average
 Query: SELECT film.name FROM film WHERE film.budget > (SELECT AVG(film.budget) FROM film)
 Question: Who acted in both Amore and Luna?
-Query: SELECT role.actor.name FROM role WHERE role.film.name = 'Amore' AND role.actor.name IN \
-(SELECT role.actor.name FROM role WHERE role.film.name = 'Luna')
+Query: SELECT person.name FROM person WHERE person.role.film.name = 'Amore' AND \
+person.role.film.name = 'Luna'
 Question: How many days passed on average until films were restored?
 Query: SELECT AVG(DATEDIFF(film.restored, film.released)) FROM film
 Question: How much longer is Amore than Luna?
