@@ -27,8 +27,6 @@ from mrag.stores.oxigraph import OxigraphStore
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-_WAYS = ("parser", "writer", "alone")
-
 
 @dataclass
 class WaysAsked:
@@ -55,14 +53,16 @@ class WaysAsked:
         return self.known[key]
 
 
-def print_models(names: Sequence[str], model: str, alone: int, out: Path | None) -> None:
+def print_models(names: Sequence[str], model: str, alone: int, every: int, out: Path | None) -> None:
     """Print how graphs' questions do with the parser and with a model behind it.
 
     Args:
         names: The graphs.
         model: The model, as `mrag ask` takes it.
-        alone: How many questions of each graph the model is also asked alone, of those with an answer that
-            the parser gives none to: the first of these.
+        alone: How many questions of each graph the model is also asked alone, the first of those that it is
+            asked as a writer.
+        every: Which of the questions that the parser gives no answer to are put to the model: every one, every
+            second, and so on, of each graph.
         out: File for the answers.
     """
     chat = resolve(model)
@@ -71,25 +71,24 @@ def print_models(names: Sequence[str], model: str, alone: int, out: Path | None)
     asked = WaysAsked(out)
     rows: dict[str, list[_Line]] = {}
     # What matters most first, and one prompt after the other, so that a server keeps its beginning.
-    for idle, most in ((False, 0), (True, 0), (True, alone)):
+    for idle, most in ((False, 0), (False, alone), (True, alone)):
         for name in names:
-            rows[name] = _asked(name, chat, asked, idle=idle, alone=most)
-    print(
-        "| graph | questions | exact, parser | with the writer | given, parser | with the writer | refused, ",
-        end="",
-    )
-    print("parser | with the writer |\n|---|---|---|---|---|---|---|---|")
-    every = [line for found in rows.values() for line in found]
-    for name, found in (*rows.items(), ("*all*", every)):
+            rows[name] = _asked(name, chat, asked, every, idle=idle, alone=most)
+    heads = (
+        "graph", "questions", "exact", "right of given", "writer asked", "right of given by it",
+        "without an answer", "refused", "writer asked", "refused by it",
+    )  # fmt: skip
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+    lines = [line for found in rows.values() for line in found]
+    for name, found in (*rows.items(), ("*all*", lines)):
         print(f"| {name} | {' | '.join(_cells(found))} |")
-    both = [line for line in every if "alone" in line.told and line.question.answerable]
-    if both:
-        exact = {way: sum(line.exact(way) for line in both) for way in _WAYS[1:]}
+    if both := [line for line in lines if "alone" in line.told]:
+        exact = {way: sum(line.exact(way) for line in both) for way in ("writer", "alone")}
         print(f"\nOf {len(both)} questions that the model was asked in both ways", end=" ")
         print(f"{exact['writer']} are answered exactly under the mask, {exact['alone']} by the model alone.")
-    seconds = [line.told["writer"].seconds for line in every if not line.given("parser")]
-    if seconds:
-        print(f"\nThe model was asked {len(seconds)} questions: p50 {percentile(seconds, 50):.1f} s.")
+    for way in ("writer", "alone"):
+        if seconds := [line.told[way].seconds for line in lines if way in line.told]:
+            print(f"{way}: {len(seconds)} questions, p50 {percentile(seconds, 50):.1f} s")
 
 
 @dataclass(frozen=True)
@@ -104,23 +103,26 @@ class _Line:
         return self.given(way) and bool(outcome(self.question, self.told[way]).score.exact)
 
 
-def _asked(name: str, chat: BaseChatModel, asked: WaysAsked, *, idle: bool, alone: int) -> list[_Line]:
-    """Return a graph's questions with what is told; with `idle`, all of them are put to the writer."""
+def _asked(
+    name: str, chat: BaseChatModel, asked: WaysAsked, every: int, *, idle: bool, alone: int
+) -> list[_Line]:
+    """Return a graph's questions with what is told; with `idle`, those without an answer are asked too."""
     lines = []
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.load([FOLDER / f"{name}.ttl.gz"])
         for question in read_questions(FOLDER / f"{name}.jsonl"):
             told = {"parser": asked.get("parser", question, lambda q=question: predict(kg, q, how="plan"))}
             lines.append(_Line(question, told))
-        for line in lines:
-            line.told["writer"] = line.told["parser"]
-            if not line.given("parser") and (line.question.answerable or idle):
-                line.told["writer"] = asked.get(
-                    "writer",
-                    line.question,
-                    lambda q=line.question: predict(kg, q, how="plan", model=chat, planner="writer"),
-                )
-        for line in [one for one in lines if one.question.answerable and not one.given("parser")][:alone]:
+        open_ = [line for line in lines if not line.given("parser")]
+        can = [line for line in open_ if line.question.answerable][::every]
+        cannot = [line for line in open_ if not line.question.answerable][::every] if idle else []
+        for line in (*can, *cannot):
+            line.told["writer"] = asked.get(
+                "writer",
+                line.question,
+                lambda q=line.question: predict(kg, q, how="plan", model=chat, planner="writer"),
+            )
+        for line in can[:alone]:
             line.told["alone"] = asked.get(
                 "alone", line.question, lambda q=line.question: model_alone(kg, chat, q)
             )
@@ -129,11 +131,19 @@ def _asked(name: str, chat: BaseChatModel, asked: WaysAsked, *, idle: bool, alon
 
 def _cells(lines: Sequence[_Line]) -> list[str]:
     can = [line for line in lines if line.question.answerable]
-    idle = [line for line in lines if not line.question.answerable]
-    cells = [str(len(can))]
-    cells += [f"{sum(line.exact(way) for line in can) / max(1, len(can)):.3f}" for way in _WAYS[:2]]
-    for way in _WAYS[:2]:
-        given = [line for line in can if line.given(way)]
-        cells.append(f"{sum(line.exact(way) for line in given) / max(1, len(given)):.2f} of {len(given)}")
-    cells += [f"{sum(not line.given(way) for line in idle)} of {len(idle)}" for way in _WAYS[:2]]
-    return cells
+    cannot = [line for line in lines if not line.question.answerable]
+
+    def right(some: Sequence[_Line], way: str) -> str:
+        given = [line for line in some if line.given(way)]
+        return f"{sum(line.exact(way) for line in given)} of {len(given)}"
+
+    def refused(some: Sequence[_Line], way: str) -> str:
+        return str(sum(not line.given(way) for line in some))
+
+    put, idle = ([line for line in some if "writer" in line.told] for some in (can, cannot))
+    exact = sum(line.exact("parser") for line in can)
+    return [
+        str(len(can)), f"{exact / max(1, len(can)):.3f}", right(can, "parser"), str(len(put)),
+        right(put, "writer"), str(len(cannot)), refused(cannot, "parser"), str(len(idle)),
+        refused(idle, "writer"),
+    ]  # fmt: skip

@@ -75,11 +75,12 @@ def main() -> None:
     )
     parser.add_argument("--model", help="a model that writes plans where the parser gives nothing")
     parser.add_argument("--alone", type=int, default=0, help="questions of each graph for the model alone")
+    parser.add_argument("--every", type=int, default=1, help="which of the questions are put to the model")
     parser.add_argument("--out", type=Path, help="file for the answers with a model; a run goes on with it")
     parsed = parser.parse_args()
     only = parsed.only
     if parsed.model:
-        print_models(only, parsed.model, parsed.alone, parsed.out)
+        print_models(only, parsed.model, parsed.alone, parsed.every, parsed.out)
         return
     if parsed.plans:
         print_plans(tuple(name for name in PLANNED if name in only))

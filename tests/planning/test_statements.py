@@ -124,6 +124,13 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
          "port.vessel.type = 'ferry')", [["calais"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.yard IN (SELECT vessel.yard FROM vessel GROUP BY "
          "vessel.yard HAVING COUNT(*) > 1)", [["anna"], ["bela"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.name IN (SELECT call.vessel_called.name FROM call "
+         "WHERE call.cars > 5 GROUP BY call.vessel_called.name ORDER BY COUNT(*) DESC LIMIT 1)", [["anna"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.home_port.name IN (SELECT port.vessel.home_port.name "
+         "FROM port GROUP BY port.vessel.home_port.name "
+         "ORDER BY SUM(port.vessel.crew) ASC LIMIT 1)", [["anna"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.name IN (SELECT call.vessel_called.name FROM call "
+         "GROUP BY call.vessel_called.name ORDER BY MIN(call.cars) ASC LIMIT 2)", [["anna"], ["bela"]]),
         ("SELECT (SELECT vessel.crew FROM vessel WHERE vessel.name = 'Bela') - (SELECT vessel.crew FROM "
          "vessel WHERE vessel.name = 'Anna')", [["30"]]),
         ("SELECT (SELECT COUNT(*) FROM call) / (SELECT COUNT(DISTINCT vessel.name) FROM vessel)", [["1"]]),
@@ -132,6 +139,7 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
         ("SELECT call.name FROM call WHERE DATEDIFF(call.came, call.due) > 1", [["c1"], ["c2"]]),
         ("SELECT call.name FROM call ORDER BY DATEDIFF(call.came, call.due) DESC LIMIT 1", [["c2"]]),
         ("SELECT call.name FROM call WHERE call.due BETWEEN '2020-05-01' AND '2020-12'", [["c1"], ["c2"]]),
+        ("SELECT call.name FROM call WHERE YEAR(call.due) = 2021", [["c3"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.crew BETWEEN 12 AND 20", [["anna"], ["cora"]]),
         ("SELECT port.name FROM port WHERE port.name IN ('Dover', 'Ostend')", [["dover"], ["ostend"]]),
         ("SELECT port.name FROM port WHERE port.name NOT IN ('Dover', 'Ostend')", [["calais"]]),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from typing import cast
 
 from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.errors import ConfigError
-from mrag.planning.algebra.rewriting import substituted
+from mrag.planning.algebra.rewriting import renamed, substituted, without_ties
 from mrag.planning.neural.card import CardColumn, SchemaCard
 from mrag.planning.neural.computing import ValueReader
 from mrag.planning.neural.solutions import Path, Solutions
@@ -23,6 +22,7 @@ from mrag.planning.plan import (
     Expression,
     Number,
     Operation,
+    Order,
     Part,
     Pattern,
     Plan,
@@ -57,6 +57,10 @@ class ConditionReader(ValueReader):
         if self._is("DATEDIFF"):
             days = self._days()[0]
             where.conditions.append(Comparison(days, self._relation(), self._number()))
+            return
+        if self._is("YEAR"):
+            year = self._grouped()
+            where.conditions.append(Comparison(year, self._relation(), self._number()))
             return
         path, column = self._path()
         if self._taken("IS"):
@@ -134,14 +138,29 @@ class ConditionReader(ValueReader):
         plan = None
         if self._taken("GROUP"):
             self._skip("BY")
-            group = self._grouped()
-            self._skip("HAVING")
-            having = Comparison(self._item(), self._relation(), self._number())
-            keys = (group,) if isinstance(group, Unknown) else ()
-            plan = Plan(self._found.block(), (Column(outer_value, outer_value.name),), keys, (having,))
+            plan = self._groups(outer_value)
         block = self._found.block()
         self._leave()
         return (outer_value, block), plan, column
+
+    def _groups(self, value: Unknown) -> Plan:
+        """Read what holds of groups, or which of them come first, and return the plan for a value of each."""
+        group = self._grouped()
+        keys = (group,) if isinstance(group, Unknown) else ()
+        columns = [Column(value, value.name)]
+        if self._taken("HAVING"):
+            having = Comparison(self._item(), self._relation(), self._number())
+            return Plan(self._found.block(), tuple(columns), keys, (having,))
+        self._skip("ORDER")
+        self._skip("BY")
+        key = self._item()
+        columns.append(Column(key, self._name(key)))
+        order = Order(columns[1].name, self._taken("DESC"))
+        self._taken("ASC")
+        self._skip("LIMIT")
+        limit = int(str(self._number()))
+        found = self._found.block()
+        return without_ties(Plan(found, tuple(columns), keys, (), (order,), limit, ties=limit == 1))
 
     def _check_alike(self, one: CardColumn, other: CardColumn) -> None:
         things = [c.is_label or c.target is not None for c in (one, other)]
@@ -299,4 +318,4 @@ def _member(thing: Unknown, iri: str) -> Pattern:
 
 def _with_column(plan: Plan, name: Unknown) -> Plan:
     """Return a plan of one column under the name of the unknown that its rows bind."""
-    return replace(plan, columns=(Column(plan.columns[0].value, name.name),))
+    return renamed(plan, {plan.columns[0].name: name.name})

@@ -34,6 +34,7 @@ FIXED = r"""
 num ::= "-"? [0-9]{1,12} ("." [0-9]{1,4})?
 int ::= [1-9] [0-9]{0,2}
 day ::= "'" [1-2] [0-9]{3} ("-" month ("-" ("0" [1-9] | [1-2] [0-9] | "3" [0-1]))?)? "'"
+year ::= [1-2] [0-9]{3}
 month ::= "0" [1-9] | "1" [0-2]
 op ::= " = " | " != " | " < " | " <= " | " > " | " >= "
 is ::= " = " | " != "
@@ -139,7 +140,8 @@ class _Grammar:
                 if not (chosen := self._chosen(table, sort)):
                     continue
                 rules.append(f"in{sort}{n} ::= {chosen}{self._own(table, sort)}")
-                groups = f'(" GROUP BY " {path} " HAVING " agg{n} op num)?'
+                which = f'(" HAVING " agg{n} op num | " ORDER BY " agg{n} way " LIMIT " int)'
+                groups = f'(" GROUP BY " {path} {which})?'
                 rules.append(f"some{sort}{n} ::= {f'({chosen}) {groups}'}")
         if number:
             rules.append(
@@ -187,7 +189,7 @@ class _Grammar:
                 found.append(f'{path} op ({path} (sign (num | {path}))? | "(SELECT " thenumber ")")')
             elif sort == "date":
                 found.append(f'{path} op ({path} | "(SELECT " thedate ")")')
-                found.append(f"{days} op num")
+                found.append(f'{days} op num | "YEAR(" {path} ")" op year')
             else:
                 other = f' | "(SELECT " in{sort} ")"' if inner and sort == "text" else ""
                 found.append(f"{path} is ({path}{other})")
