@@ -61,8 +61,8 @@ def print_models(names: Sequence[str], model: str, alone: int, every: int, out: 
         model: The model, as `mrag ask` takes it.
         alone: How many questions of each graph the model is also asked alone, the first of those that it is
             asked as a writer.
-        every: Which of the questions that the parser gives no answer to are put to the model: every one, every
-            second, and so on, of each graph.
+        every: Which questions of each graph that the parser gives no answer to are put to the model: every
+            one, every second, and so on.
         out: File for the answers.
     """
     chat = resolve(model)
