@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,21 +112,17 @@ def _asked(
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.load([FOLDER / f"{name}.ttl.gz"])
         for question in read_questions(FOLDER / f"{name}.jsonl"):
-            told = {"parser": asked.get("parser", question, lambda q=question: predict(kg, q, how="plan"))}
-            lines.append(_Line(question, told))
+            parser = asked.get("parser", question, partial(predict, kg, question, how="plan"))
+            lines.append(_Line(question, {"parser": parser}))
         open_ = [line for line in lines if not line.given("parser")]
         can = [line for line in open_ if line.question.answerable][::every]
         cannot = [line for line in open_ if not line.question.answerable][::every] if idle else []
         for line in (*can, *cannot):
-            line.told["writer"] = asked.get(
-                "writer",
-                line.question,
-                lambda q=line.question: predict(kg, q, how="plan", model=chat, planner="writer"),
-            )
+            write = partial(predict, kg, line.question, how="plan", model=chat, planner="writer")
+            line.told["writer"] = asked.get("writer", line.question, write)
         for line in can[:alone]:
-            line.told["alone"] = asked.get(
-                "alone", line.question, lambda q=line.question: model_alone(kg, chat, q)
-            )
+            query = partial(model_alone, kg, chat, line.question)
+            line.told["alone"] = asked.get("alone", line.question, query)
     return lines
 
 
