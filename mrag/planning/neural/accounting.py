@@ -20,10 +20,9 @@ from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.schema import ClassInfo, PropertyInfo
-from mrag.text.english import VERBS
 from mrag.text.tokens import content, stem
 
-_NEAR: Final = 0.4
+_NEAR: Final = 0.45
 """How near in meaning a word is to a name that stands for it, as a cosine."""
 _ALIKE: Final = 0.55
 """The same of a word with the one before or behind it: "power station" for "power plant"."""
@@ -159,7 +158,7 @@ class _Account:
         word = low[at]
         if word in _PASSED or any(q.end == at for q in self._asked.quantities):
             return True
-        if any(d.property in self._used for d in self._lexicon.dimension(word)) or stem(word) in _DEEDS:
+        if any(d.property in self._used for d in self._lexicon.dimension(word)):
             return True
         if any(isinstance(part, Days) for part in walk(self._plan)) and word in _DURATIONS:
             return True
@@ -171,7 +170,6 @@ class _Account:
         )
 
 
-_DEEDS: Final = frozenset(map(stem, VERBS))
 _PASSED: Final = frozenset(
     "among amongst already directly altogether far euros euro dollars dollar pounds".split()
 )

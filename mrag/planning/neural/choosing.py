@@ -19,7 +19,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import rewritten, walk
 from mrag.planning.lexicon import Lexicon, lexicon_of
-from mrag.planning.neural.accounting import unread
+from mrag.planning.neural.accounting import Unread, unread
 from mrag.planning.neural.agent import explore
 from mrag.planning.neural.judge import MOST, judge
 from mrag.planning.neural.writer import write
@@ -105,7 +105,7 @@ class ModelAdvice:
         likely = own.probability * PASSED_OVER ** len(left.unknown)
         ignored = left.missing + (left.unknown if likely < _GIVEN else ())
         own = replace(own, ignored=ignored, probability=own.probability if ignored else likely)
-        return self._joined((own, result), found, left.missing)
+        return self._joined((own, result), found, left)
 
     def _judged(self, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
         """Weigh readings by verdicts; those with one answer share one."""
@@ -118,9 +118,7 @@ class ModelAdvice:
             for answer, (reading, result) in zip(answers, found, strict=True)
         )
 
-    def _joined(
-        self, own: FoundReading, found: Sequence[FoundReading], missing: Sequence[str]
-    ) -> list[FoundReading]:
+    def _joined(self, own: FoundReading, found: Sequence[FoundReading], left: Unread) -> list[FoundReading]:
         """Return the readings of the parser with one of the model: what both agree on is likelier."""
         answer = self._answer(own)
         agreed = [one for one in found if self._answer(one) == answer]
@@ -132,11 +130,17 @@ class ModelAdvice:
                 return _sorted([*found, (replace(own[0], probability=kept), own[1])])
             return _sorted([own, *found])
         others = [one for one in found if one not in agreed]
-        # An answer that was found in two ways needs no further proof that every word was read, but for
-        # names, numbers and operations.
-        return _sorted(
-            [*((_likelier(replace(r, ignored=tuple(missing)), AGREED), a) for r, a in agreed), *others]
-        )
+        # In an answer that was found in two ways only that word is unread which neither way has read.
+        both = [
+            (
+                replace(
+                    r, ignored=left.missing + tuple(w for w in left.unknown if w in map(str.lower, r.ignored))
+                ),
+                a,
+            )
+            for r, a in agreed
+        ]
+        return _sorted([*((_likelier(r, AGREED), a) for r, a in both), *others])
 
     def _tried_both_ways(self, reading: Reading) -> FoundReading | None:
         """Run a reading; where spans of time come out negative, from the later date to the earlier."""
