@@ -224,7 +224,7 @@ def models(
                 for question in questions:
                     told = done.get((way, question.id))
                     if told is None and way == "model alone":
-                        told = _alone(kg, model, question)
+                        told = model_alone(kg, model, question)
                     elif told is None and way == WAYS[-1]:
                         told = chain_answer(kg, model, question)
                     elif told is None:
@@ -268,7 +268,7 @@ SELECT ?name WHERE { ?p a :Person ; :name ?name FILTER NOT EXISTS { ?film :direc
 """The system message of a model that writes SPARQL: examples like those of the writer."""
 
 
-def _alone(kg: KnowledgeGraph, model: BaseChatModel, question: GoldQuestion) -> Prediction:
+def model_alone(kg: KnowledgeGraph, model: BaseChatModel, question: GoldQuestion) -> Prediction:
     """Let a model write SPARQL with the same part of the schema in its prompt, and run what it writes."""
     card = card_for(lexicon_of(kg), question.text)
     space = re.sub(r"[^/#]*$", "", card.tables[0].iri)
@@ -276,10 +276,16 @@ def _alone(kg: KnowledgeGraph, model: BaseChatModel, question: GoldQuestion) -> 
         f":{t.iri.removeprefix(space)} ( "
         + ", ".join(
             f":{c.property.removeprefix(space)} {f':{c.target.removeprefix(space)}' if c.target else c.kind}"
+            + (f" {[text for text, _ in c.values]}" if c.listed else "")
             for c in t.columns
-            if c.property and c.forward
+            if c.property and c.forward and not c.is_class
         )
         + " )"
+        + "".join(
+            f"; also {', '.join(':' + iri.removeprefix(space) for _, iri in c.values)}"
+            for c in t.columns
+            if c.is_class
+        )
         for t in card.tables
     ]
     head = f"PREFIX : <{space}>\nPREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>"

@@ -18,7 +18,8 @@ from mrag.generation.models.calls import bounded, model_errors
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.neural.card import SchemaCard, card_of
+from mrag.planning.neural.card import SchemaCard
+from mrag.planning.neural.selecting import card_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.run import PlanResult
 from mrag.text.tokens import tokens

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+import builtins
 from dataclasses import dataclass
-from itertools import islice
 
-from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.schema import Kind, PropertyInfo, Schema
-from mrag.text.tokens import content, is_stopword, stem
-from mrag.text.tokens import tokens as words_of
+from rdflib import RDF
 
-TOKENS = 300
-"""About how many tokens a card takes at most."""
+from mrag.planning.schema import Kind
 
-_LETTERS = 3
-"""Letters of a token, about."""
-_TABLES = 8
-_RELATED = 0.4
-"""How much of the weight of the first table another has that a question may be about."""
-_VALUES = 8
-_LEAST = 0.4
-"""The least score of a name by which words touch a class or a property."""
-_SURE = 0.6
-"""The least score of a name that may be written as a value."""
-_EACH = 60
-"""Letters of a value at most; what is longer is no name."""
+VALUES = 8
+"""Values that are told of one column, and of all together, beside those that are listed."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +23,8 @@ class CardColumn:
         kind: What its values are.
         target: The class of the things it leads to, "" for those without a class; None for other values.
         forward: Whether its property is read from subject to object.
-        values: Texts among its values that the question names, with the entity of each; "" for a literal.
+        values: Texts among its values, with the entity of each; "" for a literal.
+        listed: Whether these are all of its values, which the card shows; else the question names them.
     """
 
     name: str
@@ -49,11 +33,24 @@ class CardColumn:
     target: str | None = None
     forward: bool = True
     values: tuple[tuple[str, str], ...] = ()
+    listed: bool = False
 
     def __str__(self) -> str:
         if self.target is not None:
             return f"{self.name}."
+        if self.listed:
+            return f"{self.name} {{{', '.join(quoted(text) for text, _ in self.values)}}}"
         return self.name if self.kind == "text" else f"{self.name} {self.kind}"
+
+    @builtins.property
+    def is_class(self) -> bool:
+        """Return whether its values are the kinds of things that the table has."""
+        return self.property == str(RDF.type)
+
+    @builtins.property
+    def is_label(self) -> bool:
+        """Return whether it stands for the things of the table themselves."""
+        return not self.property
 
 
 @dataclass(frozen=True)
@@ -104,206 +101,12 @@ class SchemaCard:
             f"{t.name}.{c.name} = {quoted(value)}"
             for t in self.tables
             for c in t.columns
+            if not c.listed
             for value, _ in c.values
         ]
-        return "\n".join(rows[:_VALUES])
-
-
-def card_of(
-    schema: Schema, question: str, mentions: Sequence[NameMention], *, tokens: int = TOKENS
-) -> SchemaCard:
-    """Return the card of a question: what its words touch first, then what is near to that.
-
-    Args:
-        schema: The schema of the graph.
-        question: The question.
-        mentions: What its words may name, as the lexicon tells.
-        tokens: About how many tokens the card may take.
-
-    Example:
-        >>> from mrag.planning.schema import ClassInfo
-        >>> film = ClassInfo("urn:Film", ("film",), count=2)
-        >>> year = PropertyInfo("urn:year", ("year",), kind="number", domains={"urn:Film": 2})
-        >>> schema = Schema({"urn:Film": film}, {"urn:year": year}, ())
-        >>> print(card_of(schema, "How many films are there?", ()).text())
-        film(name, year number)
-    """
-    return _Card(schema, question, mentions).card(tokens * _LETTERS)
-
-
-class _Card:
-    def __init__(self, schema: Schema, question: str, mentions: Sequence[NameMention]) -> None:
-        self._schema = schema
-        self._question = question
-        self._stems = {stem(word) for word in content(question)}
-        self._touched: dict[str, float] = {}
-        self._values: defaultdict[str, dict[str, str]] = defaultdict(dict)
-        found = [c for mention in mentions for c in mention.candidates if c.score >= _LEAST]
-        for candidate in sorted(found, key=lambda c: (-c.score, c.term)):
-            self._touch(candidate)
-        self._names = _unique((c.iri, c.names) for c in schema.classes.values())
-
-    def _touch(self, candidate: Candidate) -> None:
-        """Note what words name; `_values` goes by property, and by class for the names of entities."""
-        score = candidate.score
-        if candidate.kind in ("class", "property"):
-            self._more(candidate.term, score)
-        text = candidate.name if candidate.kind == "entity" else candidate.term
-        fit = 0 < len(text) <= _EACH and text.isprintable()
-        places = {"value": candidate.properties, "entity": candidate.classes or ("",)}.get(candidate.kind, ())
-        for place in places:
-            self._more(place, 0.9 * score)
-            if fit and score >= _SURE and len(self._values[place]) < _VALUES:
-                self._values[place].setdefault(text, candidate.term if candidate.kind == "entity" else "")
-
-    def _more(self, term: str, score: float) -> None:
-        self._touched[term] = max(score, self._touched.get(term, 0.0))
-
-    def card(self, letters: int) -> SchemaCard:
-        ranked = self._ranked()
-        while len(ranked) > 1 and 3 * sum(len(self._names[c]) + 4 for c in ranked) > letters:
-            ranked.pop()
-        columns = {c: list(self._columns(c, ranked)) for c in ranked}
-        wanted = sorted(
-            ((self._importance(column, ranked.index(c)), c, column) for c in ranked for column in columns[c]),
-            key=lambda one: (-one[0], one[1], one[2].name),
-        )
-        kept: dict[str, list[CardColumn]] = {c: [] for c in ranked}
-        left = letters - sum(len(self._names[c]) + 4 for c in ranked)
-        for _, c, column in wanted:
-            left -= len(str(column)) + 2
-            left -= 0 if column.target is None else len(self._names[column.target]) + 3
-            if left < 0:
-                break
-            kept[c].append(column)
-        tables = (
-            CardTable(self._names[c], c, tuple(column for column in columns[c] if column in kept[c]))
-            for c in ranked
-            if kept[c]
-        )
-        made = tuple(sorted(tables, key=lambda t: t.name))
-        there = {t.iri for t in made}
-        return SchemaCard(
-            tuple(
-                CardTable(t.name, t.iri, tuple(c for c in t.columns if c.target is None or c.target in there))
-                for t in made
-            ),
-            tuple(
-                dict.fromkeys(
-                    t.raw for t in words_of(self._question) if t.raw.isalnum() and not is_stopword(t.key)
-                )
-            ),
-        )
-
-    def _ranked(self) -> list[str]:
-        """Return the classes that the question is about, first the likeliest, and those that link them."""
-        weights = {c: self._weight(c) for c in self._schema.classes}
-        every = sorted(weights, key=lambda c: (-weights[c], c))
-        kept = [c for c in every if weights[c] >= _RELATED * weights[every[0]]][:_TABLES]
-        linked: defaultdict[str, set[str]] = defaultdict(set)
-        for e in self._schema.edges:
-            if e.source in weights and e.target in weights:
-                linked[e.source].add(e.target)
-                linked[e.target].add(e.source)
-        for c in kept[1:]:
-            if not linked[c].intersection(kept):
-                # One class between the two is enough: paths follow two links.
-                between = (b for b in every if b in linked[c] and linked[b].intersection(kept) - {c})
-                kept += [b for b in islice(between, 1) if b not in kept]
-        return kept
-
-    def _weight(self, cls: str) -> float:
-        """Return how much a question is about a class: by its name, by what is said of it, by neighbours."""
-        own = self._touched.get(cls, 0.0)
-        own_properties = (p for p, info in self._schema.properties.items() if cls in info.domains)
-        said = [self._touched.get(p, 0.0) for p in own_properties]
-        near = [
-            self._touched.get(other, 0.0)
-            for e in self._schema.edges
-            for other in ((e.target,) if e.source == cls else (e.source,) if e.target == cls else ())
-        ]
-        size = self._schema.classes[cls].count / (1 + self._schema.triples)
-        return own + 0.8 * max(said, default=0.0) + 0.4 * max(near, default=0.0) + 0.05 * size
-
-    def _importance(self, column: CardColumn, rank: int) -> float:
-        touched = self._touched.get(column.property, 0.0)
-        words = {stem(word) for word in column.name.split("_")}
-        said = 0.4 * len(words & self._stems) / len(words)
-        link = 0.0
-        if column.target is not None:
-            link = 0.3 * column.forward + 0.1 + 0.4 * self._touched.get(column.target, 0.0)
-        named = 0.7 if column.values else 0.5 if column.name == "name" else 0.0
-        return touched + said + link + named + (0.5 if not rank else 0.3 / rank)
-
-    def _columns(self, cls: str, ranked: Sequence[str]) -> Iterator[CardColumn]:
-        """Yield the columns of a class: its own properties, and links from those that lead to it."""
-        own = [i for i in self._schema.properties.values() if cls in i.domains]
-        taken: set[str] = set()
-        named = _unique(((i.iri, i.names) for i in own), taken)
-        if "name" not in taken:
-            yield CardColumn("name", "", "text", values=self._entities(cls))
-            taken.add("name")
-        for info in own:
-            name = named[info.iri]
-            if info.kind != "entity":
-                texts = tuple(self._values[info.iri].items()) + (
-                    self._entities(cls) if name == "name" else ()
-                )
-                yield CardColumn(name, info.iri, info.kind, values=tuple(dict(reversed(texts)).items()))
-            elif (target := self._end(cls, info, ranked, forward=True)) is not None:
-                yield CardColumn(name, info.iri, "entity", target)
-        yield from self._inverse(cls, ranked, taken)
-
-    def _inverse(self, cls: str, ranked: Sequence[str], taken: set[str]) -> Iterator[CardColumn]:
-        to_here = [i for i in self._schema.properties.values() if i.kind == "entity" and cls in i.ranges]
-        for info in to_here:
-            source = self._end(cls, info, ranked, forward=False)
-            if source is None or (source == cls and info.iri not in self._touched):
-                continue  # the way back among things of one class, of which the question says nothing
-            plain = _identifier(self._names[source])
-            alone = sum(source in i.domains for i in to_here) == 1 and source != cls
-            options = (*info.inverse_names, *((plain,) if alone else ()), f"{plain}_by_{info.names[-1]}")
-            name = _unique([(info.iri, options)], taken)[info.iri]
-            yield CardColumn(name, info.iri, "entity", source, forward=False)
-
-    def _end(self, cls: str, info: PropertyInfo, ranked: Sequence[str], *, forward: bool) -> str | None:
-        """Return the class that a link of a class leads to: the one that most triples lead to."""
-        ends: defaultdict[str, int] = defaultdict(int)
-        for e in self._schema.edges:
-            if e.property == info.iri and (e.source if forward else e.target) == cls:
-                ends[e.target if forward else e.source] += e.count
-        fit = [c for c in ends if c in ranked]
-        # Of a class and its parent, which have the same triples, the narrower one says more.
-        return min(fit, key=lambda c: (-ends[c], self._schema.classes[c].count, c), default=None)
-
-    def _entities(self, cls: str) -> tuple[tuple[str, str], ...]:
-        return tuple(self._values[cls].items())
+        return "\n".join(rows[:VALUES])
 
 
 def quoted(text: str) -> str:
     """Return a text as statements write it."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def _identifier(name: str) -> str:
-    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    return found if found[:1].isalpha() else f"t_{found}".strip("_")
-
-
-def _unique(
-    named: Iterator[tuple[str, tuple[str, ...]]] | Sequence[tuple[str, tuple[str, ...]]],
-    taken: set[str] | None = None,
-) -> Mapping[str, str]:
-    """Return a name for each IRI: its first one that no other has, or one with a number."""
-    taken = set() if taken is None else taken
-    found = {}
-    for iri, names in named:
-        options = [_identifier(name) for name in names] or ["thing"]
-        name = next((o for o in options if o not in taken), "")
-        number = 2
-        while not name:
-            name = "" if f"{options[0]}_{number}" in taken else f"{options[0]}_{number}"
-            number += 1
-        taken.add(name)
-        found[iri] = name
-    return found

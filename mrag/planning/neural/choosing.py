@@ -6,18 +6,24 @@ import logging
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 from typing import Literal as OneOf
+
+from rdflib import Literal
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError, StoreError
 from mrag.generation.computed import AnswerCell
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
+from mrag.planning.following.editing import rewritten, walk
 from mrag.planning.lexicon import Lexicon, lexicon_of
+from mrag.planning.neural.accounting import Unread, unread
 from mrag.planning.neural.agent import explore
 from mrag.planning.neural.judge import MOST, judge
-from mrag.planning.neural.writer import unread, write
+from mrag.planning.neural.writer import write
+from mrag.planning.plan import Days
 from mrag.planning.results import brief, found_something, namer, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words
@@ -38,6 +44,8 @@ _GIVEN: Final = 0.6
 """How likely a reading of the parser is that a model's own does not overrule."""
 JUDGED: Final = 0.5
 """Weight of a verdict beside the parser's own score; both are logarithms of odds."""
+PASSED_OVER: Final = 0.75
+"""How likely a plan of a model still is for each word of which nothing in it tells that it was read."""
 AGREED: Final = 2.0
 """What it adds to a reading that the model has written one with the same answer, as a logarithm of odds."""
 
@@ -88,11 +96,16 @@ class ModelAdvice:
             own = explore(self.model, self.lexicon, question, self._tried)
         else:
             own = write(self.model, self.lexicon, question)
-        result = None if own is None else self._tried(own)
-        if own is None or result is None:
+        tried = None if own is None else self._tried_both_ways(own)
+        if tried is None:
             return list(found)
+        own, result = tried
         left = unread(self.lexicon, question, own.plan)
-        return self._joined((replace(own, ignored=left), result), found)
+        # Other words than those of the graph may well be what the model has read, if it is sure.
+        likely = own.probability * PASSED_OVER ** len(left.unknown)
+        ignored = left.missing + (left.unknown if likely < _GIVEN else ())
+        own = replace(own, ignored=ignored, probability=own.probability if ignored else likely)
+        return self._joined((own, result), found, left)
 
     def _judged(self, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
         """Weigh readings by verdicts; those with one answer share one."""
@@ -105,7 +118,7 @@ class ModelAdvice:
             for answer, (reading, result) in zip(answers, found, strict=True)
         )
 
-    def _joined(self, own: FoundReading, found: Sequence[FoundReading]) -> list[FoundReading]:
+    def _joined(self, own: FoundReading, found: Sequence[FoundReading], left: Unread) -> list[FoundReading]:
         """Return the readings of the parser with one of the model: what both agree on is likelier."""
         answer = self._answer(own)
         agreed = [one for one in found if self._answer(one) == answer]
@@ -117,10 +130,32 @@ class ModelAdvice:
                 return _sorted([*found, (replace(own[0], probability=kept), own[1])])
             return _sorted([own, *found])
         others = [one for one in found if one not in agreed]
-        # An answer that was found in two ways needs no further proof that every word was read.
-        return _sorted(
-            [*((_likelier(replace(r, ignored=()), AGREED), result) for r, result in agreed), *others]
+        # In an answer that was found in two ways only that word is unread which neither way has read.
+        both = [
+            (
+                replace(
+                    r, ignored=left.missing + tuple(w for w in left.unknown if w in map(str.lower, r.ignored))
+                ),
+                a,
+            )
+            for r, a in agreed
+        ]
+        return _sorted([*((_likelier(r, AGREED), a) for r, a in both), *others])
+
+    def _tried_both_ways(self, reading: Reading) -> FoundReading | None:
+        """Run a reading; where spans of time come out negative, from the later date to the earlier."""
+        result = self._tried(reading)
+        if result is None or not any(isinstance(part, Days) for part in walk(reading.plan)):
+            return None if result is None else (reading, result)
+        numbers = [cell for row in result.rows for cell in row if isinstance(cell, Literal)]
+        if any(_number(cell) > 0 for cell in numbers):
+            return reading, result
+        turned = replace(
+            reading,
+            plan=rewritten(reading.plan, lambda v: Days(v.end, v.start) if isinstance(v, Days) else v),
         )
+        other = self._tried(turned)
+        return (reading, result) if other is None else (turned, other)
 
     def _tried(self, reading: Reading) -> PlanResult | None:
         """Run a reading; None where it fails or finds nothing."""
@@ -137,6 +172,11 @@ class ModelAdvice:
 
     def _words(self, reading: Reading) -> str:
         return to_words(reading.plan, namer(self.kg))
+
+
+def _number(cell: Literal) -> float:
+    value = cell.toPython()
+    return float(value) if isinstance(value, int | float | Decimal) else 0.0
 
 
 def _likelier(reading: Reading, by: float) -> Reading:

@@ -1,0 +1,216 @@
+"""Whether a plan that a model wrote says all that its question says.
+
+Each word that carries meaning has to be accounted for: by a name that the plan uses, by one that is near in
+meaning, by an operation. What names a thing, a number or a time, and what asks for an average or denies,
+has to be found in the plan itself; other words a model may have put in its own way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from mrag.planning.following.editing import walk
+from mrag.planning.interchange import plan_to_json
+from mrag.planning.lexicon import Lexicon
+from mrag.planning.plan import Aggregate, Arithmetic, Block, Comparison, Days, Plan
+from mrag.planning.reading.cues import Cue, cues
+from mrag.planning.reading.question import QuestionText, cut
+from mrag.planning.reading.segmentation import meaningful
+from mrag.planning.schema import ClassInfo, PropertyInfo
+from mrag.text.tokens import content, stem
+
+_NEAR: Final = 0.45
+"""How near in meaning a word is to a name that stands for it, as a cosine."""
+_ALIKE: Final = 0.55
+"""The same of a word with the one before or behind it: "power station" for "power plant"."""
+_NAMES: Final = 0.75
+"""How surely words name a thing or a value that a plan may not leave out."""
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Words of a question that nothing in a plan stands for, as they are written in small letters.
+
+    Attributes:
+        missing: What a plan has to say: names of things, numbers, times, operations.
+        unknown: Other words that carry meaning.
+    """
+
+    missing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
+    """Return the words of a question that carry meaning and that nothing in a plan stands for.
+
+    Args:
+        lexicon: The names of the graph.
+        question: The question.
+        plan: A plan of it.
+    """
+    return _Account(lexicon, question, plan).unread()
+
+
+class _Account:
+    def __init__(self, lexicon: Lexicon, question: str, plan: Plan) -> None:
+        self._lexicon = lexicon
+        self._asked: QuestionText = cut(question)
+        self._plan = plan
+        self._used = set(_texts(plan_to_json(plan)))
+        schema = lexicon.schema
+        infos: list[ClassInfo | PropertyInfo] = [*schema.properties.values(), *schema.classes.values()]
+        infos = [info for info in infos if info.iri in self._used]
+        self._names = [name for info in infos for name in info.names]
+        texts = (*self._names, *(info.comment for info in infos), *self._used)
+        self._said = {stem(word) for text in texts for word in content(text)}
+        self._mentions = lexicon.match([word.token for word in self._asked.words], self._asked.text)
+
+    def unread(self) -> Unread:
+        read = self._read()
+        missing = self._named(read) | self._numbers(read) | self._operations()
+        words = self._asked.words
+        unknown = [
+            word.low
+            for i, word in enumerate(words)
+            if i not in read and i not in missing and meaningful(word) and not self._covered(i)
+        ]
+        return Unread(tuple(words[i].low for i in sorted(missing)), tuple(unknown))
+
+    def _read(self) -> set[int]:
+        """Return the places of words that names of the plan or operations stand for."""
+        read = {i for cue in cues(self._asked.low) for i in range(cue.start, cue.end)}
+        read |= {i for number in self._asked.quantities for i in range(number.start, number.end)}
+        read |= {i for period in self._asked.periods for i in range(period.start, period.end)}
+        for mention in self._mentions:
+            if any(candidate.term in self._used for candidate in mention.candidates):
+                read.update(range(mention.start, mention.end))
+        return read | {i for i, word in enumerate(self._asked.words) if word.stem in self._said}
+
+    def _named(self, read: set[int]) -> set[int]:
+        """Return the places of names of things and values that the plan leaves out."""
+        found = set[int]()
+        for mention in self._mentions:
+            best = mention.candidates[0]
+            span = set(range(mention.start, mention.end))
+            proper = any(self._asked.words[i].token.raw[:1].isupper() for i in span - {0})
+            if best.kind in ("entity", "value") and best.score >= _NAMES and proper and not span & read:
+                found |= span
+        return found
+
+    def _numbers(self, read: set[int]) -> set[int]:
+        """Return the places of numbers and of years that the plan does not have."""
+        numbers = {float(n) for text in map(str, _values(plan_to_json(self._plan))) for n in _found(text)}
+        found = set[int]()
+        named = {
+            i
+            for mention in self._mentions
+            if any(c.term in self._used and c.kind in ("entity", "value") for c in mention.candidates)
+            for i in range(mention.start, mention.end)
+        }
+        timed = {i for period in self._asked.periods for i in range(period.start, period.end)}
+        for quantity in self._asked.quantities:
+            span = set(range(quantity.start, quantity.end))
+            known = quantity.ordinal or quantity.value in (0.0, 1.0, 2.0) or _near(quantity.value, numbers)
+            if not (known or span & (timed | named)):
+                found |= span
+        for period in self._asked.periods:
+            years = {day.year for day in (period.low, period.high) if day is not None}
+            span = set(range(period.start, period.end))
+            if years and not span & named and not any(float(year) in numbers for year in years):
+                found |= span
+        return found
+
+    def _operations(self) -> set[int]:
+        """Return the places of words for operations that the plan does not have."""
+        parts = list(walk(self._plan))
+        folds = {part.function for part in parts if isinstance(part, Aggregate)}
+        has = {
+            "average": "average" in folds,
+            "percentage": any(isinstance(p, Arithmetic) and p.operation == "/" for p in parts),
+            "not": any(isinstance(p, Block) and p.without for p in parts) or self._denies(parts),
+            "most": bool({"maximum", "minimum"} & folds)
+            or any(isinstance(p, Plan) and p.order for p in parts),
+        }
+        every = list(cues(self._asked.low))
+        found = set[int]()
+        for cue in every:
+            if not has.get(_operation(cue), True) and not _is_inside(cue, every):
+                span = set(range(cue.start, cue.end))
+                # What a name of the plan says, such as "average speed", need not be computed.
+                found |= set() if any(self._asked.words[i].stem in self._said for i in span) else span
+        return found
+
+    def _denies(self, parts: list[object]) -> bool:
+        """Return whether something is compared to be other, none, or not so."""
+        return any(
+            isinstance(p, Comparison)
+            and (p.relation == "!=" or str(p.right).lower() in ("0", "false", "n", "no") or p.relation == "<")
+            for p in parts
+        )
+
+    def _covered(self, at: int) -> bool:
+        """Return whether a word is one for what the plan uses, or a unit of what it computes."""
+        low = self._asked.low
+        word = low[at]
+        if word in _PASSED or any(q.end == at for q in self._asked.quantities):
+            return True
+        if any(d.property in self._used for d in self._lexicon.dimension(word)):
+            return True
+        if any(isinstance(part, Days) for part in walk(self._plan)) and word in _DURATIONS:
+            return True
+        phrases = [" ".join(low[i : i + 2]) for i in (at - 1, at) if 0 <= i < len(low) - 1]
+        return any(
+            self._lexicon.likeness(word, name) >= _NEAR
+            or any(self._lexicon.likeness(phrase, name) >= _ALIKE for phrase in phrases)
+            for name in self._names
+        )
+
+
+_PASSED: Final = frozenset(
+    "among amongst already directly altogether far euros euro dollars dollar pounds".split()
+)
+"""Words that a model's plan need not say: they stress something, or are units of money."""
+_DURATIONS: Final = frozenset("long longest shortest short time days took take late duration".split())
+
+
+def _operation(cue: Cue) -> str:
+    return cue.value if cue.kind == "fold" else cue.kind
+
+
+def _is_inside(cue: Cue, every: list[Cue]) -> bool:
+    """Return whether words are part of longer ones that say something else: "no more than"."""
+    return any(
+        o.kind != cue.kind
+        and o.start <= cue.start
+        and cue.end <= o.end
+        and o.end - o.start > cue.end - cue.start
+        for o in every
+    )
+
+
+def _near(value: float, numbers: set[float]) -> bool:
+    return any(abs(value - n) < 1e-6 * max(1.0, abs(n)) or abs(value - 100 * n) < 1e-6 for n in numbers)
+
+
+def _found(text: str) -> list[str]:
+    return _NUMBER.findall(text) if len(text) < 40 and not text.startswith("http") else []
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield all texts of a plan in JSON."""
+    return (text for text in _values(value) if isinstance(text, str))
+
+
+def _values(value: object) -> Iterator[object]:
+    """Yield all texts and numbers of a plan in JSON."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _values(one)
+    else:
+        yield value
