@@ -164,7 +164,8 @@ def _computed(
     if not certain and (helper := help_()) is not None:
         kept, first = run_readings(kg, readings, max(reading, MOST), ends)
         began = time.monotonic()
-        kept = helper.advised(question, weighed(kg, kept))
+        advised = helper.advised(question, weighed(kg, kept))
+        kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began
     else:
         ends = soon
