@@ -81,26 +81,26 @@ class Display:
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
-        self._kg = kg
+        self.kg = kg
 
     def prepare(self, iris: Iterable[str]) -> None:
         """Read at once what the names of many entities are made of."""
         named = [str(i) for i in iris]
-        if self._kg.store.capabilities.edges:
-            self._kg.labels(named)
+        if self.kg.store.capabilities.edges:
+            self.kg.labels(named)
         else:
-            in_passes(self._kg, lambda: [self.entity(i) for i in named])
+            in_passes(self.kg, lambda: [self.entity(i) for i in named])
 
     def entity(self, iri: str) -> str:
         """Return the label of an entity, else words: of a common vocabulary, of its IRI, or its CURIE."""
         iri = str(iri)  # an rdflib URIRef is not equal to the string it is
-        label = labels(self._kg, [iri])[iri]
+        label = labels(self.kg, [iri])[iri]
         if label:
             return label
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
         words = VOCABULARY.get(iri) or self.relation(iri) or iri_words(iri)
-        return words or curie(iri, self._kg.prefixes)
+        return words or curie(iri, self.kg.prefixes)
 
     def relation(self, iri: str) -> str | None:
         """Put an entity without a name that relates others in words, such as a statement node.
@@ -110,20 +110,20 @@ class Display:
             an entity that has a name, that relates fewer than two, that holds much else, or that holds texts
             alone and whose IRI is made of words.
         """
-        reader = reader_of(self._kg)
+        reader = reader_of(self.kg)
         if reader is not None and not reader.is_nameless(iri):
             return None
-        return kept(self._kg, "relations", iri, lambda: self._relate(iri))
+        return kept(self.kg, "relations", iri, lambda: self._relate(iri))
 
     def _relate(self, iri: str) -> str | None:
-        if labels(self._kg, [iri])[iri] or iri in VOCABULARY:
+        if labels(self.kg, [iri])[iri] or iri in VOCABULARY:
             return None
         kind, parts, linked = "", [], False
-        statements = read(self._kg, iri, "out", scan=_RELATION, share=_RELATION).statements
+        statements = read(self.kg, iri, "out", scan=_RELATION, share=_RELATION).statements
         if not 2 < len(statements) <= _RELATION:
             return None
         ends = sorted({o.value for *_, o, _g in statements if isinstance(o, ox.NamedNode)})
-        names = labels(self._kg, ends)
+        names = labels(self.kg, ends)
         for _, p, o, _graph in sorted(statements, key=lambda x: (x[1], str(x[2]))):
             if isinstance(o, ox.NamedNode) and o.value != iri:
                 if p == RDF + "type":
@@ -144,17 +144,17 @@ class Display:
         A local name such as `P31` says nothing and stays a CURIE.
         """
         iri = str(iri)
-        label = VOCABULARY.get(iri) or labels(self._kg, [iri])[iri]
+        label = VOCABULARY.get(iri) or labels(self.kg, [iri])[iri]
         if label:
             return label
         local = re.split(r"[#/:]", iri)[-1]
         if words := local_words(local):
             return words
-        return curie(iri, self._kg.prefixes)
+        return curie(iri, self.kg.prefixes)
 
     def name(self, iri: str) -> str:
         """Return the name of a predicate that the graph uses, or of an entity."""
-        return self.predicate(iri) if self._kg.profile().predicates.get(iri) else self.entity(iri)
+        return self.predicate(iri) if self.kg.profile().predicates.get(iri) else self.entity(iri)
 
     def term(self, term: OxTerm, max_chars: int = 400) -> str:
         """Return an object: label of an entity, text of a literal in quotes, number as it is.
@@ -176,18 +176,18 @@ class Display:
         """Put an anonymous node in words: a class expression, a list, or what is said of it."""
         if depth:
             return self._describe(iri, depth)
-        return kept(self._kg, "anonymous", iri, lambda: in_passes(self._kg, lambda: self._describe(iri, 0)))
+        return kept(self.kg, "anonymous", iri, lambda: in_passes(self.kg, lambda: self._describe(iri, 0)))
 
     def _describe(self, iri: str, depth: int) -> str:
         if depth > _DEPTH:
             return "something"
         facts: dict[str, list[OxTerm]] = {}
-        for _, p, o, _graph in read(self._kg, iri, "out", scan=64, share=16).statements:
+        for _, p, o, _graph in read(self.kg, iri, "out", scan=64, share=16).statements:
             facts.setdefault(p, []).append(o)
 
         def show(term: OxTerm) -> str:
             if isinstance(term, ox.NamedNode) and term.value.startswith(SKOLEM):
-                return labels(self._kg, [term.value])[term.value] or self.anonymous(term.value, depth + 1)
+                return labels(self.kg, [term.value])[term.value] or self.anonymous(term.value, depth + 1)
             return self.term(term, 120)
 
         def first(name: str) -> OxTerm | None:
@@ -229,7 +229,7 @@ class Display:
         while isinstance(head, ox.NamedNode) and head.value != RDF + "nil" and head.value not in seen:
             seen.add(head.value)
             rest: OxTerm | None = None
-            for _, p, o, _graph in read(self._kg, head.value, "out", scan=16, share=4).statements:
+            for _, p, o, _graph in read(self.kg, head.value, "out", scan=16, share=4).statements:
                 if p == RDF + "first":
                     items.append(show(o))
                 elif p == RDF + "rest":

@@ -16,8 +16,10 @@ from mrag.generation.computed import AnswerCell, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.joins import work_of
 from mrag.planning.algebra.roles import plain
+from mrag.planning.algebra.terms import measured
 from mrag.planning.building.scoring import Reading
 from mrag.planning.composing.shapes import alike_named, united
+from mrag.planning.derived.units import units_shown, with_unit
 from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import Found, PlanResult, run
@@ -169,9 +171,10 @@ def rows_of(display: Display, reading: Reading, result: PlanResult) -> list[tupl
     at = [result.columns.index(name) for name in reading.shown]
     display.prepare(sorted({str(row[i]) for row in result.rows for i in at if isinstance(row[i], URIRef)}))
     computed = {i for i in at if not isinstance(plain(reading.plan.columns[i].value), Unknown)}
-    return list(
-        dict.fromkeys(tuple(cell_of(display, row[i], i in computed) for i in at) for row in result.rows)
-    )
+    units = units_shown(reading.plan, schema_of(display.kg))
+    unit = [units.get(name, "") for name in result.columns]
+    rows = (tuple(cell_of(display, row[i], i in computed, unit[i]) for i in at) for row in result.rows)
+    return list(dict.fromkeys(rows))
 
 
 def brief(rows: Sequence[tuple[AnswerCell, ...]]) -> str:
@@ -180,7 +183,7 @@ def brief(rows: Sequence[tuple[AnswerCell, ...]]) -> str:
     return "; ".join(", ".join(cell.label for cell in row) for row in rows[:3]) + more
 
 
-def cell_of(display: Display, term: Term | None, computed: bool = False) -> AnswerCell:
+def cell_of(display: Display, term: Term | None, computed: bool = False, unit: str = "") -> AnswerCell:
     """Return a cell as it is shown: a number that was computed with four decimals, or four digits below 1."""
     if term is None:
         return AnswerCell(None, "")
@@ -189,6 +192,8 @@ def cell_of(display: Display, term: Term | None, computed: bool = False) -> Answ
         number = Decimal(shown)
         shown = f"{number:.4f}" if abs(number) >= 1 else f"{number:.4g}" if abs(number) >= _SMALL else shown
         shown = shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown.lower() else shown
+    if unit and (found := measured(shown)) and not found[1]:
+        shown = with_unit(shown, unit)
     return AnswerCell(term, untrusted.one_line(shown))
 
 
@@ -221,7 +226,10 @@ def next_rows(
         return (), ()
     keys = [o.column for o in reading.plan.order if o.column not in reading.shown]
     at = [result.columns.index(name) for name in dict.fromkeys((*reading.shown, *keys))]
+    units = units_shown(reading.plan, schema_of(display.kg))
+    unit = [units.get(name, "") for name in result.columns]
     last, *runners = (
-        tuple(cell_of(display, row[i]) for i in at) for row in (result.rows[-1], *result.runners_up)
+        tuple(cell_of(display, row[i], unit=unit[i]) for i in at)
+        for row in (result.rows[-1], *result.runners_up)
     )
     return tuple(dict.fromkeys(row for row in runners if row != last))[:_NEXT], last if keys else ()

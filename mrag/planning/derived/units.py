@@ -1,8 +1,8 @@
-"""Numbers that a property states in several units, which are neither compared nor added."""
+"""Units of numbers in texts: those of what a plan shows, and numbers in several, which are not compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from mrag.planning import plan as pl
 from mrag.planning.following.editing import walk
@@ -36,6 +36,64 @@ def in_several_units(plan: pl.Plan, schema: Schema) -> PropertyInfo | None:
     if not mixed:
         return None
     return next((mixed[value] for value in _measured(plan) if value in mixed), None)  # type: ignore[index]
+
+
+def units_shown(plan: pl.Plan, schema: Schema) -> dict[str, str]:
+    """Return the units of the numbers that a plan shows, by column; columns without one are left out.
+
+    Args:
+        plan: The plan.
+        schema: The schema of its graph.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> thing, load, p = pl.Unknown("thing"), pl.Unknown("load"), URIRef("urn:load")
+        >>> info = PropertyInfo(str(p), ("load",), kind="number", units=("kg",))
+        >>> schema = Schema({}, {str(p): info}, ())
+        >>> block = pl.Block((pl.Pattern(thing, p, load),))
+        >>> total = pl.Column(pl.Aggregate("sum", pl.Number(load), (thing,)), "total")
+        >>> number = pl.Column(pl.Aggregate("count", None, (thing,)), "number")
+        >>> units_shown(pl.Plan(block, (total, number)), schema)
+        {'total': 'kg'}
+    """
+    known = dict[object, str]()
+    for part in walk(plan):
+        if isinstance(part, pl.Pattern):
+            units = schema.properties.get(str(part.predicate), _NONE).units
+            if len(units) == 1:
+                known[part.object] = units[0]
+        elif isinstance(part, pl.Plan) and part is not plan:
+            inner = units_shown(part, schema)
+            known.update({pl.Unknown(name): unit for name, unit in inner.items()})
+    found = ((column.name, _unit_of(column.value, known)) for column in plan.columns)
+    return {name: unit for name, unit in found if unit}
+
+
+def with_unit(number: str, unit: str) -> str:
+    """Return a number as it is written with its unit.
+
+    Example:
+        >>> with_unit("9.99", "$"), with_unit("2", "kg"), with_unit("-3", "€"), with_unit("5", "%")
+        ('$9.99', '2 kg', '-€3', '5%')
+    """
+    if unit.endswith(("$", "€", "£", "¥", "₹")):
+        sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
+        return f"{sign}{unit}{digits}"
+    return f"{number}{'' if unit == '%' else ' '}{unit}"
+
+
+def _unit_of(value: pl.Expression, known: Mapping[object, str]) -> str:
+    match value:
+        case pl.Number(inner):
+            return _unit_of(inner, known)
+        case pl.Aggregate("sum" | "average" | "minimum" | "maximum", inner) if inner is not None:
+            return _unit_of(inner, known)
+        case pl.Arithmetic(left, "+" | "-", right):
+            one, other = _unit_of(left, known), _unit_of(right, known)
+            return one if one == other else ""
+        case pl.Unknown():
+            return known.get(value, "")
+    return ""
 
 
 _NONE = PropertyInfo("", ())
