@@ -24,10 +24,14 @@ SPACE = "http://shop.example/"
 SHOP = f"""
 @prefix : <{SPACE}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :Parcel a rdfs:Class ; rdfs:label "parcel" .
-:Ash a :Parcel ; rdfs:label "Ash" ; :weight "500 g" ; :fee "$9.99" ; :load "2 kg" ; :duty "5 EUR" .
-:Birch a :Parcel ; rdfs:label "Birch" ; :weight "2 kg" ; :fee "$12.50" ; :load "0.4 kg" ; :duty "4 USD" .
-:Cedar a :Parcel ; rdfs:label "Cedar" ; :weight "1.2 kg" ; :fee "$ 7" ; :load ".5 kg" ; :duty "9 EUR" .
-:Elm a :Parcel ; rdfs:label "Elm" ; :weight "750 g" ; :fee "$1,100.00" ; :load "1 kg" ; :duty "1 EUR" .
+:Ash a :Parcel ; rdfs:label "Ash" ; :handlingTime "PT15M" ;
+  :weight "500 g" ; :fee "$9.99" ; :load "2 kg" ; :duty "5 EUR" .
+:Birch a :Parcel ; rdfs:label "Birch" ; :handlingTime "PT2H" ;
+  :weight "2 kg" ; :fee "$12.50" ; :load "0.4 kg" ; :duty "4 USD" .
+:Cedar a :Parcel ; rdfs:label "Cedar" ; :handlingTime "PT1H" ;
+  :weight "1.2 kg" ; :fee "$ 7" ; :load ".5 kg" ; :duty "9 EUR" .
+:Elm a :Parcel ; rdfs:label "Elm" ; :handlingTime "PT0M" ;
+  :weight "750 g" ; :fee "$1,100.00" ; :load "1 kg" ; :duty "1 EUR" .
 """
 
 
@@ -43,10 +47,17 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("What is the average fee?", ["282.3725"]),
+        ("What is the average fee?", ["$282.3725"]),
         ("Which parcels have a fee below 10?", ["Ash", "Cedar"]),
         ("Which parcel has the highest fee?", ["Elm"]),
-        ("What is the total load?", ["3.9"]),
+        ("What is the total load?", ["3.9 kg"]),
+        ("What is the load of Ash?", ["2 kg"]),
+        ("How much more load does Ash have than Elm?", ["1 kg"]),
+        ("How many parcels are there?", ["4"]),
+        ("Which parcel has the longest handling time?", ["Birch"]),
+        ("Which parcels have a handling time below 20 minutes?", ["Ash", "Elm"]),
+        ("What is the average handling time?", ["48 min 45 s"]),
+        ("What is the handling time of Birch?", ["2 h"]),
         ("Which parcels have a load of more than 450 g?", ["Ash", "Cedar", "Elm"]),
         ("Which parcels have a load of less than 1 kg?", ["Birch", "Cedar"]),
         ("What is the weight of Ash?", ["500 g"]),
@@ -90,6 +101,7 @@ def test_a_unit_that_comes_is_noticed(tmp_path: Path) -> None:
     st.from_regex(
         r"\A\s?[-+]?(US)?[$€£]?\s?[0-9]{0,4}([.,][0-9]{0,4}){0,2}(e[-+]?[0-9])?\s?[a-z°/%-]{0,3}[0-9]?\Z"
     )
+    | st.from_regex(r"\AP([0-9]{1,2}D)?(T([0-9]{1,2}H)?([0-9]{1,2}M)?([0-9]{1,2}(\.[0-9])?S)?)?\Z")
 )
 @settings(max_examples=300, deadline=None)
 def test_numbers_are_read_alike_by_query_and_interpreter(text: str) -> None:

@@ -37,7 +37,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     [
         "Which agency publishes the most datasets?",
         "Which office publishes the fewest datasets?",
-        "Which recipes take less than 20 minutes to prepare?",
         "Which recipes have a prep time of more than 2 kg?",
         "How much do the recipes weigh on average?",
     ],
@@ -53,6 +52,7 @@ def test_a_near_miss_is_no_answer(data: KnowledgeGraph, question: str) -> None:
         ("Which datasets are published by the Environment Agency?", ["Air quality", "Water"]),
         ("Which agency datasets are there?", ["Air quality", "Water"]),
         ("How many datasets does the Transport Office publish?", ["1"]),
+        ("Which recipes take less than 20 minutes to prepare?", ["Soup"]),
     ],
 )
 def test_what_is_named_is_found(data: KnowledgeGraph, question: str, expected: list[str]) -> None:

@@ -26,10 +26,17 @@ What goes on with digits is none, such as "12,5", "3/4 inch", "10-20" or "2020-0
 another number. The sign, the digits and the exponent are its groups 1, 5 and 9; "~" is any other currency.
 """
 _CURRENCIES = "€|£|¥|₹"
+DURATION = r"^P(([0-9]+)D)?(T(([0-9]+)H)?(([0-9]+)M)?(([0-9]+([.][0-9]+)?)S)?)?$"
+"""A duration of ISO 8601 without years and months, whose length differs; `_SECONDS` has its groups."""
+_LASTING = r"^PT?[0-9]"
+"""How one begins that says how long, as "P" and "PT" do not."""
+_SECONDS = ((2, 86400), (5, 3600), (7, 60), (9, 1))
+LASTING = "PT"
+"""Stands for the unit of durations, whose numbers are seconds."""
 WHOLE_NUMBER = r"^[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$"
 
 
-_MEASURE = re.compile(MEASURE)
+_MEASURE, _DURATION = re.compile(MEASURE), re.compile(DURATION)
 
 Form: TypeAlias = OneOf["any", "number", "date", "time"]
 """What all values are: typed numbers, or dates or dates with times of one spelling without a time zone."""
@@ -97,22 +104,49 @@ def number_of(value: sparql.Expression | str) -> Given:
     if isinstance(value, str):
         found = measured(value)
         return Given(ox.Literal(found[0], datatype=DOUBLE)) if found else NOTHING
+    lasting = sparql.AllOf((matches(value, DURATION), matches(value, _LASTING)))
+    seconds = _seconds(value)
     # Virtuoso finds no letter beyond ASCII by a pattern with classes of letters, but replaces it.
     value = sparql.Call("replace", (value, ox.Literal(_CURRENCIES), ox.Literal("~")))
     digits = sparql.Call("replace", (value, ox.Literal(MEASURE), ox.Literal("$1$5$9")))
     plain = sparql.Call("replace", (digits, ox.Literal(","), ox.Literal("")))
-    return Given(sparql.Cast(DOUBLE, plain), (matches(value, MEASURE),))
+    number = sparql.Call("if", (lasting, seconds, sparql.Cast(DOUBLE, plain)))
+    return Given(number, (sparql.AnyOf((matches(value, MEASURE), lasting)),))
+
+
+def _seconds(value: sparql.Expression) -> sparql.Expression:
+    """Return the seconds of a duration; a part that it has not is 0."""
+    parts = [
+        sparql.Calculation(
+            sparql.Cast(
+                DOUBLE, sparql.Call("replace", (value, ox.Literal(DURATION), ox.Literal(f"0${group}")))
+            ),
+            "*",
+            ox.Literal(size),
+        )
+        for group, size in _SECONDS
+    ]
+    found: sparql.Expression = parts[0]
+    for part in parts[1:]:
+        found = sparql.Calculation(found, "+", part)
+    return found
 
 
 def measured(text: str) -> tuple[str, str] | None:
     """Return the digits of the number that a text is, and its unit or currency; None where it is none.
 
+    The number of a duration is its seconds, and its unit `LASTING`.
+
     Example:
+        >>> measured("PT1H30M"), measured("P1DT12.5S"), measured("PT")
+        (('5400.0', 'PT'), ('86412.5', 'PT'), None)
         >>> measured("1,250.5 kg"), measured("-$9.99"), measured("21 °C"), measured(".5")
         (('1250.5', 'kg'), ('-9.99', '$'), ('21', '°C'), ('.5', ''))
         >>> measured("12,5"), measured("3rd floor, 2 left")
         (None, None)
     """
+    if (lasting := _DURATION.match(text)) and re.match(_LASTING, text):
+        return str(sum(float(lasting[group] or 0) * size for group, size in _SECONDS)), LASTING
     found = _MEASURE.match(re.sub(_CURRENCIES, "~", text))
     if found is None:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mrag.planning import plan as pl
+from mrag.planning.algebra.terms import LASTING
 from mrag.planning.following.editing import walk
 from mrag.planning.schema import PropertyInfo, Schema
 
@@ -75,11 +76,23 @@ def with_unit(number: str, unit: str) -> str:
     Example:
         >>> with_unit("9.99", "$"), with_unit("2", "kg"), with_unit("-3", "€"), with_unit("5", "%")
         ('$9.99', '2 kg', '-€3', '5%')
+        >>> with_unit("9000", "PT"), with_unit("-90", "PT"), with_unit("0", "PT")
+        ('2 h 30 min', '-1 min 30 s', '0 s')
     """
+    if unit == LASTING:
+        return _in_words(float(number))
     if unit.endswith(("$", "€", "£", "¥", "₹")):
         sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
         return f"{sign}{unit}{digits}"
     return f"{number}{'' if unit == '%' else ' '}{unit}"
+
+
+def _in_words(seconds: float) -> str:
+    sign, rest = ("-" if seconds < 0 else ""), round(abs(seconds), 3)
+    hours, rest = divmod(rest, 3600)
+    minutes, rest = divmod(rest, 60)
+    parts = [f"{n:g} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (round(rest, 3), "s")) if n]
+    return sign + (" ".join(parts) or "0 s")
 
 
 def _unit_of(value: pl.Expression, known: Mapping[object, str]) -> str:

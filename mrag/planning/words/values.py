@@ -154,7 +154,13 @@ class ValueWords:
         said = RELATIONS[condition.relation]
         if self._is_time(value) and isinstance(condition.right, Literal):
             said = _OF_TIME.get(condition.relation, said)
-        return named, f"{said} {self.value(condition.right)}"
+        return named, f"{said} {self._amount(condition.right, pattern.predicate)}"
+
+    def _amount(self, value: pl.Expression, predicate: object) -> str:
+        """Return what a property is compared with, a number with the property's unit where it has one."""
+        said, with_unit = self.value(value), getattr(self._name, "with_unit", None)
+        numeric = isinstance(value, Literal) and value.datatype is not None
+        return str(with_unit(str(predicate), said)) if with_unit is not None and numeric else said
 
     def _bounds(self, conditions: Sequence[pl.Condition], pattern: pl.Pattern, which: str) -> str:
         """Return all that a property is bounded by, named once."""
