@@ -153,7 +153,7 @@ class TermNamer:
         return as_noun(label, "year" if info.datatype == XSD + "gYear" else info.kind)
 
     def with_unit(self, predicate: str, number: str) -> str:
-        """Return a number with the unit of a property that has one in its texts, and other texts as they are."""
+        """Return a number with the unit of a property whose texts have one, and other texts as they are."""
         info, found = self._properties.get(predicate), measured(number)
         if info is None or len(info.units) != 1 or found is None or found[1]:
             return number
