@@ -77,17 +77,14 @@ class QueryGraph(PlanNodes):
 
     def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
         self.near, self.pairing = node.hints, node.place in self.paired
+        way = self._path(node)
+        fixed = isinstance(node.place, URIRef) and all(isinstance(n.place, URIRef) for n in self.tree)
+        if way is None or not fixed or all(self.discount(step) > 0 for step in way[1]):
+            return way
+        # Two things that are named are not related unless the question says how, or asks whether they are; two
+        # of one kind, which may be related either way, not even then, but by something between them.
         alike = any({*node.classes} & {*n.classes} for n in self.tree)
-        if (
-            (alike or not self.asks_relation)
-            and isinstance(node.place, URIRef)
-            and all(isinstance(n.place, URIRef) for n in self.tree)
-        ):
-            # Two things that are named are not related unless the question says how; two of one kind, which
-            # may be related either way, not even where it asks whether.
-            way = self._path(node)
-            return way if way is not None and all(self.discount(step) > 0 for step in way[1]) else None
-        return self._path(node)
+        return way if self.asks_relation and not (alike and len(way[1]) == 1) else None
 
     def _path(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
         joined = {(p.subject, p.object) for p in self.patterns} | self.linked
