@@ -81,8 +81,8 @@ class QueryGraph(PlanNodes):
         fixed = isinstance(node.place, URIRef) and all(isinstance(n.place, URIRef) for n in self.tree)
         if way is None or not fixed or all(self.discount(step) > 0 for step in way[1]):
             return way
-        # Two things that are named are not related unless the question says how, or asks whether they are; two
-        # of one kind, which may be related either way, not even then, but by something between them.
+        # Two things that are named are not related unless the question says how, or asks whether they are.
+        # Two of one kind, which may be related either way, are not even then, but by something between them.
         alike = any({*node.classes} & {*n.classes} for n in self.tree)
         return way if self.asks_relation and not (alike and len(way[1]) == 1) else None
 
