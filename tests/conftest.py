@@ -38,16 +38,12 @@ ROOT = Path(__file__).parent.parent
 PRODUCTS = ROOT / "ontology" / "products.ttl"
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return two workers for each processor where memory allows: tests often wait for another process.
-
-    Slow tests wait more: four workers left two processors idle for a fifth of their time.
-    """
+def pytest_xdist_auto_num_workers() -> int:
+    """Return two workers for each processor where memory allows: tests often wait for another process."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     # A worker grows to a gigabyte, and what it starts, the servers in Java above all, may take another.
-    most = processors * 5 // 2 if config.option.markexpr == "slow" else processors * 2
-    return max(2, processors * 3 // 2, min(most, memory // (4 << 30)))
+    return max(2, processors * 3 // 2, min(processors * 2, memory // (4 << 30)))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
