@@ -40,7 +40,7 @@ GOES_ON = [
     ("company", ACME, "and by Cortex?", ["S7 Heat Sensor"]),
     ("company", "How many suppliers are from Spain?", "Germany?", ["1"]),
     ("company", "Who works in Engineering?", "and in Marketing?", ["Brant, Heinrich", "Miller, Anna"]),
-    ("company", "What is the price of the X20 pump?", "and the heat sensor?", ["9.9"]),
+    ("company", "What is the price of the X20 pump?", "and the heat sensor?", ["9.9 EUR"]),
     (
         "company",
         "What is the average price of hardware per category?",
