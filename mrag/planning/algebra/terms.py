@@ -27,12 +27,13 @@ another number. The sign, the digits and the exponent are its groups 1, 5 and 9;
 """
 _CURRENCIES = "€|£|¥|₹"
 DURATION = r"^P(([0-9]+)D)?(T(([0-9]+)H)?(([0-9]+)M)?(([0-9]+([.][0-9]+)?)S)?)?$"
-"""A duration of ISO 8601 without years and months, whose length differs; `_SECONDS` has its groups."""
-_LASTING = r"^PT?[0-9]"
-"""How one begins that says how long, as "P" and "PT" do not."""
+"""A duration of ISO 8601 without years and months, which differ in length."""
+_TIMED = r"^PT?[0-9]"
+"""How a duration begins that has a number, as "P" and "PT" have not."""
 _SECONDS = ((2, 86400), (5, 3600), (7, 60), (9, 1))
-LASTING = "PT"
-"""Stands for the unit of durations, whose numbers are seconds."""
+"""Groups of `DURATION`, and how many seconds one of each is."""
+DURATION_UNIT = "PT"
+"""The unit that stands for durations, whose numbers are seconds."""
 WHOLE_NUMBER = r"^[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$"
 
 
@@ -104,9 +105,9 @@ def number_of(value: sparql.Expression | str) -> Given:
     if isinstance(value, str):
         found = measured(value)
         return Given(ox.Literal(found[0], datatype=DOUBLE)) if found else NOTHING
-    lasting = sparql.AllOf((matches(value, DURATION), matches(value, _LASTING)))
+    lasting = sparql.AllOf((matches(value, DURATION), matches(value, _TIMED)))
     seconds = _seconds(value)
-    # Virtuoso finds no letter beyond ASCII by a pattern with classes of letters, but replaces it.
+    # Virtuoso's regex() misses these signs where the pattern has character classes; its replace() does not.
     value = sparql.Call("replace", (value, ox.Literal(_CURRENCIES), ox.Literal("~")))
     digits = sparql.Call("replace", (value, ox.Literal(MEASURE), ox.Literal("$1$5$9")))
     plain = sparql.Call("replace", (digits, ox.Literal(","), ox.Literal("")))
@@ -115,7 +116,7 @@ def number_of(value: sparql.Expression | str) -> Given:
 
 
 def _seconds(value: sparql.Expression) -> sparql.Expression:
-    """Return the seconds of a duration; a part that it has not is 0."""
+    """Return the seconds of a duration; a part that it lacks counts 0."""
     parts = [
         sparql.Calculation(
             sparql.Cast(
@@ -135,7 +136,7 @@ def _seconds(value: sparql.Expression) -> sparql.Expression:
 def measured(text: str) -> tuple[str, str] | None:
     """Return the digits of the number that a text is, and its unit or currency; None where it is none.
 
-    The number of a duration is its seconds, and its unit `LASTING`.
+    The number of a duration is its seconds, and its unit `DURATION_UNIT`.
 
     Example:
         >>> measured("PT1H30M"), measured("P1DT12.5S"), measured("PT")
@@ -145,8 +146,8 @@ def measured(text: str) -> tuple[str, str] | None:
         >>> measured("12,5"), measured("3rd floor, 2 left")
         (None, None)
     """
-    if (lasting := _DURATION.match(text)) and re.match(_LASTING, text):
-        return str(sum(float(lasting[group] or 0) * size for group, size in _SECONDS)), LASTING
+    if (lasting := _DURATION.match(text)) and re.match(_TIMED, text):
+        return str(sum(float(lasting[group] or 0) * size for group, size in _SECONDS)), DURATION_UNIT
     found = _MEASURE.match(re.sub(_CURRENCIES, "~", text))
     if found is None:
         return None

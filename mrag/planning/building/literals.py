@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rdflib import XSD, Literal
 
-from mrag.planning.algebra.terms import LASTING
+from mrag.planning.algebra.terms import DURATION_UNIT
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Comparison, Condition, Contains, Expression, Relation
 from mrag.planning.reading.numbers import converted, unit_of
@@ -79,7 +79,7 @@ def identifier(words: str) -> str:
 
 def unit_stated(info: PropertyInfo) -> str:
     """Return the unit that the values, the name, or the comment of a number states; "" if there is none."""
-    if LASTING in info.units:
+    if DURATION_UNIT in info.units:
         return "s"
     named = [part for name in info.names for word in name.split() for part in name_parts(word)]
     return unit_of(info.units) or unit_of(named) or unit_of(info.comment.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.terms import LASTING
+from mrag.planning.algebra.terms import DURATION_UNIT
 from mrag.planning.following.editing import walk
 from mrag.planning.schema import PropertyInfo, Schema
 
@@ -79,7 +79,7 @@ def with_unit(number: str, unit: str) -> str:
         >>> with_unit("9000", "PT"), with_unit("-90", "PT"), with_unit("0", "PT")
         ('2 h 30 min', '-1 min 30 s', '0 s')
     """
-    if unit == LASTING:
+    if unit == DURATION_UNIT:
         return _in_words(float(number))
     if unit.endswith(("$", "€", "£", "¥", "₹")):
         sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mrag.planning.algebra.terms import LASTING, measured
+from mrag.planning.algebra.terms import DURATION_UNIT, measured
 from mrag.planning.reading.numbers import UNITS, unit_of
 from mrag.planning.schema import Kind
 from mrag.rdf.terms import XSD
@@ -112,7 +112,7 @@ def _size(unit: str) -> object:
     """Return what makes two units one, None for what is no unit."""
     if unit.casefold() in _CURRENCIES or unit.endswith(_SYMBOLS):
         return unit.casefold()
-    if unit.startswith("°") or unit in ("%", LASTING):
+    if unit.startswith("°") or unit in ("%", DURATION_UNIT):
         return unit
     return UNITS.get(unit_of([unit]))
 
