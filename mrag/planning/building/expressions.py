@@ -23,6 +23,7 @@ from mrag.text.tokens import alike, content, is_stopword, stem
 
 _UNITS = frozenset(stem(w) for w in ("year", "month", "day", "date", "time", "quarter"))
 """What says of a property only that it is a time."""
+_DISTINCT = frozenset("different distinct unique".split())
 _DATED = frozenset(
     "founded established built opened released published born started launched created since".split()
 )
@@ -205,12 +206,19 @@ class PlanExpressions(PlanSums):
                 "count", None, (value,) if isinstance(value, Unknown) else (self._unknown(owner),)
             )
         if function == "count":
+            if info.kind == "number" and self._different(measure.noun):
+                value = self.graph.value(owner, info)
+                return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
             if info.kind != "number":
                 return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
             function = "sum"
         if owner.fixed:
             return value
         return Aggregate(function, value, (owner.place,) if isinstance(owner.place, Unknown) else ())
+
+    def _different(self, noun: Noun) -> bool:
+        """Return whether the values of a noun are counted, each once: "how many different codes"."""
+        return bool(_DISTINCT & {*self.question.low[max(0, noun.start - 2) : noun.start]})
 
     def _related(self, cls: str, noun: Noun) -> PlanNode | None:
         """Return the other things of a class that a verb relates those shown to: "borders most states"."""

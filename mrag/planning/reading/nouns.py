@@ -37,7 +37,7 @@ class NounReader(FoldReader):
         if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
             frame.superlative.of = noun
         before, self.last, self.last_at = self.last_at, noun, noun.end
-        if self._closes(noun) or self._tells_which(noun):
+        if self._tells_which(noun) or self._closes(noun):
             return
         waiting.show = waiting.show or self._with_several(noun)
         if waiting.order is not None:
@@ -171,12 +171,20 @@ class NounReader(FoldReader):
         opened, self.open = self.open, None
         if opened is None or self.waiting.negated:
             return False  # "over 3000 m have not been climbed" denies what is behind the number
+        if self._so_many_things(opened, noun):
+            opened.left = None
         if opened.left is not None and numeric(opened.left):
             info = self.schema.properties.get(opened.left.candidates[0].term)
             if info is None or info.kind not in ("entity", "text"):
                 return False
         opened.right, noun.role = noun, "compared"
         return True
+
+    def _so_many_things(self, opened: Compared, noun: Noun) -> bool:
+        """Return whether a number says how many things belong to a value: "grades with at least 4 pupils"."""
+        before = self.question.low[opened.left.end if opened.left is not None else 0 : noun.start]
+        things = noun.candidates[0].kind == "class" and self.question.words[noun.end - 1].plural
+        return things and before[:1] in (["with"], ["have"], ["has"], ["having"], ["had"])
 
     def _tells_which(self, noun: Noun) -> bool:
         """Return whether a flag only tells which things are meant: "electric vans", "the electric ones"."""

@@ -32,6 +32,11 @@ _QUOTED: Final = r"(?:'[^']+'|\"[^\"]+\"|“[^”]+”|‘[^’]+’)"
 _WORDS: Final = rules(
     (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
     (
+        r"\bratio (?:of|between) (?P<x>(?:(?!\bto\b)[^,?])+?) (?:against|versus|vs\.?|compared (?:to|with)) ",
+        r"ratio of \g<x> to ",
+    ),
+    (r"\b(?P<a>[a-z]+)-(?P<b>in|out|up|off|over)s\b", r"\g<a>-\g<b>"),
+    (
         r"^\W*(?:apart from|besides|except for|except|other than|not counting) (?P<x>[^,?]+), "
         r"(?:who|whom) (?:else )?(?P<q>(?!can |could |may )[^?]+?)(?=\W*$)",
         r"Who \g<q> apart from \g<x>",
