@@ -232,7 +232,12 @@ def _frame(read: Read, items: Sequence[QuestionItem]) -> Frame:
     reader.waiting.show = True
     frame = reader.read()
     frame.yes_or_no = frame.unsupported = False
-    outputs = frame.outputs[:1]
+    outputs, top = frame.outputs[:1], frame.superlative
+    measure = top.measure if top is not None and top.n is None and outputs == [top.measure] else None
+    if top is not None and measure is not None and measure.function is None:
+        # "The difference between the highest and the lowest price": of the prices, not of what has them.
+        fold: pl.Fold = "maximum" if top.direction == "greatest" else "minimum"
+        outputs, frame.superlative = [FrameMeasure(fold, measure.noun)], None
     if not outputs:
         raise Unbuildable("a side of the ratio")
     frame.outputs = [

@@ -87,7 +87,9 @@ def _among(
             meant.get(one, two) == two if isinstance(one, Unknown) and one not in known else one == two
             for one, two in pairs
         )
-        own = {one: two for one, two in pairs if isinstance(one, Unknown) and one not in known}
+        own: dict[object, object] = {
+            one: two for one, two in pairs if isinstance(one, Unknown) and one not in known
+        }
         if fits and _among(rest, said, {**meant, **own}, known):
             return True
     return False

@@ -180,19 +180,19 @@ class NounReader(FoldReader):
         opened.right, noun.role = noun, "compared"
         return True
 
-    def _so_many_things(self, opened: Compared, noun: Noun) -> bool:
-        """Return whether a number says how many things belong to a value: "grades with at least 4 pupils"."""
-        before = self.question.low[opened.left.end if opened.left is not None else 0 : noun.start]
-        things = noun.candidates[0].kind == "class" and self.question.words[noun.end - 1].plural
-        return things and before[:1] in (["with"], ["have"], ["has"], ["having"], ["had"])
-
     def _tells_which(self, noun: Noun) -> bool:
         """Return whether a flag only tells which things are meant: "electric vans", "the electric ones"."""
         info = self.schema.properties.get(noun.candidates[0].term)
         if info is None or not info.flag or self.waiting.negated or self.waiting.order is not None:
             return False
         behind = self._mention_at(noun.end)
-        things = behind is not None and behind.candidates[0].kind == "class"
+        best = behind.candidates[0] if behind is not None else None
+        value = self.schema.properties.get(best.term) if best is not None else None
+        things = best is not None and best.kind == "class"
+        # "Official languages", where whether a language is official is told beside it.
+        things = things or (
+            value is not None and value.kind == "text" and {*value.domains} == {*info.domains}
+        )
         return things or self.question.low[noun.end : noun.end + 1] in (["one"], ["ones"])
 
     def _object_of_who(self, noun: Noun) -> bool:

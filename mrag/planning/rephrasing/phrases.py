@@ -35,6 +35,23 @@ _WORDS: Final = rules(
         r"\bratio (?:of|between) (?P<x>(?:(?!\bto\b)[^,?])+?) (?:against|versus|vs\.?|compared (?:to|with)) ",
         r"ratio of \g<x> to ",
     ),
+    (
+        r"\b(?P<d>difference|gap|ratio|spread) between (?:the )?(?P<h>maximum|max|highest|largest|greatest)"
+        r" and (?:the )?(?P<l>minimum|min|lowest|smallest|least) (?P<n>[\w-]+(?: [\w-]+)?) "
+        r"(?=(?:for|per|of|in|by|at|within) (?:each|every)\b|per\b)",
+        r"\g<d> between the \g<h> \g<n> and the \g<l> \g<n> ",
+    ),
+    (
+        r"\bwhose (?P<a>[\w-]+(?: [\w-]+)?) (?:is|was) (?P<x>(?-i:[A-Z'\"“])[^,?]*?),? and (?:whose )?"
+        r"(?P<b>[\w-]+(?: [\w-]+)?) (?:is|was) (?P<y>(?-i:[A-Z'\"“])[^,?]*?)(?=\W*$)",
+        r"with the \g<a> \g<x> and the \g<b> \g<y>",
+    ),
+    (
+        r"^\W*in (?P<w>which|what) (?P<n>[\w-]+(?: (?!was\b|were\b|is\b|are\b)[\w-]+){0,3}) "
+        r"(?:was|were|is|are) (?:the |there the )?(?P<x>[\w-]+(?: [\w-]+){0,3}?) (?:the )?"
+        r"(?P<s>highest|lowest|greatest|largest|smallest)(?=\W*$)",
+        r"\g<w> \g<n> has the \g<s> \g<x>",
+    ),
     (r"\b(?P<a>[a-z]+)-(?P<b>in|out|up|off|over)s\b", r"\g<a>-\g<b>"),
     (
         r"^\W*(?:apart from|besides|except for|except|other than|not counting) (?P<x>[^,?]+), "
