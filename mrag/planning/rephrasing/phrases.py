@@ -35,16 +35,17 @@ _WORDS: Final = rules(
         r"\bratio (?:of|between) (?P<x>(?:(?!\bto\b)[^,?])+?) (?:against|versus|vs\.?|compared (?:to|with)) ",
         r"ratio of \g<x> to ",
     ),
-    (
-        r"\b(?P<d>difference|gap|ratio|spread) between (?:the )?(?P<h>maximum|max|highest|largest|greatest)"
-        r" and (?:the )?(?P<l>minimum|min|lowest|smallest|least) (?P<n>[\w-]+(?: [\w-]+)?) "
-        r"(?=(?:for|per|of|in|by|at|within) (?:each|every)\b|per\b)",
-        r"\g<d> between the \g<h> \g<n> and the \g<l> \g<n> ",
-    ),
-    (
-        r"\bwhose (?P<a>[\w-]+(?: [\w-]+)?) (?:is|was) (?P<x>(?-i:[A-Z'\"“])[^,?]*?),? and (?:whose )?"
-        r"(?P<b>[\w-]+(?: [\w-]+)?) (?:is|was) (?P<y>(?-i:[A-Z'\"“])[^,?]*?)(?=\W*$)",
-        r"with the \g<a> \g<x> and the \g<b> \g<y>",
+    *(
+        (
+            rf"{before}\b(?P<d>difference|gap|ratio|spread) between (?:the )?"
+            r"(?P<h>maximum|max|highest|largest|greatest) and (?:the )?"
+            rf"(?P<l>minimum|min|lowest|smallest|least) (?P<n>[\w-]+(?: [\w-]+)?){behind}",
+            rf"{same}\g<d> between the \g<h> \g<n> and the \g<l> \g<n>",
+        )
+        for before, behind, same in (
+            ("", r"(?= (?:for|per|of|in|by|at|within) (?:each|every)\b| per\b)", ""),
+            (r"^(?P<g>\W*(?:for|in|at|per) (?:each|every) [^?]*?)", r"(?=\W*$)", r"\g<g>"),
+        )
     ),
     (
         r"^\W*in (?P<w>which|what) (?P<n>[\w-]+(?: (?!was\b|were\b|is\b|are\b)[\w-]+){0,3}) "
