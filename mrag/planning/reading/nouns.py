@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.words import BEING, is_past
 from mrag.planning.plan import Fold, Part
 from mrag.planning.reading.folds import FoldReader, of_one
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Superlative, TimeUnit
@@ -202,7 +202,12 @@ class NounReader(FoldReader):
             return False
         if best.kind == "property":
             info = self.schema.properties.get(best.term)
-            alike = bool(info and set(info.domains) & set(info.ranges)) and noun.start == 1
+            low = self.question.low
+            passive = low[1] in BEING and "by" in low[noun.start : noun.end + 1]
+            first = noun.start == 1 or (
+                noun.start == 2 and passive
+            )  # "who was sent by Ada" asks for no sender
+            alike = bool(info and set(info.domains) & set(info.ranges)) and first
             people = info is not None and self._people(info.domains) and not self._people(info.ranges)
             return info is not None and (info.kind in ("number", "date") or info.flag or alike or people)
         behind = [w for w in self.question.low[: noun.start] if w not in ("who", "has", "have", "had")]
