@@ -17,6 +17,11 @@ HEAD = (
 )
 PROPERTIES = {
     # name: label, domain, range, where it leads to a class
+    "invitedBy": ("invited by", "Rider", ":Rider"),
+    "capacity": ("capacity", "Stable", "xsd:integer"),
+    "cupDate": ("date", "Event", "xsd:date"),
+    "foundedIn": ("year founded", "Stable", "xsd:integer"),
+    "status": ("status", "Start", "xsd:string"),
     "riderId": ("rider id", "Rider", "xsd:integer"),
     "riderForename": ("first name", "Rider", "xsd:string"),
     "riderSurname": ("last name", "Rider", "xsd:string"),
@@ -53,6 +58,7 @@ RIDERS = [
     ("Dirk", "Voss", "M", "Ulm", "20", 176, "1999-01-30", "t1", "", (2, 1)),
     ("Edda", "Rohr", "F", "Bonn", "30", 190, "1979-11-11", "t1", "e2", ()),
 ]
+INVITED = [(2, 1), (3, 1), (4, 2)]
 EXPENSES = [(100, True, 1), (40, False, 1), (25, True, 3), (10, False, 5)]
 STABLES = [("Oak", True, "North", 12), ("Elm", False, "North", 30), ("Ash", True, "South", 25)]
 CHECK_INS = [("Oak", "Monday", 5), ("Oak", "Friday", 7), ("Ash", "Monday", 4)]
@@ -72,6 +78,8 @@ def turtle() -> str:
         for n, (name, sex) in enumerate([("Tess Rand", "F"), ("Udo Kern", "M")], 1)
     ]
     lines += [f':e{n} a :Event ; rdfs:label "{name}" .' for n, name in enumerate(["Spring Cup", "Gala"], 1)]
+    lines += [':e1 :cupDate "2021-04-01"^^xsd:date .', ':e2 :cupDate "2022-09-30"^^xsd:date .']
+    lines += [f":r{one} :invitedBy :r{by} ." for one, by in INVITED]
     starts = 0
     for n, (first, last, sex, town, grade, height, born, trainer, events, points) in enumerate(RIDERS, 1):
         attended = "".join(f" ; :attended :{e}" for e in events.split())
@@ -82,14 +90,15 @@ def turtle() -> str:
         )
         for many in points:
             starts += 1
-            lines.append(f":s{starts} a :Start ; :startOf :r{n} ; :points {many} .")
+            status = "Finished" if many > 2 else "Fall"
+            lines.append(f':s{starts} a :Start ; :startOf :r{n} ; :points {many} ; :status "{status}" .')
     lines += [
         f":x{n} a :Expense ; :cost {cost}.0 ; :approved {str(yes).lower()} ; :paidBy :r{who} ."
         for n, (cost, yes, who) in enumerate(EXPENSES)
     ]
     lines += [
         f':{n} a :Stable ; rdfs:label "{n}" ; :stableName "{n}" ; :isOpen {str(o).lower()} ; '
-        f':region "{region}" ; :boxes {boxes} .'
+        f':region "{region}" ; :boxes {boxes} ; :capacity {2 * boxes} ; :foundedIn {1990 + boxes} .'
         for n, o, region, boxes in STABLES
     ]
     lines += [
@@ -158,6 +167,7 @@ def _plain(text: str) -> str:
         ("How many closed stables are there?", "1"),
         ("How many official languages does Ash have?", "2"),
         ("What is the total number of points scored by Ada Moss?", "7"),
+        ("What percentage of the starts ended with a fall?", "50"),
     ],
 )
 def test_numbers(riding: KnowledgeGraph, question: str, expected: str) -> None:
@@ -181,6 +191,17 @@ def test_numbers(riding: KnowledgeGraph, question: str, expected: str) -> None:
         ("Which riders have a height greater than that of every rider in Ulm?", ["Edda Rohr"]),
         ("Which riders in Ulm are taller than some rider in Bonn?", ["Ada Moss", "Ben Hart", "Dirk Voss"]),
         ("Which stable has the most check-ins?", ["Oak"]),
+        ("Which stable can hold the most horses?", ["Elm"]),
+        ("Which stables can accommodate more than 30 horses?", ["Ash", "Elm"]),
+        # The inviting one is at the far end of what is called "invited by".
+        ("Who invited the most riders?", ["Ada Moss"]),
+        ("Which rider invited the most riders?", ["Ada Moss"]),
+        ("Which riders invited more than one rider?", ["Ada Moss"]),
+        ("Who was invited by Ada Moss?", ["Ben Hart", "Cora Lind"]),
+        ("Who invited Dirk Voss?", ["Ben Hart"]),
+        ("Which riders were invited by Ben Hart?", ["Dirk Voss"]),
+        ("Which riders attended an event before 2022?", ["Ada Moss", "Ben Hart", "Cora Lind"]),
+        ("Which grades are shared by more than two riders?", ["20"]),
         ("List the riders whose town is Ulm and whose sex is M.", ["Ben Hart", "Dirk Voss"]),
     ],
 )  # fmt: skip
@@ -222,6 +243,9 @@ def test_tables(riding: KnowledgeGraph, question: str, expected: list[tuple[str,
         "State the shoe size of Ada Moss.",
         "How many check-ins were made by phone?",
         "Which stables are haunted?",
+        "Which stables were founded in Ulm?",
+        "Which riders were born in Bonn?",
+        "Who expelled the most riders?",
         "List the full addresses of riders in Bonn.",
     ],
 )

@@ -46,9 +46,10 @@ class PlanUnread(PlanVerbs):
         found = self.noun(noun)
         info = self.schema.properties.get(found.term)
         named = [self.picked.get(r.mention.end) for r in self.frame.restrictions if r.noun is noun]
-        if info is not None and info.kind in ("number", "date") and len(named) == 1 and named[0] is not None:
+        timed = info is not None and (info.kind == "date" or "year" in info.names[0].lower().split())
+        if timed and len(named) == 1 and named[0] is not None:
             # "Built in Kiel" is no visit to Kiel, though the year in which things were built is known.
-            return named[0].kind == "entity" and not self._used(found) and not self._told(noun)
+            return not self._used(found) and not self._told(noun)
         if info is None or info.kind not in ("entity", "text") or len(named) != 1 or named[0] is None:
             return False
         if self.question.low[noun.end - 1] == "by" and not self._used(found):

@@ -199,8 +199,8 @@ class PlanVerbs(PlanExtremes):
         if light and not all(self._leads_on(iri) for iri in (*self.graph.used, *self.graph.read)):
             return False  # where somebody has played is not where they come from
         known = {word.low, word.stem, word.token.key, root(word.low)} & _VERBS_OF_RELATION
-        known = known or (self.graph.cost < _NEAR and root(word.low) in _RELATING)
-        if not (known or light) or is_role(word.low):
+        near = self.graph.cost < _NEAR and root(word.low) in _RELATING
+        if not (known or light or near) or is_role(word.low):
             return False  # a publisher is no author, though both have published
         if self.frame.asks == "who" and root(word.low) in _LEADING:
             return False  # who runs a bank is not anybody who works there

@@ -255,8 +255,8 @@ class PlanExpressions(PlanSums):
                 return self._property(found, noun), self.info(found)
             led = self.schema.properties.get(found.term)
             ends = led.ranges if led is not None and led.kind == "entity" else {}
-            said = self.question.words[noun.end - 1].stem
-            if any(said in content(name) for c in ends for name in self._names_of(c)):
+            head = self.question.words[noun.end - 1].stem
+            if any(head in content(name) for c in ends for name in self._names_of(c)):
                 classes = [*classes, *ends]  # "lost in a battle before 1802" dates the battle
             unsure = found.kind == "property" and not noun.role and found.score < 0.75
             if unsure and found.score in self.matches:

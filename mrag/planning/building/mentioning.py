@@ -32,8 +32,9 @@ class Mentioning(Drafting):
     def __init__(self, schema: Schema, lexicon: Lexicon) -> None:
         super().__init__(schema, lexicon)
         self._codes = CodeWords(schema, lexicon.matcher.things)
-        infos = (*schema.properties.values(), *schema.classes.values())
-        self._phrasal = phrasal_verbs(n for i in infos for n in i.names)
+        called = [n for i in schema.properties.values() for n in i.names]
+        called += [n for c in schema.classes.values() for n in c.names]
+        self._phrasal = phrasal_verbs(called)
         parts = {iri: part for iri in schema.properties if (part := name_part(iri))}
         self._name_parts = frozenset(parts) if len({*parts.values()}) > 1 else frozenset[str]()
         self._one_word: dict[str, list[Candidate]] = {}

@@ -211,7 +211,8 @@ class FoldReader(QuantityReader):
             left.role, measure.noun = "compared", measure.noun or left
         else:
             left = None
-        found = Compared(waiting.compare, measure, left=left, adjective=waiting.adjective)
+        at = max((i.start for i in self.items if i.cue_kind == "compare"), default=0)
+        found = Compared(waiting.compare, measure, left=left, adjective=waiting.adjective, at=at)
         waiting.fold = None
         self._compared(found)
 

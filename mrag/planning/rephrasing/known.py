@@ -47,6 +47,21 @@ _PARTS: Final = tuple(
 """Words for the parts of a name, with all that are for the same."""
 _BOTH: Final = re.compile(r"(?i)\bfirst(?: names?)? and last names?\b|\bfirst/last names?\b")
 _CLOSED: Final = re.compile(r"(?i)\b(?P<be>is|are|was|were) closed\b|\bclosed (?P<n>[a-z]+s)\b")
+_ENDED: Final = re.compile(
+    r"(?i)\b(?:ended(?: up)?|ends? up) (?:being|as|with|in) (?:an? )?"
+    r"(?!time\b|the\b|date\b|\d|more\b|less\b)"
+)
+_SHARED: Final = re.compile(
+    r"(?i)\b(?:is|are|was|were) (?P<v>shared|held|possessed|spoken) by "
+    r"(?=(?:more|less|fewer|at|exactly|only|the (?:most|fewest|largest|smallest|highest|lowest)"
+    r"|no|two|three|four|five|\d+)\b)"
+)
+_ROOM: Final = re.compile(
+    r"(?i)\b(?:can|could|may) (?P<v>accommodate|hold|seat|fit)"
+    r"(?P<how> the (?P<most>most|fewest|least)(?: number of)?"
+    r"| (?:more than|less than|fewer than|at least|at most|over|under|up to|exactly) \d[\d,.]*)"
+    r"(?: [a-z]+)?(?=\W*$| and\b| in\b)"
+)
 _HAVING: Final = frozenset(map(root, "own owner possess hold belong keep property".split()))
 
 
@@ -86,10 +101,23 @@ def as_known(text: str, schema: Schema) -> str:
         text = _CLOSED.sub(
             lambda m: f"{m['be']} not open" if m["be"] else f"{m['n']} that are not open", text
         )
+    if root("end") not in names:
+        text = _ENDED.sub("were ", text)
+    text = _SHARED.sub(lambda m: m[0] if root(m["v"]) in names else "have ", text)
+    room = [i for i in _numbers(schema) if "capacity" in words_of(i.names[0])]
+    if len(room) == 1:
+        text = _ROOM.sub(lambda m: m[0] if root(m["v"]) in names else _with_room(m, room[0]), text)
     worth = _WORTH.match(text)
     if worth is not None and root("worth") not in names and (value := _value(schema)):
         text = f"What is the {'total ' if worth['all'] else ''}{value} of {worth['x']}?"
     return text
+
+
+def _with_room(match: re.Match[str], info: PropertyInfo) -> str:
+    """Return that things have a capacity, of what they "can hold"."""
+    if match["most"]:
+        return f"has the {'highest' if match['most'].lower() == 'most' else 'lowest'} {info.names[0]}"
+    return f"have a {info.names[0]} of{match['how']}"
 
 
 def _first_and_last(schema: Schema) -> str:
