@@ -207,8 +207,7 @@ class PlanExpressions(PlanSums):
             )
         if function == "count":
             if info.kind == "number" and self._different(measure.noun):
-                value = self.graph.value(owner, info)
-                return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
+                return Aggregate("count", None, (self.graph.value(owner, info),))
             if info.kind != "number":
                 return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
             function = "sum"
