@@ -60,6 +60,10 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
 _NAMING = frozenset("name title label".split())
 
 
+_ALSO_CALLED = {"birth": tuple(map(root, ("birthday", "birthdate", "dob")))}
+"""What a number or a date that an adjective measures is called besides."""
+
+
 class Lexicon(Meanings):
     """The names of a graph; see `lexicon_of`.
 
@@ -132,9 +136,9 @@ class Lexicon(Meanings):
         measures = {p for p, info in self.schema.properties.items() if info.kind in ("number", "date")}
         found: list[Dimension] = []
         for rank, noun in enumerate(nouns.split()):
-            wanted = root(noun)
+            wanted = {root(noun), *_ALSO_CALLED.get(noun, ())}
             for name in self.words.names:
-                if name.term in measures and wanted in name.roots:
+                if name.term in measures and not wanted.isdisjoint(name.roots):
                     score = (0.95 - 0.06 * rank) * (0.7 + 0.3 / len(name.weighty))
                     found.append(Dimension(name.term, round(score, 4), direction, name.name))
         if plain in ("old", "young"):

@@ -149,6 +149,7 @@ def _plain(text: str) -> str:
         ("What percentage of riders in Ulm have a height of at least 176?", "66.67"),
         ("What percentage of riders are female?", "60"),
         ("What is the percentage of riders who are female?", "60"),
+        ("What is the percentage of female riders among the riders in Ulm?", "33.33"),
         ("What is the ratio of male to female riders?", "0.6667"),
         ("What is the ratio of riders in Bonn against riders in Ulm?", "0.6667"),
         # Two groups, and what lies between their numbers.
@@ -188,6 +189,7 @@ def test_numbers(riding: KnowledgeGraph, question: str, expected: str) -> None:
         ("Which stables are closed?", ["Elm"]),
         ("Which languages are official at Ash?", ["French", "German"]),
         ("Which riders are taller than all riders in Ulm?", ["Edda Rohr"]),
+        ("List the ids of the female riders in Bonn.", ["3", "5"]),
         ("Which riders have a height greater than that of every rider in Ulm?", ["Edda Rohr"]),
         ("Which riders in Ulm are taller than some rider in Bonn?", ["Ada Moss", "Ben Hart", "Dirk Voss"]),
         ("Which stable has the most check-ins?", ["Oak"]),
@@ -223,6 +225,10 @@ def test_lists(riding: KnowledgeGraph, question: str, expected: list[str]) -> No
         (
             "What is the difference between the highest and the lowest height in each town?",
             [("Bonn", "25"), ("Ulm", "12")],
+        ),
+        (
+            "Show the first name of each rider together with the sex of her trainer.",
+            [("Ada", "F"), ("Ben", "M"), ("Cora", "M"), ("Dirk", "F"), ("Edda", "F")],
         ),
         ("What is the total number of check-ins per day?", [("Friday", "7"), ("Monday", "9")]),
         ("List the full names of riders in Bonn.", [("Cora", "Lind"), ("Edda", "Rohr")]),

@@ -120,10 +120,12 @@ class Mentioning(Drafting):
         kinds = {
             m.start: m for m in found if m.candidates[0].kind == "class" and m.candidates[0].way == "exact"
         }
+        values = {m.start for m in found if m.candidates[0].kind == "value" and m.end == m.start + 1}
         told = dict[int, NameMention]()
         for at in [n for n, w in enumerate(question.low[:-2]) if question.low[n + 1] == "of"]:
             behind = next((i for i in range(at + 2, len(question.low)) if question.low[i] not in _THESE), at)
-            kind = kinds.get(behind)
+            # "The ids of the male patients": what tells which of them stands between.
+            kind = kinds.get(behind) or (kinds.get(behind + 1) if behind in values else None)
             if kind is None:
                 continue
             cls, said = kind.candidates[0], question.words[at].token.key

@@ -31,6 +31,7 @@ _RELATIVE = frozenset(
 
 _FINITE = frozenset("is are was were do does did has have had can".split())
 _PRONOUNS = frozenset("that which who whose where".split())
+_AMONG = ("among", "amongst")
 _NOUNS = ("class", "property")
 _CALLED: dict[pl.Operation, str] = {"/": "ratio", "-": "difference"}
 _HALVES = re.compile(
@@ -161,7 +162,11 @@ def _sides(
         None,
     )  # fmt: skip
     if cut is None:
-        return list(items[at + 1 : end]), [], list(items[end:])
+        among = next((n for n in range(at + 1, end) if items[n].unread and low[items[n].start] in _AMONG), 0)
+        above, below = [*items[at + 1 : end]], [*items[among + 1 : end]] if among else []
+        # "The share of blue boats among boats in Hull" is one of the latter.
+        told = any(i.named_kind in _NOUNS for i in below) and items[at].cue_kind == "percentage"
+        return above, below if told else [], list(items[end:])
     above, below = list(items[at + 1 : cut]), list(items[cut + 1 : end])
     if items[at].cue_kind == "difference":
         above = [i for i in above if i.cue_kind != "between"]

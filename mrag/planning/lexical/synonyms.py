@@ -60,7 +60,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("spouse husband wife married marry partner"),
     words("child son daughter kid offspring"),
     words("parent mother father"),
-    words("birth born"),
+    words("birth born birthday birthdate dob"),
     words("death die died dead"),
     words("found founded established create created inception"),
     words("own possess have"),

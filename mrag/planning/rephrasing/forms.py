@@ -19,6 +19,11 @@ _FORMS: Final = rules(
         r"How many years between birth and \g<y> of \g<x>?",
     ),
     (
+        rf"^how old (?:is|was|are|were) {_NAME} (?:at|on|by) (?:the|his or her|his|her|their|its) "
+        r"(?:time of (?:the )?)?(?P<y>\w+(?: \w+)?)",
+        r"How many years between birth and \g<y> of \g<x>?",
+    ),
+    (
         r"^(?:what (?:is|was) )?the age (?:of )?(?P<x>.+?) (?:at|when|on) (?:being )?(?P<y>\w+)",
         r"How many years between birth and \g<y> of \g<x>?",
     ),

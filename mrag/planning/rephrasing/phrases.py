@@ -121,6 +121,11 @@ _WORDS: Final = rules(
         r"the \g<n> with the lowest population density",
     ),
     (
+        r",? (?:(?:along|together) with|as well as) (?:the|an?) (?=[\w-]+(?: [\w-]+)? (?:of|for) "
+        r"(?:its|their|his|her|each)\b)",
+        " and also the ",
+    ),
+    (
         rf",? (?:(?:along|together) )?with (?:{_THEIR}) (?!own\b)",
         " and also the ",
     ),
