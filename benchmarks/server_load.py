@@ -110,7 +110,7 @@ def oxigraph(file: Path, triples: int, folder: Path) -> None:
 
 
 def virtuoso(file: Path, triples: int, folder: Path) -> None:
-    """Load into a Virtuoso server; each way into one of its own, since the second would find the terms known."""
+    """Load into a Virtuoso server; each way into its own, since the second would find the terms known."""
     (folder / "ours").mkdir()
     with virtuoso_server(folder / "ours", buffers=170_000) as url:
         store, _ = open_store(url, LOGIN)
