@@ -83,7 +83,7 @@ class PlanConditions(PlanHappenings):
             if noun.role or self._beside(noun):
                 continue
             found = self.noun(noun)
-            if found.kind != "property" or found.term in graph.used:
+            if found.kind != "property" or found.term in graph.used or found.term in graph.read:
                 continue
             info = self.info(found)
             if info.kind != "entity" or found.score <= 0.75:

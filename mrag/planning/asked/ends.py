@@ -68,7 +68,8 @@ class PlanEnds(PlanChoices):
         passive = "by" in (low[verb.end - 1], behind) or (passive and behind == "for")
         head, said = found.name.lower().split()[-1], low[verb.start]
         agent = is_role(head) and not is_role(said.removesuffix("s")) and root(head) == root(said)
-        return passive != (agent or found.inverse)
+        # What is "referred by" somebody is where a property called so leads from.
+        return passive != (agent or found.inverse or head == "by")
 
     def _other_end(self) -> PlanNode | None:
         """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""
@@ -86,6 +87,8 @@ class PlanEnds(PlanChoices):
             if forward and classes & set(info.ranges) and verb.start == 1 and verb.end <= at:
                 forward = "by" in self.question.low[verb.end : at]  # "who reports to Ada" asks for no boss
             word = self.question.low[verb.start]
+            if classes & set(info.domains) & set(info.ranges) and found.name.lower().endswith(" by"):
+                forward = "by" not in self.question.low[verb.start : at]  # "who was referred by Ada"
             if classes & set(info.domains) & set(info.ranges) and is_doer(found.name, word):
                 voices = voice_of([word]), voice_of([found.name])
                 # "Who taught Ada" asks for her teacher, at whichever end that is.

@@ -68,7 +68,8 @@ class PlanShown(PlanTold):
             return None
         is_subject, is_object = (self._of_kind(thing.classes, ends) for ends in (info.domains, info.ranges))
         if is_subject and is_object:
-            is_subject = "by" in low[verb.end : behind[0].start]
+            said = "by" in low[verb.start : behind[0].start]
+            is_subject = said != found.name.lower().endswith(" by")
         elif not is_subject and not is_object:
             return None
         ends = info.ranges if is_subject else info.domains

@@ -8,7 +8,7 @@ from mrag.planning.asked.people import PlanPeople
 from mrag.planning.building.checks import refuse_things
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
-from mrag.planning.derived.amounts import number_recorded, stated_amounts
+from mrag.planning.derived.amounts import number_recorded, stated_amounts, tally
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Aggregate, Expression, Fold, Unknown
 from mrag.planning.reading.frame import FrameMeasure, Noun
@@ -78,6 +78,9 @@ class PlanSums(PlanPeople):
         function = measure.function
         if measure.money:
             return self._money(cls, function or "sum")
+        if function in (None, "count") and (many := tally(cls, self.schema)) is not None:
+            node = self.graph.node_of(cls, typed=True)
+            return Aggregate("sum", self.graph.number(node, many), (self._unknown(node),))
         if function in ("sum", "average") and (own := number_recorded(cls, self.schema)):
             node = self.graph.node_of(cls, typed=True)
             return Aggregate(function, self.graph.number(node, own), (self._unknown(node),))

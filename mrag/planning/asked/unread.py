@@ -8,6 +8,8 @@ from rdflib import RDF
 
 from mrag.planning.asked.verbs import MEASURING, PlanVerbs
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.synonyms import synonym_roots
+from mrag.planning.lexical.words import root
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
 from mrag.planning.reading.segmentation import meaningful
@@ -44,6 +46,9 @@ class PlanUnread(PlanVerbs):
         found = self.noun(noun)
         info = self.schema.properties.get(found.term)
         named = [self.picked.get(r.mention.end) for r in self.frame.restrictions if r.noun is noun]
+        if info is not None and info.kind in ("number", "date") and len(named) == 1 and named[0] is not None:
+            # "Built in Kiel" is no visit to Kiel, though the year in which things were built is known.
+            return named[0].kind == "entity" and not self._used(found) and not self._told(noun)
         if info is None or info.kind not in ("entity", "text") or len(named) != 1 or named[0] is None:
             return False
         if self.question.low[noun.end - 1] == "by" and not self._used(found):
@@ -53,6 +58,13 @@ class PlanUnread(PlanVerbs):
             return not compared and found.term not in named[0].properties
         ends = {*info.ranges} if found.kind == "property" else set()
         return not compared and named[0].kind == "entity" and not ends & set(named[0].classes)
+
+    def _told(self, noun: Noun) -> bool:
+        """Return whether a word of a noun, or one that means the same, is in the name of what is used."""
+        said = {root(w) for w in self.question.low[noun.start : noun.end]}
+        said |= {other for word in said for other in synonym_roots().get(word, ())}
+        infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
+        return any(said & {root(w) for w in content(n)} for i in infos if i is not None for n in i.names)
 
     def _other_word(self, noun: Noun) -> bool:
         """Return whether a noun is only like a kind named before it: customers that made a purchase."""

@@ -26,9 +26,11 @@ _SUPPORTING = frozenset(
     root(verb)
     for verb in "hold carry bear fly celebrate possess enjoy boast feature sport wear keep observe charge "
     "pay earn draw receive list quote display spend log devote collect gather accumulate amass achieve "
-    "claim".split()
+    "claim score complete".split()
 )
 """Verbs that say little beside the noun behind them: "fly the flag of", "hold a licence"."""
+_DONE = frozenset(map(root, ("score", "complete")))
+"""Those that say so only behind the noun: "points scored"."""
 
 
 _VERBS_OF_RELATION = frozenset(
@@ -37,6 +39,10 @@ _VERBS_OF_RELATION = frozenset(
 )
 """Verbs that say no more than that things are related, where the graph has one way only to relate them."""
 
+_RELATING = frozenset(map(root, ("host", "possess", "speak")))
+"""Verbs that say no more than that where the things that they relate are near each other."""
+_NEAR = 1.0
+"""What joins of things that are near each other cost at most."""
 _LEADING = frozenset(map(root, ("run", "lead", "ran", "led")))
 
 _LIGHT = frozenset(
@@ -161,7 +167,9 @@ class PlanVerbs(PlanExtremes):
         """Return whether a verb says little beside a property that is named, whose value the plan has."""
         if root(self.question.low[at]) not in _SUPPORTING:
             return False
-        near = {w.stem for w in self.question.words[max(0, at - 6) : at + 7]}
+        # "Points scored" says no more than points; who "scored points" may be none of those that have them.
+        end = at if root(self.question.low[at]) in _DONE else at + 7
+        near = {w.stem for w in self.question.words[max(0, at - 6) : end]}
         infos = (self.schema.properties.get(iri) for iri in (*self.graph.used, *self.graph.read))
         said = (name for i in infos if i is not None and i.kind != "entity" for name in i.names)
         if not any(near & {*content(name)} for name in said):
@@ -191,6 +199,7 @@ class PlanVerbs(PlanExtremes):
         if light and not all(self._leads_on(iri) for iri in (*self.graph.used, *self.graph.read)):
             return False  # where somebody has played is not where they come from
         known = {word.low, word.stem, word.token.key, root(word.low)} & _VERBS_OF_RELATION
+        known = known or (self.graph.cost < _NEAR and root(word.low) in _RELATING)
         if not (known or light) or is_role(word.low):
             return False  # a publisher is no author, though both have published
         if self.frame.asks == "who" and root(word.low) in _LEADING:

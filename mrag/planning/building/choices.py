@@ -141,10 +141,19 @@ class PlanChoices:
         owners = self._owners(noun)
         exact = {c.kind for c in noun.candidates if c.way == "exact"}
 
+        whose = self.question.low[noun.start - 1 : noun.start] == ["whose"]
+
         def like(c: Candidate) -> float:
             if c.kind == "class":
+                # Things are said to have what stands behind "whose".
                 return c.score + (
-                    0.1 if want in ("class", "") else -0.3 if want in ("number", "date", "who") else 0.0
+                    -0.3
+                    if whose
+                    else 0.1
+                    if want in ("class", "")
+                    else -0.3
+                    if want in ("number", "date", "who")
+                    else 0.0
                 )
             info = self.schema.properties.get(c.term)
             if info is None:

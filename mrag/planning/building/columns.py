@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mrag.planning.algebra.vocabulary import FOLDS
 from mrag.planning.asked.shown import PlanShown
@@ -11,7 +10,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
-from mrag.planning.plan import Aggregate, Column, Expression, Order, Unknown
+from mrag.planning.plan import Aggregate, Column, Expression, Order, Pattern, Unknown
 from mrag.planning.profile.plain_names import is_count, is_value
 from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
@@ -170,22 +169,32 @@ class PlanColumns(PlanShown):
             return self.expression(FrameMeasure("count", measure.noun))
         return self._summed(expression, measure.noun, columns)
 
-    def _summed(self, value: Expression, noun: Noun, columns: Sequence[Column]) -> Expression:
-        """Return the sum of a number that what is shown has through other things: "drove the most miles"."""
+    def _summed(self, value: Expression, noun: Noun, columns: list[Column]) -> Expression:
+        """Return the sum of a number that what is shown has through other things: "drove the most miles".
+
+        Where the number is shown as well, its column becomes one of sums.
+        """
         low = self.question.low
         said = {low[noun.start - 1], *low[noun.end : noun.end + 2]}
-        if not {"most", "fewest", "least"} & said or len(columns) != 1:
+        if not {"most", "fewest", "least"} & said:
             return value
-        owner, shown = self.graph.owner(self._domains(self.noun(noun))), columns[0].value
-        if (
-            shown in (owner.place, value)
-            or not isinstance(shown, Unknown)
-            or not isinstance(owner.place, Unknown)
-        ):
+        owner = self.graph.owner(self._domains(self.noun(noun))).place
+        told = {p.object for p in self.graph.patterns if p.subject == owner and not self._leads(p)}
+        others = [c.value for c in columns if c.value != value]
+        if not others or not isinstance(owner, Unknown) or owner in others or told & {*others}:
+            return value
+        if not all(isinstance(o, Unknown) for o in others):
             return value
         if is_value(self.info(self.noun(noun)).names):
             raise Unbuildable("a value is no number of things")
-        return Aggregate("sum", value, (owner.place,))
+        total = Aggregate("sum", value, (owner,))
+        columns[:] = [replace(c, value=total) if c.value == value else c for c in columns]
+        return total
+
+    def _leads(self, pattern: Pattern) -> bool:
+        """Return whether a triple leads to a thing."""
+        info = self.schema.properties.get(str(pattern.predicate))
+        return info is not None and info.kind == "entity"
 
     def _beside_text(self, info: PropertyInfo) -> PropertyInfo:
         """Return the number that goes with a text: the highest elevation with the highest point."""

@@ -125,7 +125,9 @@ class Drafting:
         for item in way.items:
             for other in item.mention.candidates[1:3] if item.mention is not None else ():
                 assert item.mention is not None
-                if other.score > item.mention.candidates[0].score - 0.05:
+                best = item.mention.candidates[0]
+                led = self.schema.properties.get(best.term) if other.kind == "class" else None
+                if other.score > best.score - 0.05 or (led is not None and other.term in led.ranges):
                     draft = self._draft(question, way, schema, {item.end: other})
                     if draft is not None:
                         yield draft

@@ -24,6 +24,7 @@ from mrag.text.tokens import alike, content, is_stopword, stem
 
 _UNITS = frozenset(stem(w) for w in ("year", "month", "day", "date", "time", "quarter"))
 """What says of a property only that it is a time."""
+_DISTINCT = frozenset("different distinct unique".split())
 _DATED = frozenset(
     "founded established built opened released published born started launched created since".split()
 )
@@ -206,6 +207,9 @@ class PlanExpressions(PlanSums):
                 "count", None, (value,) if isinstance(value, Unknown) else (self._unknown(owner),)
             )
         if function == "count":
+            if info.kind == "number" and self._different(measure.noun):
+                value = self.graph.value(owner, info)
+                return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
             if info.kind != "number":
                 return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
             if is_value(info.names):
@@ -214,6 +218,10 @@ class PlanExpressions(PlanSums):
         if owner.fixed:
             return value
         return Aggregate(function, value, (owner.place,) if isinstance(owner.place, Unknown) else ())
+
+    def _different(self, noun: Noun) -> bool:
+        """Return whether the values of a noun are counted, each once: "how many different codes"."""
+        return bool(_DISTINCT & {*self.question.low[max(0, noun.start - 2) : noun.start]})
 
     def _related(self, cls: str, noun: Noun) -> PlanNode | None:
         """Return the other things of a class that a verb relates those shown to: "borders most states"."""
@@ -248,6 +256,11 @@ class PlanExpressions(PlanSums):
             found = self.noun(noun, "date")
             if found.kind == "property" and self._timely(self.info(found)):
                 return self._property(found, noun), self.info(found)
+            led = self.schema.properties.get(found.term)
+            ends = led.ranges if led is not None and led.kind == "entity" else {}
+            said = self.question.words[noun.end - 1].stem
+            if any(said in content(name) for c in ends for name in self._names_of(c)):
+                classes = [*classes, *ends]  # "lost in a battle before 1802" dates the battle
             unsure = found.kind == "property" and not noun.role and found.score < 0.75
             if unsure and found.score in self.matches:
                 self.matches.remove(found.score)  # "published in 2005" is said of the year

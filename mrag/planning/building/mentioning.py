@@ -19,6 +19,8 @@ from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.schema import Schema
 from mrag.text.tokens import content
 
+_THESE = frozenset("the all any each every these those".split())
+
 
 class Mentioning(Drafting):
     """Finds what the words of questions may name.
@@ -31,7 +33,8 @@ class Mentioning(Drafting):
     def __init__(self, schema: Schema, lexicon: Lexicon) -> None:
         super().__init__(schema, lexicon)
         self._codes = CodeWords(schema, lexicon.matcher.things)
-        self._phrasal = phrasal_verbs(n for i in schema.properties.values() for n in i.names)
+        infos = (*schema.properties.values(), *schema.classes.values())
+        self._phrasal = phrasal_verbs(n for i in infos for n in i.names)
         parts = {iri: part for iri in schema.properties if (part := name_part(iri))}
         self._name_parts = frozenset(parts) if len({*parts.values()}) > 1 else frozenset[str]()
         self._one_word: dict[str, list[Candidate]] = {}
@@ -80,6 +83,7 @@ class Mentioning(Drafting):
         }  # fmt: skip
         coded = list(self._codes.mentions(question, clear | taken, exact | taken))
         found = [m for m in found if not any(_said_by(c, m) for c in coded)] + coded
+        found = list(self._of_their_kind(question, found))
         found = checks.without_parts_asked_for(found, question)
         return checks.without_each_other(checks.without_split_values(found, self.schema)) + list(
             self._joined(question, {(m.start, m.end) for m in found})
@@ -110,6 +114,39 @@ class Mentioning(Drafting):
             return mention
         kept = tuple(c for c in mention.candidates if c.term not in self._name_parts)
         return replace(mention, candidates=kept) if kept else None
+
+    def _of_their_kind(self, question: QuestionText, found: Sequence[NameMention]) -> Iterator[NameMention]:
+        """Yield mentions, what is said "of" a kind being its own: the "id" in "ids of gas stations".
+
+        The name of a kind that has no property called so is none of the names that other kinds have.
+        """
+        kinds = {
+            m.start: m for m in found if m.candidates[0].kind == "class" and m.candidates[0].way == "exact"
+        }
+        told = dict[int, NameMention]()
+        for at in [n for n, w in enumerate(question.low[:-2]) if question.low[n + 1] == "of"]:
+            behind = next((i for i in range(at + 2, len(question.low)) if question.low[i] not in _THESE), at)
+            kind = kinds.get(behind)
+            if kind is None:
+                continue
+            cls, said = kind.candidates[0], question.words[at].token.key
+            own = [i for i in self.schema.properties.values() if cls.term in i.domains and i.kind != "entity"]
+            called = f"{cls.name} {said}".lower()
+            exact = tuple(
+                Candidate("property", i.iri, 1.0, n, "exact")
+                for i in own
+                for n in i.names
+                if n.lower() == called
+            )
+            alone = next((m for m in found if (m.start, m.end) == (at, at + 1)), None)
+            kept = alone.candidates if alone is not None else ()
+            if exact and all(c.term != exact[0].term for c in kept):
+                told[at] = NameMention(at, at + 1, (*exact, *kept))
+            elif said == "name" and alone is not None:
+                terms = {i.iri for i in own}
+                told[at] = replace(alone, candidates=tuple(c for c in alone.candidates if c.term in terms))
+        yield from (m for m in found if not (m.end == m.start + 1 and m.start in told))
+        yield from (m for m in told.values() if m.candidates)
 
     def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:
         """Yield mentions of names that the question writes as one word: "firstname"."""

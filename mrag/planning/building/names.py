@@ -251,11 +251,16 @@ class PlanNames(PlanExpressions):
         graph = self.graph
         at = restriction.mention.start
         before = {w.stem for w in self.question.words[max(0, at - 3) : at]}
+        end = restriction.mention.end
+        behind = [n for n in self.frame.nouns if n.start == end and n.candidates[0].kind == "class"]
+        kinds = {self.noun(n).term for n in behind}
 
         def like(iri: str) -> float:
             info = self.schema.properties[iri]
             named = 0.5 if beside is not None and beside.term == iri else 0.0
             words = {w for name in info.names for w in name.lower().split()}
+            # "Taught by female teachers" is said of the teachers.
+            named += 0.5 * bool(kinds & {*info.domains})
             return named + 0.1 * len(before & words) - 0.12 * self._distance(sorted(info.domains), at)
 
         known = [p for p in found.properties if p in self.schema.properties]

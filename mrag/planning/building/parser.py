@@ -208,7 +208,7 @@ class Parser(Mentioning):
     ) -> list[tuple[Draft, float]]:
         """Return drafts of a question that is read as one, with what the way of cutting it costs."""
         asked, split = checks.asked_kinds(ways[0]), checks.groups(ways[0])
-        ordered = checks.only_orders(ways[0], question)
+        ordered, cls = checks.only_orders(ways[0], question), checks.asked_class(ways[0], question)
         return [
             (guessed(draft, passed_over), way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
@@ -216,7 +216,12 @@ class Parser(Mentioning):
             for draft in self._drafts(question, way, schema, flips=number < 2)
             if shapes.finds_extreme(draft.plan) or not extreme
             if draft.plan.limit != 1 or not ordered
-            for passed_over in [(split > checks.groups(way)) + 4 * checks.passes_over_or(way, draft.plan)]
+            for passed_over in [
+                (split > checks.groups(way))
+                + 4 * checks.passes_over_or(way, draft.plan)
+                # What "which ships" asks for is no year.
+                + 2 * (cls is not None and checks.asked_class(way, question) != cls)
+            ]
         ]
 
     def _of_two(

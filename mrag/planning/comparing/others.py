@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mrag.planning.comparing.averages import above_level, level_of
+from mrag.planning.comparing.beyond import beyond_of, compared_with_all
 from mrag.planning.comparing.owned import owned_of, with_their_own
 from mrag.planning.comparing.relatives import compared_with, relative_of
 from mrag.planning.comparing.sames import after_event, compared_with_event, shared_value, sharing
@@ -24,6 +25,8 @@ def beside_others(
     """
     if (level := level_of(text)) is not None:
         return list(above_level(level, read, named, schema))  # the average of all will not do
+    if (beyond := beyond_of(text)) is not None and (more := list(compared_with_all(beyond, read, schema))):
+        return more
     if (relative := relative_of(text)) is not None:
         return list(compared_with(relative, read, named, schema)) or None
     if (owned := owned_of(text)) is not None:

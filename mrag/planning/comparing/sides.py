@@ -272,6 +272,12 @@ _PATTERNS: Final[tuple[tuple[str, Told], ...]] = (
         "difference",
     ),
     (
+        rf"(?:(?:what|how (?:much|big|large)) {_BE} |calculate |compute |find |give |show )?(?:the )?"
+        rf"difference (?:in|of) (?:the )?(?P<q>{_QUANTITY}\b.*?) between (?:the )?(?P<a>.+?) and (?:the )?"
+        r"(?P<b>.+)",
+        "difference",
+    ),
+    (
         rf"how many (?P<rel>{_MORE}) (?P<a>.+?) than (?P<b>.+?) (?P<z>{_COUNTED}.*)",
         "difference",
     ),

@@ -54,6 +54,11 @@ def without_fold(question: QuestionText) -> tuple[Fold, str, bool] | None:
     for cue in found:
         computed = [c for c in found if c.start == cue.end and (c.kind == "count" or c.value == "sum")]
         if cue.kind == "fold" and cue.value in ("average", "maximum", "minimum") and computed:
+            if any(
+                c.kind == "count" and c.end <= cue.start and "and" in question.low[c.end : cue.start]
+                for c in found
+            ):
+                return None  # "the number of boats and the average number of seats" are two numbers
             words = question.words
             start, end = words[cue.start].token.start, words[cue.end].token.start
             text = question.text[:start] + question.text[end:]

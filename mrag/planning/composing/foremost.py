@@ -43,6 +43,9 @@ def per_group(text: str) -> tuple[str, str] | None:
         n for n, w in enumerate(low)
         if w in _MOST or is_superlative(w) or (w in ends and low[n + 1 : n + 2] not in (["name"], ["names"]))
     ]  # fmt: skip
+    told = " ".join(low[: extreme[0]]) if extreme else ""
+    if re.search(r"\b(?:number of|how many|average|total)\b.*(?:,| and)(?: the)?$", told):
+        return None  # "the number of players and the highest fee" are two numbers of each
     if not extreme or "number of" in match["group"]:
         return None
     inner = re.sub(r"(?i)\b(?:its|their|his|her) (?=\w)", "the ", match["inner"].strip(" ,"))

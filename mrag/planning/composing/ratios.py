@@ -29,6 +29,8 @@ _RELATIVE = frozenset(
 )
 
 
+_FINITE = frozenset("is are was were do does did has have had can".split())
+_PRONOUNS = frozenset("that which who whose where".split())
 _NOUNS = ("class", "property")
 _CALLED: dict[pl.Operation, str] = {"/": "ratio", "-": "difference"}
 _HALVES = re.compile(
@@ -166,6 +168,9 @@ def _sides(
     if not any(i.named_kind in _NOUNS for i in below):
         # "The difference in population between Texas and Oklahoma" is one of two populations.
         below = [*[i for i in above if i.named_kind in _NOUNS][:1], *below]
+    elif items[at].cue_kind == "ratio" and not any(i.named_kind in _NOUNS for i in above):
+        # "The ratio of red to blue boats" is one of boats to boats.
+        above = [*above, *[i for i in below if i.named_kind == "class"][-1:]]
     return above, below, list(items[end:])
 
 
@@ -183,6 +188,9 @@ def _each(question: QuestionText, rest: Sequence[QuestionItem]) -> list[Question
 
 def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[QuestionItem]:
     """Return what a share is taken of: the things, without what is said of some of them."""
+    verb = _main_verb(question, items[0].start) if items else 0
+    if verb:
+        return [i for i in items if i.end <= verb]
     for number, item in enumerate(items):
         named = any(i.mention is not None for i in items[:number])
         if named and (item.cue or (item.unread and question.low[item.start] in _RELATIVE)):
@@ -194,12 +202,42 @@ def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[Questio
     return [i for i in items if i.mention is not None][-1:]
 
 
+def _main_verb(question: QuestionText, start: int) -> int:
+    """Return where a question says of how many of some things something is so; 0 if it says it behind "that".
+
+    In "what percentage of the boats in Hull are for sale" only boats in Hull are meant.
+
+    Args:
+        question: The question.
+        start: Where the words for the things begin.
+    """
+    low, clauses = question.low, 0
+    if _FINITE & {*low[:start]}:
+        return 0
+    for at in range(start + 1, len(low)):
+        if low[at] in _PRONOUNS:
+            clauses += 1
+        elif low[at] in _FINITE and not clauses:
+            return at
+        elif low[at] in _FINITE and low[at - 1] not in _FINITE:
+            clauses -= 1
+    return 0
+
+
 def _frame(read: Read, items: Sequence[QuestionItem]) -> Frame:
-    reader = read(items)
+    named = next((i.start for i in items if i.mention is not None), 0)
+    # What stands behind a noun begins no question: "of boats which are for sale".
+    asking = [i.start > named and i.cue_kind in ("show", "who", "where", "when") for i in items]
+    reader = read([QuestionItem(i.start, i.end) if a else i for i, a in zip(items, asking, strict=True)])
     reader.waiting.show = True
     frame = reader.read()
     frame.yes_or_no = frame.unsupported = False
-    outputs = frame.outputs[:1]
+    outputs, top = frame.outputs[:1], frame.superlative
+    measure = top.measure if top is not None and top.n is None and outputs == [top.measure] else None
+    if top is not None and measure is not None and measure.function is None:
+        # "The difference between the highest and the lowest price": of the prices, not of what has them.
+        fold: pl.Fold = "maximum" if top.direction == "greatest" else "minimum"
+        outputs, frame.superlative = [FrameMeasure(fold, measure.noun)], None
     if not outputs:
         raise Unbuildable("a side of the ratio")
     frame.outputs = [
@@ -244,6 +282,9 @@ def _joined(
         c.value for c in other.columns if c.name in second.shown and c.value != divisor
     ]:
         raise Unbuildable("groups of a ratio")
+    folds = [getattr(v, "function", "") for v in (value, divisor)]
+    if operation == "-" and "count" in folds and folds[0] != folds[1]:
+        raise Unbuildable("a number of things beside another number")
     where = common(one.where, other.where)
     if grouped is not None:
         where = merged(where, grouped.plan.where)

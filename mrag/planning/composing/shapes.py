@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from rdflib import RDF, URIRef
+from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning.algebra.scopes import aggregates, check, mentioned
@@ -15,6 +15,7 @@ from mrag.planning.plan import (
     Block,
     Column,
     Comparison,
+    Contains,
     Pattern,
     Plan,
     Scalar,
@@ -28,6 +29,10 @@ def flaw(plan: Plan) -> str:
     """Return why a plan can be meant by nobody; "" if it can."""
     if falls_apart(plan.where):
         return "not connected"
+    if any(_holds(block, plan.where) for block in plan.where.without):
+        return "denied of itself"
+    if _is_two(plan.where):
+        return "one value is two"
     shown = {c.value for c in plan.columns}
     folds = [getattr(condition, "left", None) for condition in plan.having]
     if any(isinstance(f, Aggregate) and f.function == "count" and shown & {*f.of} for f in folds):
@@ -39,6 +44,55 @@ def flaw(plan: Plan) -> str:
     except ConfigError as error:
         return error.message
     return ""
+
+
+def _is_two(where: Block) -> bool:
+    """Return whether a block wants one value to be two."""
+    equal = dict[object, object]()
+    for condition in where.conditions:
+        if isinstance(condition, Comparison) and condition.relation == "=":
+            told: object = condition.right if isinstance(condition.right, Literal) else None
+            value: object = condition.left
+        elif isinstance(condition, Contains) and condition.position == "whole":
+            told, value = condition.text.casefold(), condition.value
+        else:
+            continue
+        if told is not None and equal.setdefault(value, told) != told:
+            return True
+    return False
+
+
+def _holds(block: Block, where: Block) -> bool:
+    """Return whether a block denies what is said, of whatever its own unknowns may be: nothing can be so."""
+    if block.conditions or block.without or block.either or block.plans or not block.patterns:
+        return False
+    known = mentioned(replace(where, without=()))
+    told = [p for p in block.patterns if p.predicate != RDF.type or p.subject in known]
+    return bool(told) and _among(told, where.patterns, {}, known)
+
+
+def _among(
+    told: Sequence[Pattern],
+    said: Sequence[Pattern],
+    meant: Mapping[object, object],
+    known: Collection[Unknown],
+) -> bool:
+    """Return whether triples are among others, where unknowns that are not known may be any."""
+    if not told:
+        return True
+    first, *rest = told
+    for other in said:
+        pairs = ((first.subject, other.subject), (first.object, other.object))
+        fits = first.predicate == other.predicate and all(
+            meant.get(one, two) == two if isinstance(one, Unknown) and one not in known else one == two
+            for one, two in pairs
+        )
+        own: dict[object, object] = {
+            one: two for one, two in pairs if isinstance(one, Unknown) and one not in known
+        }
+        if fits and _among(rest, said, {**meant, **own}, known):
+            return True
+    return False
 
 
 def leading_to_names(plan: Plan) -> list[str]:

@@ -112,6 +112,16 @@ def number_recorded(cls: str, schema: Schema) -> PropertyInfo | None:
     return found[0] if len(found) == 1 else None
 
 
+def tally(cls: str, schema: Schema) -> PropertyInfo | None:
+    """Return the "count" of a class, which says how many each record stands for; None if it has none."""
+    found = [
+        info for info in schema.properties.values()
+        if info.kind == "number" and cls in info.domains and not isinstance(info, DerivedProperty)
+        if [w.lower() for w in words_of(info.names[0])] in (["count"], ["tally"])
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 else None
+
+
 def _same_stem(one: str, other: str) -> bool:
     """Return whether two words are made of one: "enrolment" and "enrolled"."""
     return one == other or (min(len(one), len(other)) > 4 and one[:5] == other[:5])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mrag.planning.lexical.words import is_past
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import PARTICIPLES
@@ -61,7 +62,7 @@ class CompoundReader(WordReader):
         asked = {"does", "do", "did"} & {*self.question.low[: item.start]} and verb in VERBS
         compared = _MOST if verb not in ("cost", "costs") else _MOST | _COSTING
         costs = compared & {*self.question.low[item.end + 1 : item.end + 2]}
-        if plural or asked or costs or verb.endswith("ed") or verb in PARTICIPLES:
+        if plural or asked or costs or verb == "born" or is_past(verb) or verb in PARTICIPLES:
             return False  # "products cost" and "product sold" are no compounds, "customer state" is
         if own.kind == "class" and self._kind_of_kind(own.term, following[0]):
             self.frame.read.update(range(item.start, item.end))

@@ -20,6 +20,7 @@ _HAVING = frozenset("with have has had having whose".split())
 _WHERE = frozenset("where which".split())
 _BEHIND = frozenset("average averages mean total totals sum sums maximum minimum".split())
 _OF = frozenset("of the a an their its".split())
+_COUNTING = frozenset("of most least fewest".split())
 _EXTREMES = {"greatest": "maximum", "least": "minimum"}
 
 
@@ -29,7 +30,7 @@ def _fold_of(item: QuestionItem, low: Sequence[str]) -> str:
     if cue is None or cue.kind not in ("fold", "most"):
         return ""
     if cue.kind == "most":
-        return _EXTREMES[cue.value] if low[cue.end - 1] not in ("of", "most", "least", "fewest") else ""
+        return _EXTREMES[cue.value] if low[cue.end - 1] not in _COUNTING else ""
     return cue.value
 
 
@@ -120,6 +121,23 @@ class FoldReader(QuantityReader):
             return False
         frame.outputs[-1], last.role = FrameMeasure(cast(Fold, cue.value), last), "measure"
         return True
+
+    def _extreme_of_each(self, cue: Cue) -> Fold | None:
+        """Return the fold of an extreme that is listed behind a number of each: "and the highest fare".
+
+        Alone, the highest fare may be asked for to find what has it.
+        """
+        low, before = self.question.low, cue.start
+        while before and low[before - 1] == "the":
+            before -= 1
+        joined = low[before - 1 : before] == ["and"] or "," in self.question.words[before].before
+        each = any(i.cue is not None and (i.cue_kind, i.cue.value) == ("group", "each") for i in self.items)
+        behind = self._mention_at(cue.end)
+        if not (joined and each and self.frame.measures) or behind is None or low[cue.end - 1] in _COUNTING:
+            return None
+        info = self.schema.properties.get(behind.candidates[0].term)
+        number = info is not None and info.kind in ("number", "date")
+        return cast(Fold, _EXTREMES[cue.value]) if number else None
 
     def _last_fold(self) -> None:
         """Find out what a fold is of that still waits for a number."""

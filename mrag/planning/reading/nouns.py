@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.words import BEING, is_past
 from mrag.planning.plan import Fold, Part
 from mrag.planning.reading.folds import FoldReader, of_one
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Superlative, TimeUnit
@@ -37,7 +37,7 @@ class NounReader(FoldReader):
         if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
             frame.superlative.of = noun
         before, self.last, self.last_at = self.last_at, noun, noun.end
-        if self._closes(noun) or self._tells_which(noun):
+        if self._tells_which(noun) or self._closes(noun):
             return
         waiting.show = waiting.show or self._with_several(noun)
         if waiting.order is not None:
@@ -171,6 +171,8 @@ class NounReader(FoldReader):
         opened, self.open = self.open, None
         if opened is None or self.waiting.negated:
             return False  # "over 3000 m have not been climbed" denies what is behind the number
+        if self._so_many_things(opened, noun):
+            opened.left = None
         if opened.left is not None and numeric(opened.left):
             info = self.schema.properties.get(opened.left.candidates[0].term)
             if info is None or info.kind not in ("entity", "text"):
@@ -184,7 +186,13 @@ class NounReader(FoldReader):
         if info is None or not info.flag or self.waiting.negated or self.waiting.order is not None:
             return False
         behind = self._mention_at(noun.end)
-        things = behind is not None and behind.candidates[0].kind == "class"
+        best = behind.candidates[0] if behind is not None else None
+        value = self.schema.properties.get(best.term) if best is not None else None
+        things = best is not None and best.kind == "class"
+        # "Official languages", where whether a language is official is told beside it.
+        things = things or (
+            value is not None and value.kind == "text" and {*value.domains} == {*info.domains}
+        )
         return things or self.question.low[noun.end : noun.end + 1] in (["one"], ["ones"])
 
     def _object_of_who(self, noun: Noun) -> bool:
@@ -194,7 +202,12 @@ class NounReader(FoldReader):
             return False
         if best.kind == "property":
             info = self.schema.properties.get(best.term)
-            alike = bool(info and set(info.domains) & set(info.ranges)) and noun.start == 1
+            low = self.question.low
+            passive = low[1] in BEING and "by" in low[noun.start : noun.end + 1]
+            first = noun.start == 1 or (
+                noun.start == 2 and passive
+            )  # "who was sent by Ada" asks for no sender
+            alike = bool(info and set(info.domains) & set(info.ranges)) and first
             people = info is not None and self._people(info.domains) and not self._people(info.ranges)
             return info is not None and (info.kind in ("number", "date") or info.flag or alike or people)
         behind = [w for w in self.question.low[: noun.start] if w not in ("who", "has", "have", "had")]

@@ -87,6 +87,12 @@ class QuantityReader(ReaderState):
         behind = [i.cue.kind for i in self.items[number + 2 :] if i.cue is not None]
         return "most" in behind and self.frame.superlative is None
 
+    def _so_many_things(self, opened: Compared, noun: Noun) -> bool:
+        """Return whether a number says how many things belong to a value: "grades with at least 4 pupils"."""
+        before = self.question.low[opened.left.end if opened.left is not None else 0 : noun.start]
+        things = noun.candidates[0].kind == "class" and self.question.words[noun.end - 1].plural
+        return things and before[:1] in (["with"], ["have"], ["has"], ["having"], ["had"])
+
     def _at_position(self, noun: Noun) -> None:
         """Take an ordinal before a relation for the position that its records have: "the first author"."""
         bare, info = self.bare, self.schema.properties.get(noun.candidates[0].term)

@@ -243,6 +243,9 @@ class FrameReader(NameReader):
 
     def _most(self, cue: Cue) -> None:
         waiting, low = self.waiting, self.question.low
+        if (fold := self._extreme_of_each(cue)) is not None:
+            waiting.fold = fold
+            return
         waiting.most, self.most_word = cue.value, low[cue.end - 1]
         if self.last is not None and low[cue.end : cue.end + 1] == ["to"] and self._costs(cue):
             # "Which boat cost the most to repair"

@@ -41,7 +41,7 @@ _NOISE = frozenset(
     "recorded registered actually really already still yet "
     "occur occurred happen happened relevant correspond belongs did done hold holds held host hosts "
     "showing shows "
-    "anything anyone anybody someone somebody something everyone everybody "
+    "among amongst anything anyone anybody someone somebody something everyone everybody "
     "place places go went going give gave given provide provided say says said tell".split()
 )
 """Words that a reading may leave aside: they say nothing that the graph could answer otherwise."""

@@ -80,6 +80,9 @@ _OPENINGS: Final = rules(
     (r"^\W*(?:how (?:about|bout)|what about) (?=(?:the|all|every)\b)", "Show "),
     (r"^\W*(what|where|who|when|how)s (?=\w)", r"\1 is "),
     (r"^(\W*(?:what|where|who|when|how))['’]re (?=\w)", r"\1 are "),
+    (r"^\W*(?:list|write|note|jot|name) (?:out|down)\b", "List"),
+    (r"^\W*(?:state|mention|indicate|specify) (?=(?:the|all|its|their)\b)", "Show "),
+    (rf"^\W*(?:state|mention|indicate|specify) (?=(?:{_ASKING})\b)", ""),
     (r"^\W*wat\b", "what"),
     (r"^\W*how many percent(?:age)? of\b", "What percentage of"),
     (

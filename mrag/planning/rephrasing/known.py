@@ -38,6 +38,15 @@ _WORTH: Final = re.compile(
     r"(?i)^\W*(?:how much|what) (?:is|are|was|were) (?P<x>.+?) worth"
     r"(?P<all> altogether| in total| together| combined)?\W*$"
 )
+_FULL: Final = re.compile(r"(?i)\b(?:full|complete) names?\b")
+_FIRST: Final = ("first name", "forename", "given name", "firstname")
+_LAST: Final = ("last name", "surname", "family name", "lastname")
+_PARTS: Final = tuple(
+    (re.compile(rf"(?i)\b(?:{'|'.join(forms)})(?P<s>s?)\b"), forms) for forms in (_FIRST, _LAST)
+)
+"""Words for the parts of a name, with all that are for the same."""
+_BOTH: Final = re.compile(r"(?i)\bfirst(?: names?)? and last names?\b|\bfirst/last names?\b")
+_CLOSED: Final = re.compile(r"(?i)\b(?P<be>is|are|was|were) closed\b|\bclosed (?P<n>[a-z]+s)\b")
 _HAVING: Final = frozenset(map(root, "own owner possess hold belong keep property".split()))
 
 
@@ -66,10 +75,39 @@ def as_known(text: str, schema: Schema) -> str:
         text = _STUDIED.sub("was a student of ", text)
     if root("opened") not in names and _dated(schema, "start", "started", "begin"):
         text = _OPENED.sub("started", text)
+    if (both := _first_and_last(schema)) and {root("full"), root("complete")}.isdisjoint(names):
+        text = _BOTH.sub(both, _FULL.sub(both, text))
+    for pattern, forms in _PARTS:
+        if len(called := {form for form in forms if form in _labels(schema)}) == 1:
+            text = pattern.sub(min(called) + r"\g<s>", text)
+    if root("closed") not in names and any(
+        i.flag and "open" in words_of(i.names[0]) for i in schema.properties.values()
+    ):
+        text = _CLOSED.sub(
+            lambda m: f"{m['be']} not open" if m["be"] else f"{m['n']} that are not open", text
+        )
     worth = _WORTH.match(text)
     if worth is not None and root("worth") not in names and (value := _value(schema)):
         text = f"What is the {'total ' if worth['all'] else ''}{value} of {worth['x']}?"
     return text
+
+
+def _first_and_last(schema: Schema) -> str:
+    """Return the names of the properties that a full name is told by; "" where there are none."""
+    for first in schema.properties.values():
+        for last in schema.properties.values():
+            apart = _label(first), _label(last)
+            if apart[0] in _FIRST and apart[1] in _LAST and {*first.domains} & {*last.domains}:
+                return f"{first.names[0]} and {last.names[0]}"
+    return ""
+
+
+def _label(info: PropertyInfo) -> str:
+    return info.names[0].lower().replace("_", " ")
+
+
+def _labels(schema: Schema) -> set[str]:
+    return {_label(info) for info in schema.properties.values()}
 
 
 def _roots(schema: Schema) -> set[str]:

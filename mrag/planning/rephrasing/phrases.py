@@ -32,6 +32,29 @@ _QUOTED: Final = r"(?:'[^']+'|\"[^\"]+\"|“[^”]+”|‘[^’]+’)"
 _WORDS: Final = rules(
     (r"\b(?:best|top)[- ]rated\b", "highest-rated"),
     (
+        r"\bratio (?:of|between) (?P<x>(?:(?!\bto\b)[^,?])+?) (?:against|versus|vs\.?|compared (?:to|with)) ",
+        r"ratio of \g<x> to ",
+    ),
+    *(
+        (
+            rf"{before}\b(?P<d>difference|gap|ratio|spread) between (?:the )?"
+            r"(?P<h>maximum|max|highest|largest|greatest) and (?:the )?"
+            rf"(?P<l>minimum|min|lowest|smallest|least) (?P<n>[\w-]+(?: [\w-]+)?){behind}",
+            rf"{same}\g<d> between the \g<h> \g<n> and the \g<l> \g<n>",
+        )
+        for before, behind, same in (
+            ("", r"(?= (?:for|per|of|in|by|at|within) (?:each|every)\b| per\b)", ""),
+            (r"^(?P<g>\W*(?:for|in|at|per) (?:each|every) [^?]*?)", r"(?=\W*$)", r"\g<g>"),
+        )
+    ),
+    (
+        r"^\W*in (?P<w>which|what) (?P<n>[\w-]+(?: (?!was\b|were\b|is\b|are\b)[\w-]+){0,3}) "
+        r"(?:was|were|is|are) (?:the |there the )?(?P<x>[\w-]+(?: [\w-]+){0,3}?) (?:the )?"
+        r"(?P<s>highest|lowest|greatest|largest|smallest)(?=\W*$)",
+        r"\g<w> \g<n> has the \g<s> \g<x>",
+    ),
+    (r"\b(?P<a>[a-z]+)-(?P<b>in|out|up|off|over)s\b", r"\g<a>-\g<b>"),
+    (
         r"^\W*(?:apart from|besides|except for|except|other than|not counting) (?P<x>[^,?]+), "
         r"(?:who|whom) (?:else )?(?P<q>(?!can |could |may )[^?]+?)(?=\W*$)",
         r"Who \g<q> apart from \g<x>",
