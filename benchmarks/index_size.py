@@ -36,7 +36,6 @@ from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding.embedders import embedder
 
-QUERIES = 100
 MODES = ("bm25", "dense", "hybrid")
 NAME = "size"
 
@@ -56,14 +55,14 @@ def measured(told: dict[str, Any], name: str) -> Iterator[None]:
     told[f"{name}_processor_s"] = round(processor() - before, 4)
 
 
-def build(url: str, folder: Path, number: int) -> dict[str, Any]:
+def build(url: str, folder: Path, number: int, queries: int = 100) -> dict[str, Any]:
     """Build an index, and write down what is to be asked of it."""
     told: dict[str, Any] = {}
     model = embedder("wordllama")
     assert model is not None
     model.embed_query("warm")
     before = peak_memory()
-    step = max(1, number // QUERIES)
+    step = max(1, number // queries)
     asked: list[str] = []
 
     # All backends have the same documents, even if somebody edits the documentation meanwhile.
@@ -74,7 +73,7 @@ def build(url: str, folder: Path, number: int) -> dict[str, Any]:
 
     def documents() -> Iterator[tuple[str, str]]:
         for at, (name, text) in enumerate(sentences(number, words)):
-            if at % step == 0 and len(asked) < QUERIES:
+            if at % step == 0 and len(asked) < queries:
                 asked.append(" ".join(text.split()[-8:]))
             yield name, text
 
@@ -86,7 +85,7 @@ def build(url: str, folder: Path, number: int) -> dict[str, Any]:
     return {**told, "mib": round(peak_memory()), "mib_before": round(before), "disk_mib": size >> 20}
 
 
-def ask(url: str, folder: Path, number: int) -> dict[str, Any]:
+def ask(url: str, folder: Path, *_: int) -> dict[str, Any]:
     """Open an index and search it."""
     told: dict[str, Any] = {}
     model = embedder("wordllama")
@@ -139,37 +138,39 @@ def main() -> None:
     parser.add_argument("engines", nargs="*", help="postgres, milvus, or a URL; the local index comes first")
     parser.add_argument("--documents", type=int, nargs="+", default=[10_000])
     parser.add_argument("--to", type=Path, metavar="FILE")
+    parser.add_argument("--queries", type=int, default=100, help="how many are asked in each way")
     parser.add_argument("--folder", type=Path, help="where the indexes lie for a while")
     parser.add_argument("--phase", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.phase:
         phase, url, folder = args.phase
         work = build if phase == "build" else ask
-        print(json.dumps(work(url, Path(folder), args.documents[0])))
+        print(json.dumps(work(url, Path(folder), args.documents[0], args.queries)))
         return
     for number in args.documents:
         with tempfile.TemporaryDirectory(dir=args.folder) as place:
             for engine in ("local", *args.engines):
-                run(engine, number, Path(place), args.to)
+                run(engine, number, args.queries, Path(place), args.to)
 
 
-def run(engine: str, number: int, place: Path, to: Path | None) -> None:
+def run(engine: str, number: int, queries: int, place: Path, to: Path | None) -> None:
     """Build and ask one index."""
     folder = place / engine.partition(":")[0]
     folder.mkdir()
     if engine == "postgres":
         with postgres() as url:
-            phases(engine, url, number, folder, to)
+            phases(engine, url, number, queries, folder, to)
     else:
         url = {"local": "local:", "milvus": f"milvus:{folder / 'milvus.db'}"}.get(engine, engine)
-        phases(engine, url, number, folder, to)
+        phases(engine, url, number, queries, folder, to)
     shutil.rmtree(folder)
 
 
-def phases(engine: str, url: str, number: int, folder: Path, to: Path | None) -> None:
+def phases(engine: str, url: str, number: int, queries: int, folder: Path, to: Path | None) -> None:
     """Print a line for each phase."""
     for phase in ("build", "ask"):
-        command = [sys.executable, __file__, "--documents", str(number), "--phase", phase, url, str(folder)]
+        command = [sys.executable, __file__, "--documents", str(number), "--queries", str(queries)]
+        command += ["--phase", phase, url, str(folder)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         told = {"backend": engine.partition(":")[0], "documents": number, "phase": phase}
         told |= {**json.loads(done.stdout.splitlines()[-1]), "load": round(os.getloadavg()[0], 1)}

@@ -110,15 +110,18 @@ def oxigraph(file: Path, triples: int, folder: Path) -> None:
 
 
 def virtuoso(file: Path, triples: int, folder: Path) -> None:
-    """Load into a Virtuoso server."""
-    copy = folder / "graph.nt"
-    copy.symlink_to(file)
-    with virtuoso_server(folder, buffers=170_000) as url:
+    """Load into a Virtuoso server; each way into its own, since the second would find the terms known."""
+    (folder / "ours").mkdir()
+    with virtuoso_server(folder / "ours", buffers=170_000) as url:
         store, _ = open_store(url, LOGIN)
         ours = seconds(lambda: store.bulk_load([Source.of(file)], "urn:g"))
         assert store.count("urn:g") >= 0.99 * triples  # the generator repeats a few
         store.close()
-        lines = (folder / "virtuoso.ini").read_text().splitlines()
+    own = folder / "own"
+    own.mkdir()
+    (own / "graph.nt").symlink_to(file)
+    with virtuoso_server(own, buffers=170_000) as url:
+        lines = (own / "virtuoso.ini").read_text().splitlines()
         port = next(line.split()[-1] for line in lines if line.startswith("ServerPort"))
 
         def isql(text: str) -> None:
@@ -126,11 +129,14 @@ def virtuoso(file: Path, triples: int, folder: Path) -> None:
             subprocess.run(command, check=True, capture_output=True)
 
         def load() -> None:
-            isql(f"ld_dir('{folder}','graph.nt','urn:h');")
+            isql(f"ld_dir('{own}','graph.nt','urn:g');")
             isql("rdf_loader_run();")
             isql("checkpoint;")
 
         theirs = seconds(load)
+        store, _ = open_store(url, LOGIN)
+        assert store.count("urn:g") >= 0.99 * triples
+        store.close()
     report("Virtuoso", triples, ours, {"ld_dir and rdf_loader_run": theirs})
 
 

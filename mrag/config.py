@@ -11,7 +11,7 @@ from mrag.errors import ModelError
 
 _OLLAMA = "http://127.0.0.1:11434"
 # Nothing listens on these here.
-_LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"])  # nosec B104
+_LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"])  # noqa: S104
 
 DEFAULT_STORE = "mrag.db"
 """Folder, in the working directory, of the store that commands use when none is named."""
@@ -84,7 +84,7 @@ def ollama_host() -> str:
         raise ModelError(f"OLLAMA_HOST is no address: {text!r}.", hint="Write HOST:PORT.") from error
     host = parts.hostname or "127.0.0.1"
     # An address to listen on, which people set for the server, is none to call.
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # nosec B104
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{parts.path}"
 
 

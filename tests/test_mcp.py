@@ -344,10 +344,18 @@ def test_query_gives_a_table_and_json(small: Session) -> None:
     assert "2 of" in many.splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", sorted(entries()))
-def test_every_query_runs_by_name_with_its_own_example(demo: Session, name: str) -> None:
+@pytest.fixture(scope="module")
+def schemas(demo: Session) -> dict[str, Any]:
+    """The parameters of each query, as they are described."""
     (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries").contents
-    schema = next(q for q in json.loads(content.text) if q["name"] == name)["parameters"]
+    return {query["name"]: query["parameters"] for query in json.loads(content.text)}
+
+
+@pytest.mark.parametrize("name", sorted(entries()))
+def test_every_query_runs_by_name_with_its_own_example(
+    demo: Session, schemas: dict[str, Any], name: str
+) -> None:
+    schema = schemas[name]
     given = {
         parameter: part["examples"][0]
         for parameter, part in schema["properties"].items()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +21,7 @@ import pytest
 
 from mrag.index.embedding import local_models
 from mrag.index.embedding.local_models import MiniLmEmbedder, Vectors
+from mrag.storage.files import lock
 from tests.servers import CACHE
 
 _embed = MiniLmEmbedder.embed_documents
@@ -45,15 +48,32 @@ def _write() -> None:
     new.replace(_kept())
 
 
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one process at a time embed: what it is at, others want as well."""
+    CACHE.mkdir(exist_ok=True)
+    with (CACHE / "minilm.lock").open("w") as stream:
+        while True:
+            with suppress(OSError):
+                lock(stream.fileno())
+                break
+            time.sleep(0.2)
+        yield
+
+
 def remember(patch: pytest.MonkeyPatch) -> None:
     """Let MiniLM embed each text once and never again, until the patch is undone."""
 
     def embed_documents(model: MiniLmEmbedder, texts: Sequence[str]) -> Vectors:
         if not _known:
             _read()
-        if new := [text for text in dict.fromkeys(texts) if text not in _known]:
-            _known.update(zip(new, _embed(model, new), strict=True))
-            _write()
+        if any(text not in _known for text in texts):
+            with _alone():
+                # Another process may have embedded them meanwhile.
+                _read()
+                if new := [text for text in dict.fromkeys(texts) if text not in _known]:
+                    _known.update(zip(new, _embed(model, new), strict=True))
+                    _write()
         return np.stack([_known[text] for text in texts]) if texts else _embed(model, texts)
 
     patch.setattr(MiniLmEmbedder, "embed_documents", embed_documents)

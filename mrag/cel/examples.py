@@ -44,7 +44,7 @@ def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int
     """
     wanted = {*map(str, positives)}
     others = [x for x in instances(kg, Top()) if x not in wanted]
-    chance = random.Random(seed)  # nosec B311 # no secret is drawn
+    chance = random.Random(seed)
     return sorted(chance.sample(others, min(len(others), max(len(wanted), _FEWEST))))
 
 
@@ -83,7 +83,7 @@ def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 5
     others = sampled_negatives(kg, members, seed=seed)
     if not others:
         raise LearningProblemError("All individuals are members of this class.", term=name)
-    chance = random.Random(seed)  # nosec B311 # no secret is drawn
+    chance = random.Random(seed)
     drawn = (chance.sample(some, min(len(some), most)) for some in (members, others))
     return LearningProblem(*drawn, ignored=_alike(kg, name))
 

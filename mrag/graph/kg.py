@@ -203,9 +203,9 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         read = read_gate(text, dataset.named, self.query_prefixes, limits.seconds)
         if read.graphs or read.named:
             dataset = self.named(read.graphs, read.named)
-        extra = self.extra(read)  # nosec B610 # not Django
+        extra = self.extra(read)  # noqa: S610 # not Django
         left = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
-        return self.store.bounded(read.text, dataset, left, extra)  # nosec B610 # not Django
+        return self.store.bounded(read.text, dataset, left, extra)
 
     @property
     def beside(self) -> tuple[str, ...]:

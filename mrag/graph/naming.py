@@ -47,6 +47,8 @@ _NAME: Final = frozenset(
     "bezeichnung benennung naam namn navn imie nazwa".split()
 )
 """Last words of properties that give names, in some languages."""
+_UNITS: Final = frozenset("unit units uom currency".split())
+"""Words of properties that tell what a number is counted in, which names nothing."""
 _PARTS: Final = {
     "given": ("first name", "given name", "firstname", "givenname", "forename", "fname", "vorname", "prenom"),
     "family": ("last name", "family name", "lastname", "familyname", "surname", "lname", "nachname"),
@@ -178,8 +180,10 @@ def _score(p: str, found: Sequence[tuple[str, str, str]], members: int) -> tuple
         return None
     if distinct < _DISTINCT or sum(map(_is_worded, values)) < _WORDED * len(values):
         return None
-    last = name_parts(iri_words(p) or "")[-1:]
-    called = bool(last) and last[0].casefold() in _NAME
+    words = [word.casefold() for word in name_parts(iri_words(p) or "")]
+    if not _UNITS.isdisjoint(words):
+        return None
+    called = bool(words) and words[-1] in _NAME
     return (not called, -round(distinct * having / max(members, 1), 2), length)
 
 

@@ -115,13 +115,20 @@ class DenseIndex:
         """Dimensions of the vectors; None for an empty index."""
         return self.vectors[0].shape[1] if self.vectors else None
 
-    def search(self, vector: npt.NDArray[np.floating], k: int, mask: Mask | None = None) -> Ranking:
+    def search(
+        self,
+        vector: npt.NDArray[np.floating],
+        k: int,
+        mask: Mask | None = None,
+        also: npt.NDArray[np.int64] | None = None,
+    ) -> Ranking:
         """Rank documents by the cosine of their vectors with one vector.
 
         Args:
             vector: Shape (dim,), of length 1.
             k: How many documents at most.
             mask: True for the rows that may be found, shape (rows.total,); all if left out.
+            also: Rows, of those that may be found, which are compared whatever their signs are.
 
         Returns:
             Rows (int64) and cosines (float32), best first, ties by document ID.
@@ -149,6 +156,9 @@ class DenseIndex:
             bits = self._live if mask is None else self._bits(allowed)
             first = max(_FIRST * wanted, count // _FIRST_ONE_OF)
             near = nearest_by_signs(self.signs, query, wanted, first, bits)
+            if also is not None:
+                spans = zip(near, self.rows.spans(), strict=True)
+                near = [np.union1d(its, also[(also >= at) & (also < end)] - at) for its, (at, end) in spans]
             return self.rows.order(*self._close(query, near, k), k)
         return self.rows.order(found, self._cosines(query, found), k)
 

@@ -31,7 +31,7 @@ def serve() -> None:
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
         try:
-            given = pickle.loads(stdin.read(size))  # nosec B301 # our own parent wrote it
+            given = pickle.loads(stdin.read(size))  # noqa: S301 # our own parent wrote it
             if work is None:
                 (work,) = given
                 continue
@@ -43,7 +43,7 @@ def serve() -> None:
 def _failed(reply: object, error: Exception) -> None:
     assert callable(reply)
     try:
-        pickle.loads(pickle.dumps(error))  # nosec B301 # made on the line itself
+        pickle.loads(pickle.dumps(error))  # noqa: S301 # made on the line itself
         reply("failed", error)
     except Exception:  # an error that does not pickle
         reply("broken", type(error).__name__, str(error), vars(error).get("hint"))

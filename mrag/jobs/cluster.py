@@ -98,5 +98,5 @@ def _done(name: str, work: bytes, task: Any) -> Any:
     """Do a task in a process of the cluster."""
     if name not in _WORKS:
         _WORKS.clear()
-        _WORKS[name] = pickle.loads(work)  # nosec B301 # who started the job wrote it
+        _WORKS[name] = pickle.loads(work)  # noqa: S301 # who started the job wrote it
     return _WORKS[name](task)

@@ -118,7 +118,7 @@ class ProcessRunner:
         for _, content in child.take(data):
             task = self._busy.pop(child)
             self._idle.append(child)
-            reply = pickle.loads(content)  # nosec B301 # our own child wrote it
+            reply = pickle.loads(content)  # noqa: S301 # our own child wrote it
             if reply[0] != "done":
                 raise _error(reply)
             self._ready.append(TaskOutcome(task, reply[1]))

@@ -29,6 +29,7 @@ from mrag.planning.profile.following import (
 from mrag.planning.profile.hierarchy import Ancestors, ancestors, members, raised, unstated
 from mrag.planning.profile.holding import find_what_holds
 from mrag.planning.profile.keeping import kept, schema_of_array
+from mrag.planning.profile.plain_names import plain_names
 from mrag.planning.profile.usage import Edges, PropertyUsage, usage_of
 from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.rdf import queries
@@ -156,7 +157,7 @@ class _Reader:
         properties = {
             p: PropertyInfo(
                 iri=p,
-                names=names.get(p, ()),
+                names=_named(p, use, names),
                 comment=comments.get(p, ""),
                 kind=use.kind,
                 datatype=use.datatype,
@@ -269,6 +270,14 @@ def local_name(iri: str) -> str:
 def _in_words(label: str) -> str:
     words = split_identifier(label)
     return label if words.casefold() == label.casefold() else words
+
+
+def _named(p: str, use: PropertyUsage, names: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the names of a property, with plainer ones where all that have it are of one class."""
+    own, owner = names.get(p, ()), next(iter(use.domains), "")
+    if use.kind != "number" or len(use.domains) != 1:
+        return own
+    return tuple(dict.fromkeys((*own, *plain_names(own, names.get(owner, ())))))
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

@@ -284,7 +284,7 @@ class Engine:
                             # As long as more comes, the query is not at an end.
                             deadline = min(loop.time() + limits.seconds, began + _SENDING * limits.seconds)
                             continue
-                        reply = pickle.loads(content)  # nosec B301 # our own child wrote it
+                        reply = pickle.loads(content)  # noqa: S301 # our own child wrote it
                         done = True
                         if problem := refusal(reply, query, limits):
                             raise problem

@@ -90,7 +90,7 @@ def serve() -> None:
     reply(("ready", defences))
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
-        reply(parse_request(pickle.loads(stdin.read(size))))  # nosec B301 # our own parent wrote it
+        reply(parse_request(pickle.loads(stdin.read(size))))  # noqa: S301 # our own parent wrote it
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ async def ask(child: Child, request: object, deadline: float, query: str = "") -
         if kind == b"P":
             if len(content) > _DIRECT:
                 # A long text has many terms, and making them again takes a while.
-                return cast(Reply, await asyncio.to_thread(pickle.loads, content))  # nosec B301 # our own child wrote it
-            return cast(Reply, pickle.loads(content))  # nosec B301 # our own child wrote it
+                return cast(Reply, await asyncio.to_thread(pickle.loads, content))  # our own child wrote it
+            return cast(Reply, pickle.loads(content))  # noqa: S301 # our own child wrote it
     raise ended(query)
 
 

@@ -87,7 +87,7 @@ class SortedRows(Generic[R]):
 
     def __iter__(self) -> Iterator[R]:
         if self._file is None:
-            return (marshal.loads(packed) for _, packed in self._rest)  # nosec B302 # written here
+            return (marshal.loads(packed) for _, packed in self._rest)  # noqa: S302 # written here
         runs = [self._run(self._file, *run) for run in self._runs]
         return iter(runs[0] if len(runs) == 1 else heapq.merge(*runs))
 
@@ -96,9 +96,9 @@ class SortedRows(Generic[R]):
         while at < end:
             file.seek(at)  # other runs have been read meanwhile
             size = int.from_bytes(file.read(_HEAD), "little")
-            frame = marshal.loads(file.read(size))  # nosec B302 # written here
+            frame = marshal.loads(file.read(size))  # noqa: S302 # written here
             at = file.tell()
-            yield from map(marshal.loads, frame)  # nosec B302 # written here
+            yield from map(marshal.loads, frame)  # written here
 
     def close(self) -> None:
         """Forget the rows."""
@@ -129,4 +129,4 @@ def _order(held: list[tuple[str, bytes]]) -> None:
 
 
 def _unpacked(row: tuple[str, bytes]) -> Any:
-    return marshal.loads(row[1])  # nosec B302 # written here
+    return marshal.loads(row[1])  # noqa: S302 # written here

@@ -11,6 +11,7 @@ import pytest
 from mrag.errors import ModelError
 from mrag.generative.decoding.beam import DecodingSettings, decode
 from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.models import gguf as models_gguf
 from mrag.generative.models import llama_c
 from mrag.generative.models.gguf import GgufModel
 from mrag.generative.models.resolve import LanguageModel, PictureModel, language_model
@@ -94,9 +95,9 @@ def test_beams_are_as_if_read_alone(smollm: GgufModel) -> None:
 
 
 @pytest.mark.slow
-def test_long_prompts_are_read_in_parts(smollm: GgufModel) -> None:
-    # 512 are read at a time.
-    prompt = (smollm.tokeniser.encode("A whale is a large animal. A cat is a small one. ") * 60)[:600]
+def test_long_prompts_are_read_in_parts(smollm: GgufModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models_gguf, "_BATCH", 64)
+    prompt = (smollm.tokeniser.encode("A whale is a large animal. A cat is a small one. ") * 16)[:150]
     whole = smollm.start(prompt)
     row = whole.log_probabilities[0].copy()
     whole.close()

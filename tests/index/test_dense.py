@@ -74,6 +74,27 @@ def test_equals_brute_force(n: int, dim: int, k: int, seed: int, doubles: bool) 
             assert {i for i, _ in got} == {i for i, _ in expected} or n > 1
 
 
+@given(st.integers(60, 200), st.integers(0, 10**6), st.sets(st.integers(0, 59), max_size=20))
+@settings(max_examples=40)
+def test_rows_that_are_named_are_compared_whatever_their_signs(n: int, seed: int, named: set[int]) -> None:
+    vectors = unit_vectors(n, 8, seed)
+    ids = [f"urn:{i:03}" for i in range(n)]
+    few = DenseParams(prefilter_from=0, candidates=1, oversample=1)
+    index = in_pieces(ids, vectors, [n // 3], few)
+    query = unit_vectors(1, 8, seed + 1)[0]
+    also = np.array(sorted(named), np.int64)
+    rows, scores = index.search(query, 5, None, also)
+    without = index.search(query, 5)[0]
+    best = [name for name, _ in brute(ids, vectors, query, 5)]
+    assert {index.rows.id_of(r) for r in also.tolist()} & {*best} <= {
+        index.rows.id_of(r) for r in rows.tolist()
+    }
+    exact = dict(brute(ids, vectors, query, n))
+    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+        assert exact[index.rows.id_of(row)] == score
+        assert row in without or row in also
+
+
 @pytest.mark.parametrize("params", [DenseParams(), FORCED], ids=["exact", "bits"])
 def test_order_of_documents_plays_no_part(params: DenseParams) -> None:
     vectors = unit_vectors(3000, 64, 3)

@@ -332,7 +332,8 @@ def test_the_mask_holds_a_small_model(hostile: KnowledgeGraph, local_server: Any
     for question in (f'How much hardware does "{HOSTILE[0]}" supply?', "suppliers per country"):
         made = card_for(lexicon_of(hostile), question)
 
-        said = told(model, messages(made, question), gbnf(made))
+        # It holds whatever else the model was told; to read how to write takes most of the time.
+        said = told(model, messages(made, question)[1:], gbnf(made))
         assert said.text.startswith("SELECT ") and said.tokens
         try:
             read_statement(made, said.text)

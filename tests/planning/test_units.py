@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
@@ -103,6 +103,8 @@ def test_a_unit_that_comes_is_noticed(tmp_path: Path) -> None:
     )
     | st.from_regex(r"\AP([0-9]{1,2}D)?(T([0-9]{1,2}H)?([0-9]{1,2}M)?([0-9]{1,2}(\.[0-9])?S)?)?\Z")
 )
+@example("0\x1f")
+@example("5\u00a0kg")
 @settings(max_examples=300, deadline=None)
 def test_numbers_are_read_alike_by_query_and_interpreter(text: str) -> None:
     thing, size, p = Unknown("thing"), Unknown("size"), URIRef(f"{SPACE}load")

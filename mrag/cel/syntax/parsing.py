@@ -136,7 +136,7 @@ class _Parser:
         if self.accept("∃") or self.accept("∀"):
             p = self.dl_property()
             self.expect(".")
-            return self.quantified(p, exists=token == "∃")  # nosec B105 # a sign of logic
+            return self.quantified(p, exists=token == "∃")  # noqa: S105 # a sign of logic
         if token in _COUNTS:
             self.at += 1
             n, p = self.count(), self.dl_property()

@@ -144,8 +144,8 @@ class LocalServer:
             "seed": 0,
             "max_retries": 0,
             # Our own child answers, which a small machine may take minutes for.
-            "http_client": httpx.Client(trust_env=False, timeout=None, limits=limits),  # nosec B113
-            "http_async_client": httpx.AsyncClient(trust_env=False, timeout=None, limits=limits),  # nosec B113
+            "http_client": httpx.Client(trust_env=False, timeout=None, limits=limits),  # noqa: S113
+            "http_async_client": httpx.AsyncClient(trust_env=False, timeout=None, limits=limits),  # noqa: S113
             **options,
         }
         return ChatOpenAI(base_url=self.base_url, api_key=SecretStr(self.api_key), model="local", **settings)

@@ -65,7 +65,8 @@ def _call(path: str, body: Mapping[str, Any] | None = None, *, timeout: float) -
     """Ask the Ollama server; an `OSError` or `ValueError` when it does not answer as it should."""
     url = ollama_host() + path
     data = None if body is None else json.dumps(body).encode()
-    request = Request(url, data=data, headers={"Content-Type": "application/json"})
+    # Whose host it is says the environment.
+    request = Request(url, data=data, headers={"Content-Type": "application/json"})  # noqa: S310
     # The standard opener would send loopback calls through a proxy from the environment.
     opener = build_opener(ProxyHandler({})) if is_loopback(url) else build_opener()
     with opener.open(request, timeout=timeout) as answer:

@@ -74,10 +74,8 @@ def open_backbone(name: str) -> Backbone:
         source, where = str(path.parent), {"gguf_file": path.name}
     try:
         # The user names the model, and gets what is current; code that comes with a model is not run.
-        inner = transformers.AutoTokenizer.from_pretrained(  # nosec B615
-            source, trust_remote_code=False, **where
-        )
-        model = transformers.AutoModelForCausalLM.from_pretrained(  # nosec B615 # as above
+        inner = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False, **where)
+        model = transformers.AutoModelForCausalLM.from_pretrained(
             source, dtype=torch.float32, trust_remote_code=False, **where
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:

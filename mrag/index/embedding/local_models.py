@@ -84,7 +84,7 @@ def _wordpiece() -> Tokenizer:
 
     packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
     vocabulary = {word: i for i, word in enumerate(gzip.decompress(packed).decode().splitlines())}
-    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))  # nosec B106 # no secret
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))  # noqa: S106 # no secret
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])

@@ -86,7 +86,8 @@ def search(
     words = nothing if mode == "dense" else state.bm25.search(text, depth, mask)
     # A text without a known token has no direction, so no document is near to it.
     known = vector is not None and state.rows.count and vector.any()
-    nearest = state.dense.search(vector, depth, mask) if known and vector is not None else nothing
+    # What counts most by both is mostly found by words, so that is compared for certain.
+    nearest = state.dense.search(vector, depth, mask, words[0]) if known and vector is not None else nothing
     rows: npt.NDArray[np.int64]
     scores: npt.NDArray[np.floating]
     rows, scores = words if len(words[0]) else nearest

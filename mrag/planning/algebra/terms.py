@@ -18,7 +18,7 @@ INTEGER = ox.NamedNode(XSD + "integer")
 MEASURE = (
     r"^[ \t\r\n]*([-+]?)(([A-Z]{1,2})?([$~])[ ]?)?"
     r"(([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?|[.][0-9]+)([eE][-+]?[0-9]{1,2})?"
-    r"[ \t\r\n]*([^-0-9.,:/'\s][^0-9]*)?$"
+    r"[ \t\r\n]*([^-0-9.,:/' \t\r\n][^0-9]*)?$"
 )
 """A number with a sign of a currency before it, or a unit behind it: "$9.99", "1,250.5 kg", "21 °C".
 

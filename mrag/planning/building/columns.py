@@ -11,6 +11,7 @@ from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.plan import Aggregate, Column, Expression, Order, Pattern, Unknown
+from mrag.planning.profile.plain_names import is_count, is_value
 from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.state import COMMON
@@ -184,6 +185,8 @@ class PlanColumns(PlanShown):
             return value
         if not all(isinstance(o, Unknown) for o in others):
             return value
+        if is_value(self.info(self.noun(noun)).names):
+            raise Unbuildable("a value is no number of things")
         total = Aggregate("sum", value, (owner,))
         columns[:] = [replace(c, value=total) if c.value == value else c for c in columns]
         return total
@@ -218,7 +221,9 @@ class PlanColumns(PlanShown):
             noun = chosen.name if chosen in output.noun.candidates else output.noun.candidates[0].name
             fold = _FOLD_WORDS.get(output.function or "", "")
             fold = "" if fold == noun.split()[0].lower() else fold
-            if is_participle(noun):
+            if output.function == "count" and is_count([noun]):
+                fold = ""  # A "review count" is a number already.
+            elif is_participle(noun):
                 noun, fold = f"number {noun}", "" if output.function == "count" else fold
             elif output.function == "count" and noun.split()[-1] not in PREPOSITIONS:
                 noun = plural(noun)
@@ -226,7 +231,7 @@ class PlanColumns(PlanShown):
         elif isinstance(expression, Unknown):
             base = expression.name
         elif isinstance(output, Noun):
-            base = output.candidates[0].name
+            base = self.picked.get(output.end, output.candidates[0]).name
         elif isinstance(output, TimeUnit):
             base = output.part
         name = self.graph.fresh(base or "value").name if base != getattr(expression, "name", None) else base

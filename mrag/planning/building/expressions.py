@@ -16,6 +16,7 @@ from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Aggregate, DatePart, Expression, Unknown
+from mrag.planning.profile.plain_names import is_value
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.nouns import OWNING
 from mrag.planning.schema import PropertyInfo, by_number
@@ -210,6 +211,8 @@ class PlanExpressions(PlanSums):
                 return Aggregate("count", None, (self.graph.value(owner, info),))
             if info.kind != "number":
                 return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
+            if is_value(info.names):
+                raise Unbuildable("a value is no number of things")
             function = "sum"
         if owner.fixed:
             return value

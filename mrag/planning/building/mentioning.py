@@ -14,6 +14,7 @@ from mrag.planning.lexical.phrasal import phrasal_verbs
 from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import is_past, root
 from mrag.planning.lexicon import Lexicon
+from mrag.planning.profile.plain_names import without_likened
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.schema import Schema
 from mrag.text.tokens import content
@@ -69,6 +70,9 @@ class Mentioning(Drafting):
             kept = None if checks.is_part_of_time(mention, question) else checks.headed(mention, question)
             kept = self._no_flags(kept, question) if kept is not None else None
             kept = self._whole_names(kept, question) if kept is not None else None
+            if kept is not None:
+                before = question.low[kept.start - 1] if kept.start else ""
+                kept = without_likened(kept, before, self.schema.properties)
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
         clear = {

@@ -149,6 +149,12 @@ _WORDS: Final = rules(
     (r"\b(?:outside of|outside)(?= (?:of )?(?:an?|any|the)? ?\w)", "not in"),
     (r"\b(?:best|top|highest|most highly|most)[- ](?P<v>paid|attended)\b", r"most \g<v>"),
     (r"\b(?:worst|lowest|least)[- ](?P<v>paid|attended)\b", r"least \g<v>"),
+    (
+        r"\b(?P<v>take|takes|took) (?:the )?(?P<m>longest|shortest|least|most) to\b",
+        r"\g<v> the \g<m> time to",
+    ),
+    (r"\b(?:is|are) (?:the )?(?:quickest|fastest) to\b(?= \w+\W*$)", "takes the shortest time to"),
+    (r"\b(?:is|are) (?:the )?slowest to\b(?= \w+\W*$)", "takes the longest time to"),
     (r"\b(\d|one|two|three|four|five|ten)[- ]stars? (\w+)\b", r"\2 with \1 stars"),
     (r"\b(?:come|comes|came|coming) out\b", "released"),
     (

@@ -127,7 +127,7 @@ class Transactions:
         found: list[Operation] = []
         with taken.open("rb") as file:
             while file.peek(1):
-                found += pickle.load(file)  # nosec B301 # this server alone writes into the folder
+                found += pickle.load(file)  # noqa: S301 # this server alone writes into the folder
         taken.unlink()
         return found
 

@@ -41,7 +41,7 @@ class Child:
     def __init__(self, module: str, *arguments: str, secrets: bool = False) -> None:
         self._lock = threading.Lock()
         # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
-        self._process = subprocess.Popen(  # nosec B603
+        self._process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -154,7 +154,7 @@ class Child:
     def _next(self, deadline: float, query: str) -> Reply:
         for kind, content in self.frames(deadline, query):
             if kind == b"P":
-                return cast(Reply, pickle.loads(content))  # nosec B301 # our own child wrote it
+                return cast(Reply, pickle.loads(content))  # noqa: S301 # our own child wrote it
         raise ended(query)
 
 

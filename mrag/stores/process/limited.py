@@ -164,9 +164,9 @@ def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generato
                     hint="Nothing of it was stored. Send it in several parts.",
                 )
             if kind != b"P":
-                yield content if kind == b"D" else pickle.loads(content)  # nosec B301 # our own child wrote it
+                yield content if kind == b"D" else pickle.loads(content)  # noqa: S301 # our own child wrote it
                 continue
-            reply = pickle.loads(content)  # nosec B301 # our own child wrote it
+            reply = pickle.loads(content)  # noqa: S301 # our own child wrote it
         if given > _LIGHT or reply[0] == "large":
             heavy.append(True)
     if reply[0] == "done":

@@ -293,7 +293,7 @@ def serve(memory: int = 0) -> None:
     reply(("ready", defences))
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
-        request = pickle.loads(stdin.read(size))  # nosec B301 # our own parent wrote it
+        request = pickle.loads(stdin.read(size))  # noqa: S301 # our own parent wrote it
         if request["do"] == "open":
             answers = _Answers(Path(request["path"]), stdout)
             reply(("opened",))

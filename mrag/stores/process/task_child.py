@@ -70,7 +70,7 @@ def serve(memory: int) -> None:
     reply(("ready", defences))
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
-        work, arguments, folder = pickle.loads(stdin.read(size))  # nosec B301 # our own parent wrote it
+        work, arguments, folder = pickle.loads(stdin.read(size))  # noqa: S301 # our own parent wrote it
         if folder is not None:
             os.chdir(folder)
         reply(perform(work, arguments, stdout))

@@ -107,7 +107,7 @@ class WorkerPool:
                 if kind == b"D":
                     parts.append(content)
                 else:
-                    reply = pickle.loads(content)  # nosec B301 # our own child wrote it
+                    reply = pickle.loads(content)  # noqa: S301 # our own child wrote it
         except BaseException:
             self.discard(worker)
             raise

@@ -43,7 +43,7 @@ class Access:
     user: str | None = field(default=None, repr=False)  # some servers take a token in its place
     password: str | None = field(default=None, repr=False)
     token: str | None = field(default=None, repr=False)
-    token_kind: str = "Bearer"
+    token_kind: str = "Bearer"  # noqa: S105 # no secret
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     verify: bool | str = True

@@ -24,7 +24,7 @@ __all__ = ["BREADTH", "Connections", "register", "told", "unpacked", "written"]
 BREADTH = 1000
 """How many vectors pgvector's index looks at, which is the most that it may.
 
-Of 100,000 documents it finds .988 of the nearest ten then, and with 400 .977, for a tenth more time.
+Of 100,000 documents it finds .98 of the nearest ten then, and with 400 .95 (`docs/how-large.md`).
 """
 _SECONDS = 10
 """How long a server may take to answer a connection."""

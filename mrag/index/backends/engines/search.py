@@ -35,6 +35,8 @@ def search(
     # A text without a known token has no direction, so no document is near to it.
     near = some and vector is not None and vector.any()
     nearest = view.by_vector(vector, depth, allowed) if near and vector is not None else []
+    if words and nearest and vector is not None:
+        nearest = _completed(view, vector, nearest, [doc_id for doc_id, _ in words], depth)
     return fused(
         text,
         words,
@@ -45,6 +47,22 @@ def search(
         knobs=knobs,
         texts=view.texts,
     )
+
+
+def _completed(
+    view: IndexView, vector: npt.NDArray[np.float32], nearest: Found, others: list[str], depth: int
+) -> Found:
+    """Return the nearest documents with those of some others that the engine has passed over.
+
+    An engine looks through a part of the vectors. The documents that count most for a query by both are found
+    by words, too, and so can be compared one by one.
+    """
+    known = {doc_id for doc_id, _ in nearest}
+    least = nearest[-1][1] if len(nearest) >= depth else -np.inf
+    vectors = view.vectors([doc_id for doc_id in others if doc_id not in known])
+    compared = ((doc_id, float(one @ vector)) for doc_id, one in vectors.items() if one.any())
+    passed = [(doc_id, score) for doc_id, score in compared if score > least]
+    return sorted([*nearest, *passed], key=lambda one: (-one[1], one[0]))[:depth] if passed else nearest
 
 
 def fused(
