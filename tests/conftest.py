@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Let the collector of garbage leave alone what stays for all tests: modules, and the tests.
 
-    It looks less often, too, which saves a twentieth of the time of all.
+    It looks less often, too.
     """
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)
