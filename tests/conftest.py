@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import ssl
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,7 +13,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -49,10 +47,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let each worker prepare another part of what all need, so that it is done once.
-
-    That is to compile the files, by importing them, and to read them for Hypothesis.
-    """
+    """Let each worker import another part of the tests first, so that each file is compiled only once."""
     config = session.config
     whole = config.args == config.getini("testpaths") and not config.option.markexpr
     if not hasattr(config, "workerinput") or not whole:
@@ -62,13 +57,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         # What is wrong with one, or why it is skipped, is said when it is collected.
         with suppress(Exception, pytest.skip.Exception):
             import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    # Hypothesis looks for constants in all of our modules, and keeps in files what it found.
-    with suppress(ImportError):
-        from hypothesis.internal.constants_ast import constants_from_module
-
-        for name, module in list(sys.modules.items()):
-            if name.startswith("mrag.") and crc32(name.encode()) % step == first:
-                constants_from_module(module)
 
 
 @pytest.hookimpl(trylast=True)
@@ -83,12 +71,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector of garbage leave alone what stays for all tests: modules, and the tests.
-
-    It looks less often, too.
-    """
+    """Let the collector of garbage leave alone what stays for all tests: modules, and the tests."""
     gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
     gc.enable()
 
 
