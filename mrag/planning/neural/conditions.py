@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import cast
 
-from rdflib import RDF, XSD, Literal, URIRef
+from rdflib import XSD, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import renamed, substituted, without_ties
@@ -13,6 +13,7 @@ from mrag.planning.neural.card import CardColumn, SchemaCard
 from mrag.planning.neural.computing import ValueReader
 from mrag.planning.neural.solutions import Path, Solutions
 from mrag.planning.plan import (
+    Aggregate,
     Arithmetic,
     Block,
     Column,
@@ -24,7 +25,6 @@ from mrag.planning.plan import (
     Operation,
     Order,
     Part,
-    Pattern,
     Plan,
     Position,
     Relation,
@@ -32,25 +32,48 @@ from mrag.planning.plan import (
     Unknown,
 )  # fmt: skip
 
+_SIGNS = ("+", "-", "*", "/")
+_BEHIND = ("GROUP", "HAVING", "THEN")
+"""Words behind conditions."""
+
 
 class ConditionReader(ValueReader):
     """Reads conditions into what holds of the things of a statement."""
 
-    def _all(self) -> None:
-        if not self._taken("("):
-            self._condition()
+    def _conditions(self) -> None:
+        """Read conditions: those that AND joins hold together, and of those that OR joins one at least."""
+        if not self._has_or():
+            self._several(self._one, "AND")
             return
         branches = self._several(self._branch, "OR")
-        self._skip(")")
         if not any(branch.empty for branch in branches):
             self._found.either.append(tuple(branches))
 
+    def _has_or(self) -> bool:
+        """Return whether OR joins the conditions that come next, outside of brackets."""
+        depth = 0
+        for at in range(self._at, len(self._tokens)):
+            token = self._tokens[at].upper()
+            depth += {"(": 1, ")": -1}.get(token, 0)
+            if depth < 0 or (not depth and token in _BEHIND and self._tokens[at - 1] != "."):
+                return False
+            if token == "OR" and not depth and self._tokens[at - 1] != ".":
+                return True
+        return False
+
+    def _one(self) -> None:
+        if self._taken("("):
+            self._conditions()
+            self._skip(")")
+        else:
+            self._condition()
+
     def _branch(self) -> Block:
-        outer = self._found
-        self._found = outer.within()
-        self._condition()
-        branch, self._found = self._found.block(), outer
-        return branch
+        where = self._found.within()
+        outer, self._found = self._found, where
+        self._several(self._one, "AND")
+        self._found = outer
+        return where.block()
 
     def _condition(self) -> None:
         where = self._found
@@ -63,12 +86,16 @@ class ConditionReader(ValueReader):
             where.conditions.append(Comparison(year, self._relation(), self._number()))
             return
         path, column = self._path()
-        if self._taken("IS"):
+        if column.kind == "number" and self._peek() in _SIGNS:
+            self._calculated(where, path)
+        elif self._taken("IS"):
             if self._taken("NOT"):
                 self._walk(where, path)
             else:
                 inner = where.within(known=False)
                 self._walk(inner, path)
+                if inner.block().empty:
+                    raise ConfigError(f"A thing of the table {path[0]} is not missing.")
                 where.without.append(inner.block())
             self._skip("NULL")
         elif self._taken("LIKE"):
@@ -86,6 +113,20 @@ class ConditionReader(ValueReader):
         else:
             self._compared(where, path, column, self._relation())
 
+    def _calculated(self, where: Solutions, path: Path) -> None:
+        """Read a comparison of what is computed with a column."""
+        value: Expression = Number(self._walk(where, path))
+        while self._peek() in _SIGNS:
+            sign = cast(Operation, self._next())
+            value = Arithmetic(value, sign, self._factor())
+        relation = self._relation()
+        right = self._scalar()[0] if self._is("(") else self._factor()
+        where.conditions.append(Comparison(value, relation, right))
+
+    def _factor(self) -> Expression:
+        number = self._peek()[:1].isdigit() or self._is("-")
+        return self._number() if number else self._measured()[0]
+
     # -- one of several ----------------------------------------------------------------------------
 
     def _among(self, where: Solutions, path: Path, column: CardColumn, *, denied: bool) -> None:
@@ -96,7 +137,7 @@ class ConditionReader(ValueReader):
             if denied:
                 where.without += branches
             else:
-                self._walk(where, path[:-1] if column.is_class or column.is_label else path)
+                self._owner(where, path, column)
                 where.either.append(tuple(branches))
             self._skip(")")
             return
@@ -123,8 +164,8 @@ class ConditionReader(ValueReader):
         text = self._text()
         if column.is_class:
             where.patterns.append(self._of_class(where, path, column, text))
-        elif entity := dict(column.values).get(text):
-            where.conditions.append(Comparison(self._walk(where, path[:-1]), "=", URIRef(entity)))
+        elif entity := self._entity(column, text):
+            where.conditions.append(Comparison(self._owner(where, path, column), "=", URIRef(entity)))
         else:
             where.conditions.append(Comparison(self._walk(where, path), "=", Literal(text)))
         return where.block()
@@ -174,28 +215,51 @@ class ConditionReader(ValueReader):
         self._outer: list[Solutions | None] = []
 
     def _begin(self) -> int:
-        """Begin to read a statement in another: find its table. What is selected is read next."""
+        """Begin to read a statement in another: find its tables. What is selected is read next."""
         self._outer.append(getattr(self, "_found", None))
         self._skip("SELECT")
         self._taken("DISTINCT")
-        start, after = self._at, self._to_table()
-        self._at = start
-        return after
+        return self._tables()
 
-    def _to_table(self) -> int:
-        """Go to the table that things are selected from, and return where it goes on behind it."""
-        depth = 0
-        while depth or not self._is("FROM"):
+    def _tables(self) -> int:
+        """Read the tables that a statement selects from, and return where it goes on behind them."""
+        start, depth = self._at, 0
+        while depth or not self._is("FROM") or self._tokens[self._at - 1] == ".":
             depth += {"(": 1, ")": -1}.get(self._next(), 0)
         self._skip("FROM")
-        table = self._card.table(self._next())
-        if table is None:
-            raise self._wrong("no table")
-        root = self._unknown(table.name)
-        self._found = Solutions(table, places={(): root})
-        if table.iri:
-            self._found.patterns.append(_member(root, table.iri))
-        return self._at
+        first = self._table()
+        self._found = Solutions([first.name])
+        self._first(self._found, first)
+        names = {first.name: True}
+        while self._is("JOIN") or self._is("LEFT"):
+            outer = self._taken("LEFT")
+            name = self._joined()
+            if name in names:
+                raise ConfigError(f"The table {name} is joined twice.")
+            names[name] = not outer
+        for name in (name for name, always in names.items() if always and name != first.name):
+            self._thing(self._found, name)
+            self._found.tables.append(name)
+        self._at, after = start, self._at
+        return after
+
+    def _joined(self) -> str:
+        """Read how a table is joined, and return its name."""
+        self._skip("JOIN")
+        table = self._table()
+        self._skip("ON")
+        path, column = self._path()
+        self._skip("=")
+        other, key = self._path()
+        if column.target is None:
+            path, column, other, key = other, key, path, column
+        ends = path[0], other[0]
+        if len(path) > 2 or len(other) > 2 or not key.is_label or table.name not in ends:
+            raise self._wrong("no link of two tables")
+        if column.target != self._named_table(other[0]).iri or ends[0] == ends[1]:
+            raise self._wrong("no link of two tables")
+        self._found.joins.append((self._named_table(path[0]), column, self._named_table(other[0])))
+        return table.name
 
     def _leave(self) -> None:
         """Go back to the statement around the one that has been read."""
@@ -203,11 +267,11 @@ class ConditionReader(ValueReader):
             self._found = outer
 
     def _end(self, after: int) -> None:
-        """Read the conditions of a statement, behind its table."""
+        """Read the conditions of a statement, behind its tables."""
         self._skip("FROM")
         self._at = after
         if self._taken("WHERE"):
-            self._several(self._all, "AND")
+            self._conditions()
 
     def _scalar(self) -> tuple[Scalar, CardColumn | None]:
         """Read a statement for one value, within brackets; with its column where it is no fold."""
@@ -236,7 +300,7 @@ class ConditionReader(ValueReader):
             self._with_statement(where, path, column, relation)
         elif self._peek()[:1] == "'":
             self._with_text(where, path, column, relation)
-        elif self._peek() == where.table.name:
+        elif self._card.table(self._peek()) is not None:
             self._with_column(where, path, column, relation)
         else:
             value = self._number()
@@ -252,7 +316,10 @@ class ConditionReader(ValueReader):
             return
         value = self._walk(where, path)
         found, other = self._scalar()
-        if other is not None and other.kind != column.kind:
+        fold = found.plan.columns[0].value
+        dated = isinstance(fold, Aggregate) and isinstance(fold.value, Unknown)
+        kind = other.kind if other is not None else "date" if dated else "number"
+        if kind != column.kind:
             raise self._wrong("of another kind")
         left: Expression = Number(value) if column.kind == "number" else value
         where.conditions.append(Comparison(left, relation, found))
@@ -269,16 +336,14 @@ class ConditionReader(ValueReader):
         right = Number(right)
         if self._peek() in ("+", "-", "*", "/"):
             sign = cast(Operation, self._next())
-            number = self._peek()[:1].isdigit() or self._is("-")
-            factor = self._number() if number else self._measured()[0]
-            right = Arithmetic(right, sign, factor)
+            right = Arithmetic(right, sign, self._factor())
         where.conditions.append(Comparison(Number(value), relation, right))
 
     def _with_text(self, where: Solutions, path: Path, column: CardColumn, relation: Relation) -> None:
         text = self._text()
         if relation == "=":
             # What has two names at once, or is of two kinds, are two things that it leads to.
-            other = where.named.setdefault(path, text) != text and len(path) > 1
+            other = where.named.setdefault(path, text) != text and not where.is_selected(path)
             where = where.afresh() if other else where
         if column.is_class:
             pattern = self._of_class(where, path, column, text)
@@ -287,14 +352,31 @@ class ConditionReader(ValueReader):
             else:
                 where.without.append(Block((pattern,)))
             return
-        if entity := dict(column.values).get(text):
-            where.conditions.append(Comparison(self._walk(where, path[:-1]), relation, URIRef(entity)))
+        if entity := self._entity(column, text):
+            where.conditions.append(Comparison(self._owner(where, path, column), relation, URIRef(entity)))
             return
         value = self._walk(where, path)
         dated = column.kind == "date"
         where.conditions.append(
             _dated(value, relation, text) if dated else Comparison(value, relation, Literal(text))
         )
+
+    def _entity(self, column: CardColumn, text: str) -> str:
+        """Return the thing that a text names in a column; "" where it is a text of its own.
+
+        Raises:
+            ConfigError: If a link leads to no thing of this name.
+        """
+        if column.target is None:
+            return dict(column.values).get(text, "")
+        for one in self._card.of(column.target).columns:
+            if entity := dict(one.values).get(text, ""):
+                return entity
+        raise self._wrong("no name of what it leads to")
+
+    def _owner(self, where: Solutions, path: Path, column: CardColumn) -> Unknown:
+        """Return what a text names: the thing that a link leads to, or the one that a column belongs to."""
+        return self._walk(where, path if column.target is not None else path[:-1])
 
 
 def _dated(value: Unknown, relation: Relation, text: str) -> Comparison:
@@ -310,10 +392,6 @@ def _dated(value: Unknown, relation: Relation, text: str) -> Comparison:
     return Comparison(
         DatePart(part, value), relation, Literal(int(text)) if part == "year" else Literal(text)
     )
-
-
-def _member(thing: Unknown, iri: str) -> Pattern:
-    return Pattern(thing, RDF.type, URIRef(iri))
 
 
 def _with_column(plan: Plan, name: Unknown) -> Plan:

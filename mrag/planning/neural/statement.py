@@ -1,7 +1,8 @@
 """Statements that a model writes, read as plans.
 
-A statement looks like SQL over the tables of a card, which models that write code know well. There are no
-joins: a dot follows a link, and two paths that begin alike speak of the same things. The grammar is that of
+A statement is SQL over the tables of a card, which models that write code know well. Tables are joined by
+links; what is said of a table that is not joined is joined by the shortest links there are. A dot follows
+a link, too, and two paths that begin alike speak of the same things. The grammar is that of
 `mrag.planning.neural.grammar`; whatever else is written is refused.
 """
 
@@ -60,9 +61,9 @@ class _Statement(ConditionReader):
         if self._is("("):
             return self._difference()
         self._taken("DISTINCT")
-        start, after = self._at, self._to_table()
-        self._at = start
+        after, said = self._tables(), len(self._said)
         values = self._several(self._item)
+        self._found.kept = set(self._said[said:])
         self._end(after)
         return self._plan(values)
 

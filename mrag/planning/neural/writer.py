@@ -44,50 +44,51 @@ MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
 
 SYSTEM: Final = """\
-Write one query that answers the question. Queries are like SQL without joins: a dot follows a link to \
-another table. Use only columns and values that are listed. Leave nothing out that the question says.
+Write one SQL query that answers the question. Use only tables, columns and values that are listed, without \
+aliases. Select only what is asked for. Leave no condition out that the question states.
 
 Tables:
-film(name, type {'comedy', 'drama'}, year number, length number, budget number, director -> person, \
-released date, restored date, role -> role)
-person(name, country {'France', 'Italy'}, birth_date date, film -> film, role -> role)
-role(name, fee number, days number, actor -> person, film -> film)
+film(id, name, type {'comedy', 'drama'}, year number, length number, budget number, director -> person.id, \
+sequel_of -> film.id, released date, restored date)
+person(id, name, country {'France', 'Italy'}, birth_date date)
+role(id, fee number, days number, actor -> person.id, film -> film.id)
 
 Question: How many films were made in each year?
-Query: SELECT film.year, COUNT(*) FROM film GROUP BY film.year
+SQL: SELECT film.year, COUNT(*) FROM film GROUP BY film.year
 Question: Which director made the most comedies after 1990?
-Query: SELECT film.director.name FROM film WHERE film.type = 'comedy' AND film.year > 1990 \
-GROUP BY film.director.name ORDER BY COUNT(*) DESC LIMIT 1
+SQL: SELECT person.name FROM film JOIN person ON film.director = person.id WHERE film.type = 'comedy' \
+AND film.year > 1990 GROUP BY person.name ORDER BY COUNT(*) DESC LIMIT 1
 Question: How long is the longest French drama, and who made it?
-Query: SELECT film.length, film.director.name FROM film WHERE film.type = 'drama' AND \
-film.director.country = 'France' ORDER BY film.length DESC LIMIT 1
+SQL: SELECT film.length, person.name FROM film JOIN person ON film.director = person.id WHERE \
+film.type = 'drama' AND person.country = 'France' ORDER BY film.length DESC LIMIT 1
 Question: Which actors worked in more than 3 films, and how much did they earn?
-Query: SELECT role.actor.name, SUM(role.fee * role.days) FROM role GROUP BY role.actor.name \
-HAVING COUNT(DISTINCT role.film) > 3
-Question: Which film had the most actors?
-Query: SELECT film.name FROM film GROUP BY film.name ORDER BY COUNT(DISTINCT film.role.actor) DESC LIMIT 1
+SQL: SELECT person.name, SUM(role.fee * role.days) FROM role JOIN person ON role.actor = person.id \
+GROUP BY person.name HAVING COUNT(DISTINCT role.film) > 3
 Question: average length of comedies and dramas
-Query: SELECT film.type, AVG(film.length) FROM film GROUP BY film.type
+SQL: SELECT film.type, AVG(film.length) FROM film GROUP BY film.type
 Question: What percentage of the money spent in 1999 went into comedies?
-Query: SELECT 100 * SUM(film.budget) FILTER (WHERE film.type = 'comedy') / SUM(film.budget) FROM film \
+SQL: SELECT 100 * SUM(film.budget) FILTER (WHERE film.type = 'comedy') / SUM(film.budget) FROM film \
 WHERE film.year = 1999
 Question: people without any role
-Query: SELECT person.name FROM person WHERE person.role IS NULL
+SQL: SELECT person.name FROM person WHERE person.id NOT IN (SELECT role.actor FROM role)
 Question: Which directors have never made a drama?
-Query: SELECT film.director.name FROM film WHERE film.director.name NOT IN (SELECT film.director.name \
-FROM film WHERE film.type = 'drama')
+SQL: SELECT person.name FROM film JOIN person ON film.director = person.id WHERE person.id NOT IN \
+(SELECT film.director FROM film WHERE film.type = 'drama')
 Question: Films that cost more than the average
-Query: SELECT film.name FROM film WHERE film.budget > (SELECT AVG(film.budget) FROM film)
+SQL: SELECT film.name FROM film WHERE film.budget > (SELECT AVG(film.budget) FROM film)
 Question: Who acted in both Amore and Luna?
-Query: SELECT person.name FROM person WHERE person.role.film.name = 'Amore' AND \
-person.role.film.name = 'Luna'
+SQL: SELECT person.name FROM person WHERE person.id IN (SELECT role.actor FROM role JOIN film ON \
+role.film = film.id WHERE film.name = 'Amore') AND person.id IN (SELECT role.actor FROM role JOIN film ON \
+role.film = film.id WHERE film.name = 'Luna')
+Question: Who made the film that Luna is a sequel of?
+SQL: SELECT film.sequel_of.director.name FROM film WHERE film.name = 'Luna'
 Question: How many days passed on average until films were restored?
-Query: SELECT AVG(DATEDIFF(film.restored, film.released)) FROM film
+SQL: SELECT AVG(DATEDIFF(film.restored, film.released)) FROM film
 Question: How much longer is Amore than Luna?
-Query: SELECT (SELECT film.length FROM film WHERE film.name = 'Amore') - (SELECT film.length FROM film \
+SQL: SELECT (SELECT film.length FROM film WHERE film.name = 'Amore') - (SELECT film.length FROM film \
 WHERE film.name = 'Luna')
 Question: Did anyone act in a film of their own?
-Query: SELECT EXISTS (SELECT * FROM role WHERE role.actor.name = role.film.director.name)"""
+SQL: SELECT EXISTS (SELECT * FROM role JOIN film ON role.film = film.id WHERE role.actor = film.director)"""
 """The system message: the form of the statements by example."""
 
 HUMAN: Final = """\
@@ -95,7 +96,7 @@ Tables:
 {card}
 {named}
 Question: {question}
-Query:"""
+SQL:"""
 """The human message; its places hold what has been made fit for a prompt."""
 
 
@@ -171,7 +172,7 @@ def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | No
 def _can_answer(lexicon: Lexicon, question: str, plan: Plan) -> bool:
     """Return whether a plan may answer a question: it tells a number where one is asked for."""
     counts = [a for c in plan.columns for a in aggregates(c.value) if a.function == "count"]
-    if any(set(a.of) & set(plan.group_by) for a in counts):
+    if any(set(a.of) <= set(plan.group_by) for a in counts):
         return False  # each thing is counted in a group of its own
     numbers = {
         pattern.object
