@@ -59,7 +59,8 @@ class ValueReader(PathReader):
 
     def _count(self) -> Aggregate:
         """Read what is counted: rows, different things or values, or those things that have a value."""
-        case, of = Block(), self._found.counted
+        case: Block | None = None
+        of = self._found.counted
         if self._taken("*"):
             pass
         elif self._is_case():
@@ -74,7 +75,7 @@ class ValueReader(PathReader):
             value = self._walk(self._found, path)
             thing = column.is_label or column.target is not None
             of = (value,) if different or thing else (self._found.places[path[:-1]], value)
-            if not case.empty:
+            if case is not None:
                 self._end_case()
         self._skip(")")
         return Aggregate("count", of=of, where=self._only(case))
@@ -131,10 +132,10 @@ class ValueReader(PathReader):
         end, start = (self._walk(self._found, path) for path, _ in ends)
         return Days(start, end), [self._found.places[path[:-1]] for path, _ in ends]
 
-    def _only(self, case: Block) -> Block:
+    def _only(self, case: Block | None) -> Block:
         """Return what has to hold of the things that are folded, beside what holds of all."""
         if not self._taken("FILTER"):
-            return case
+            return Block() if case is None else case
         where = self._found.within()
         self._skip("(")
         self._skip("WHERE")
@@ -155,8 +156,8 @@ class ValueReader(PathReader):
         return (value if column.kind == "date" else Number(value)), owner
 
     def _fold(self, fold: Fold) -> Aggregate:
-        case = self._case() if self._is_case() else Block()
-        if not case.empty and fold == "sum" and self._taken("1"):
+        case = self._case() if self._is_case() else None
+        if case is not None and fold == "sum" and self._taken("1"):
             self._end_case()
             self._skip(")")
             return Aggregate("count", of=self._found.counted, where=case)
@@ -166,7 +167,7 @@ class ValueReader(PathReader):
             number = self._peek()[:1].isdigit() or self._is("-")
             other, more = (self._number(), []) if number else self._measured()
             value, owners = Arithmetic(value, sign, other), [*owners, *more]
-        if not case.empty:
+        if case is not None:
             self._end_case()
         self._skip(")")
         return Aggregate(fold, value, tuple(dict.fromkeys(owners)), self._only(case))
