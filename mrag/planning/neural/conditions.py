@@ -115,13 +115,17 @@ class ConditionReader(ValueReader):
 
     def _calculated(self, where: Solutions, path: Path) -> None:
         """Read a comparison of what is computed with a column."""
-        value: Expression = Number(self._walk(where, path))
+        value = self._computed(Number(self._walk(where, path)))
+        relation = self._relation()
+        right = self._scalar()[0] if self._is("(") else self._computed(self._factor())
+        where.conditions.append(Comparison(value, relation, right))
+
+    def _computed(self, value: Expression) -> Expression:
+        """Return a value, or what is computed with it."""
         while self._peek() in _SIGNS:
             sign = cast(Operation, self._next())
             value = Arithmetic(value, sign, self._factor())
-        relation = self._relation()
-        right = self._scalar()[0] if self._is("(") else self._factor()
-        where.conditions.append(Comparison(value, relation, right))
+        return value
 
     def _factor(self) -> Expression:
         number = self._peek()[:1].isdigit() or self._is("-")
@@ -333,10 +337,7 @@ class ConditionReader(ValueReader):
         if column.kind != "number":
             where.conditions.append(Comparison(value, relation, right))
             return
-        right = Number(right)
-        if self._peek() in ("+", "-", "*", "/"):
-            sign = cast(Operation, self._next())
-            right = Arithmetic(right, sign, self._factor())
+        right = self._computed(Number(right))
         where.conditions.append(Comparison(Number(value), relation, right))
 
     def _with_text(self, where: Solutions, path: Path, column: CardColumn, relation: Relation) -> None:

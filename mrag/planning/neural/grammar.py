@@ -141,7 +141,7 @@ class _Grammar:
             'case ::= cond (" AND " cond){0,2}',
             f'item ::= key | (num " * ")? agg (sign (agg | num | other)){{0,2}}{rows}{ends}',
             'other ::= "(SELECT " one ")"',
-            f'one ::= (agg{" | number" if number else ""}) " FROM " from plain?',
+            f'one ::= (agg{" | number" if number else ""}) " FROM " from where?',
             'calc ::= other (" - " | " / " | " + ") other',
             'tail ::= (" GROUP BY " key (", " key){0,3})? (" HAVING " agg op (num | agg))? '
             '(" ORDER BY " item way (", " item way)?)? (" LIMIT " int)?',
@@ -152,16 +152,16 @@ class _Grammar:
 
     def _inner(self) -> list[str]:
         """Return the rules of statements within others: the values of one column."""
-        rules = ['plain ::= " WHERE " case']
+        rules = []
         for sort in self._sorts:
             which = '(" HAVING " agg op num | " ORDER BY " agg way " LIMIT " int)'
             rules += [
                 f"{sort} ::= {self._each(sort)}",
-                f'in{sort} ::= "DISTINCT "? {sort} " FROM " from plain?',
+                f'in{sort} ::= "DISTINCT "? {sort} " FROM " from where?',
                 f'some{sort} ::= in{sort} (" GROUP BY " {sort} {which})?',
             ]
         if "date" in self._sorts:
-            rules.append('thedate ::= ("MAX(" date ")" | "MIN(" date ")" | date) " FROM " from plain?')
+            rules.append('thedate ::= ("MAX(" date ")" | "MIN(" date ")" | date) " FROM " from where?')
         return rules
 
     def _each(self, rule: str) -> str:
@@ -177,7 +177,7 @@ class _Grammar:
     def _conditions(self) -> list[str]:
         more = [m for sort in self._sorts for m in self._more(sort)]
         return [
-            'where ::= " WHERE " (all (" AND " all){0,4} | cond (" OR " cond){1,3})',
+            'where ::= " WHERE " all ((" AND " | " OR ") all){0,4}',
             'all ::= cond | more | "(" cond (" OR " cond){1,3} ")"',
             f"cond ::= {self._each('c')}",
             f"more ::= {_any(more)}",

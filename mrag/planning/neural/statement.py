@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from rdflib import Literal, URIRef
+
 from mrag.planning.algebra.scopes import aggregates, check
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.neural.conditions import ConditionReader
@@ -98,7 +100,7 @@ class _Statement(ConditionReader):
             right = self._number() if self._peek()[:1] in "-0123456789'" else self._item()
             having.append(Comparison(left, relation, right))
         columns = [Column(value, self._name(value)) for value in dict.fromkeys(values)]
-        shown = tuple(c.name for c in columns)
+        shown = tuple(c.name for c in columns if c.value not in self._given()) or (columns[0].name,)
         parts = [e for e in group if not isinstance(e, Unknown) and e not in values]
         columns += [Column(part, self._name(part)) for part in parts]
         order: list[Order] = []
@@ -112,6 +114,14 @@ class _Statement(ConditionReader):
             self._found.block(), tuple(columns), keys, tuple(having), tuple(order), limit, 0, limit == 1
         )
         return self._checked(plan), shown
+
+    def _given(self) -> list[Expression]:
+        """Return the values that the conditions fix: whoever names one in a question does not ask for it."""
+        return [
+            c.left
+            for c in self._found.conditions
+            if isinstance(c, Comparison) and c.relation == "=" and isinstance(c.right, Literal | URIRef)
+        ]
 
     def _order(self, columns: list[Column]) -> Order:
         """Read a key of the order; what is not shown becomes a column that is not."""
