@@ -29,7 +29,7 @@ from mrag.planning.neural.grammar import gbnf
 from mrag.planning.neural.judge import judge
 from mrag.planning.neural.selecting import card_of
 from mrag.planning.neural.statement import read_statement
-from mrag.planning.neural.writer import card_for, messages, write
+from mrag.planning.neural.writer import card_for, messages, written
 from mrag.planning.plan import Plan
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
@@ -182,7 +182,7 @@ def test_what_cannot_be_the_answer_is_not_taken(
     company: KnowledgeGraph, question: str, statement: str, fits: bool
 ) -> None:
     model = FakeListChatModel(responses=[statement])
-    assert (write(model, lexicon_of(company), question) is not None) == fits
+    assert bool(list(written(model, lexicon_of(company), question))) == fits
 
 
 def test_dates_are_not_added(company: KnowledgeGraph) -> None:

@@ -8,14 +8,18 @@ has to be found in the plan itself; other words a model may have put in its own 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Final
 
+from rdflib import RDF, Literal, URIRef
+
+from mrag.context.display import Display
 from mrag.planning.following.editing import walk
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.plan import Aggregate, Arithmetic, Block, Comparison, Days, Plan
+from mrag.planning.neural.selecting import families
+from mrag.planning.plan import Aggregate, Arithmetic, Block, Comparison, Days, Pattern, Plan
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import meaningful
@@ -38,10 +42,12 @@ class Unread:
     Attributes:
         missing: What a plan has to say: names of things, numbers, times, operations.
         unknown: Other words that carry meaning.
+        invented: Names, kinds and numbers in the plan that nothing in the question stands for.
     """
 
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    invented: tuple[str, ...] = ()
 
 
 def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
@@ -78,7 +84,7 @@ class _Account:
             for i, word in enumerate(words)
             if i not in read and i not in missing and meaningful(word) and not self._covered(i)
         ]
-        return Unread(tuple(words[i].low for i in sorted(missing)), tuple(unknown))
+        return Unread(tuple(words[i].low for i in sorted(missing)), tuple(unknown), self._invented())
 
     def _read(self) -> set[int]:
         """Return the places of words that names of the plan or operations stand for."""
@@ -144,6 +150,49 @@ class _Account:
                 found |= set() if any(self._asked.words[i].stem in self._said for i in span) else span
         return found
 
+    def _invented(self) -> tuple[str, ...]:
+        """Return what a plan says of things that the question does not: names, kinds, numbers."""
+        named = {candidate.term for mention in self._mentions for candidate in mention.candidates}
+        found: list[str] = []
+        for part in walk(self._plan):
+            if isinstance(part, Pattern) and part.predicate == RDF.type:
+                found += [] if self._is_said_kind(str(part.object), named) else [str(part.object)]
+            if not isinstance(part, Comparison) or str(part.right) in named:
+                continue
+            if isinstance(part.right, Literal) and isinstance(part.right.value, str):
+                found += [] if self._is_said(str(part.right)) else [str(part.right)]
+            elif isinstance(part.right, URIRef):
+                name = Display(self._lexicon.kg).entity(str(part.right))
+                found += [] if self._is_said(name) else [name]
+            elif isinstance(part.right, Literal) and isinstance(part.right.value, int | float):
+                found += [] if self._is_number_said(float(part.right.value)) else [str(part.right)]
+        return tuple(dict.fromkeys(found))
+
+    def _is_said_kind(self, iri: str, named: set[str]) -> bool:
+        """Return whether a question says which kind of things it asks for; tables need no mention."""
+        schema = self._lexicon.schema
+        if iri in named or iri in families(schema) or iri not in schema.classes:
+            return True
+        above = {name for top in schema.above(iri) - {iri} for name in schema.classes[top].names}
+        known = {stem(word) for name in above for word in content(name)}
+        return any(self._is_said(name, known) for name in schema.classes[iri].names)
+
+    def _is_said(self, text: str, known: Set[str] = frozenset()) -> bool:
+        """Return whether words of the question are those of a text, or mean what it means."""
+        own = {stem(word) for word in content(text)} - known
+        words = self._asked.words
+        if not own or own & {word.stem for word in words}:
+            return True
+        low = self._asked.low
+        phrases = [*low, *(" ".join(low[i : i + 2]) for i in range(len(low) - 1))]
+        return any(self._lexicon.likeness(phrase, text) >= _ALIKE for phrase in phrases)
+
+    def _is_number_said(self, number: float) -> bool:
+        """Return whether a question has a number, maybe in another unit, or need not have it."""
+        years = {float(day.year) for p in self._asked.periods for day in (p.low, p.high) if day is not None}
+        said = {q.value for q in self._asked.quantities} | years
+        return number in _ALWAYS or any(_near(number, {s * f, s / f}) for s in said for f in _UNITS)
+
     def _denies(self, parts: list[object]) -> bool:
         """Return whether something is compared to be other, none, or not so."""
         return any(
@@ -174,6 +223,10 @@ _PASSED: Final = frozenset(
     "among amongst already directly altogether far euros euro dollars dollar pounds".split()
 )
 """Words that a model's plan need not say: they stress something, or are units of money."""
+_ALWAYS: Final = frozenset((0.0, 1.0, 2.0, 100.0))
+"""Numbers that a plan may have though its question does not."""
+_UNITS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1_000.0, 3_600.0, 1_000_000.0)
+"""What numbers differ by in other units."""
 _DURATIONS: Final = frozenset("long longest shortest short time days took take late duration".split())
 
 

@@ -297,8 +297,8 @@ class ConditionReader(ValueReader):
     # -- comparisons -------------------------------------------------------------------------------
 
     def _compared(self, where: Solutions, path: Path, column: CardColumn, relation: Relation) -> None:
-        if self._is("true") or self._is("false"):
-            value = Literal(self._next() == "true")
+        if self._is("true") or self._is("false") or (column.kind == "boolean" and self._peek() in "01"):
+            value = Literal(self._next().lower() in ("true", "1"))
             where.conditions.append(Comparison(self._walk(where, path), relation, value))
         elif self._is("("):
             self._with_statement(where, path, column, relation)
@@ -306,6 +306,8 @@ class ConditionReader(ValueReader):
             self._with_text(where, path, column, relation)
         elif self._card.table(self._peek()) is not None:
             self._with_column(where, path, column, relation)
+        elif column.kind == "date":
+            where.conditions.append(_dated(self._walk(where, path), relation, str(self._number())))
         else:
             value = self._number()
             where.conditions.append(Comparison(Number(self._walk(where, path)), relation, value))

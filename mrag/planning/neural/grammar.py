@@ -124,10 +124,9 @@ class _Grammar:
         days = '"DATEDIFF(" date ", " date ")"'
         terms = ["number"] * number + [days] * date
         case = '"CASE WHEN " case " THEN "'
-        folds = [] if not terms else ['("AVG(" | "SUM(" | "MIN(" | "MAX(") sum ")" only?']
-        folds += (
-            [f'"SUM(" {case} ("1" | sum) " ELSE 0 END)"'] if terms else [f'"SUM(" {case} "1 ELSE 0 END)"']
-        )
+        several = '("AVG(" | "SUM(" | "MIN(" | "MAX(")'
+        folds = [f'{several} ({case} sum " END)" | sum ")" only?)'] if terms else []
+        folds.append(f'"SUM(" {case} ("1"{" | sum" if terms else ""}) " ELSE 0 END)"')
         ends = ' | ("MIN(" | "MAX(") date ")" only?' if date else ""
         parts = ' | ("YEAR(" | "MONTH(") date ")"' if date else ""
         rows = " | term sign term" if terms else ""
@@ -243,9 +242,9 @@ class _Grammar:
         if column.kind == "number":
             found.append(f'"{column.name}" (op num | " BETWEEN " num " AND " num)')
         elif column.kind == "date":
-            found.append(f'"{column.name}" (op day | " BETWEEN " day " AND " day)')
+            found.append(f'"{column.name}" (op (day | year) | " BETWEEN " day " AND " day)')
         elif column.kind == "boolean":
-            found.append(f'"{column.name} = " ("true" | "false")')
+            found.append(f'"{column.name} = " ("true" | "false" | "1" | "0")')
         elif column.target is not None:
             named = [
                 v for c in self._card.of(column.target).columns for v in c.values if v[1] and not c.is_class

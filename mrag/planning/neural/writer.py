@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.models.calls import bounded, told
+from mrag.generation.models.calls import Told, bounded, told, varied
 from mrag.generation.support.sentences import without_thoughts
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.algebra.values import kind_of
@@ -40,12 +41,15 @@ _UNTOLD = -6.0
 _NUMBER: Final = re.compile(r"\b(?:how many|number of|count of)\b", re.IGNORECASE)
 _WHETHER: Final = frozenset("is are was were do does did has have had can could".split())
 _THINGS: Final = frozenset("which who whose list name show where".split())
+_OTHERS, _WARM = 2, 0.7
+"""How many other statements are drawn where the likeliest is of no use, and how freely: the temperature."""
 MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
 
 SYSTEM: Final = """\
 Write one SQL query that answers the question. Use only tables, columns and values that are listed, without \
-aliases. Select only what is asked for. Leave no condition out that the question states.
+aliases. DATEDIFF is in days. Select only what is asked for. Leave no condition out. Where the tables do not \
+tell what is asked for, write SELECT NULL.
 
 Tables:
 film(id, name, type {'comedy', 'drama'}, year number, length number, budget number, director -> person.id, \
@@ -64,6 +68,8 @@ film.type = 'drama' AND person.country = 'France' ORDER BY film.length DESC LIMI
 Question: Which actors worked in more than 3 films, and how much did they earn?
 SQL: SELECT person.name, SUM(role.fee * role.days) FROM role JOIN person ON role.actor = person.id \
 GROUP BY person.name HAVING COUNT(DISTINCT role.film) > 3
+Question: Which prizes did Amore win?
+SQL: SELECT NULL
 Question: average length of comedies and dramas
 SQL: SELECT film.type, AVG(film.length) FROM film GROUP BY film.type
 Question: What percentage of the money spent in 1999 went into comedies?
@@ -136,26 +142,37 @@ def asked_for(question: str) -> Asked:
     return "things" if words and words[0] in _THINGS else "anything"
 
 
-def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | None:
-    """Return the plan that a model writes for a question, as a reading.
+def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[Reading]:
+    """Yield the plans that a model writes for a question, as readings: its likeliest first, then others.
 
-    Its probability goes by those of its tokens, where the model tells them: what the mask forced upon it, it
-    would hardly have written.
+    Their probability goes by those of their tokens, where the model tells them: what the mask forced upon it,
+    it would hardly have written.
 
     Args:
         model: A chat model. Models of `local:` are held to the grammar of statements; what others write is
-            only read, and refused if it is no statement over the card.
+            only read, and passed over if it is no statement over the card.
         lexicon: The names of the graph.
         question: The question.
-
-    Returns:
-        The reading; None where the model wrote no statement.
 
     Raises:
         ModelError: If the model cannot be reached or fails.
     """
     card = card_for(lexicon, question)
-    said = told(bounded(model, MOST_TOKENS), messages(card, question), gbnf(card, asked_for(question)))
+    grammar = gbnf(card, asked_for(question))
+    seen = set[str]()
+    for one in (model, *(varied(model, _WARM, seed) for seed in range(1, _OTHERS + 1))):
+        if one is None:
+            return
+        said = told(bounded(one, MOST_TOKENS), messages(card, question), grammar)
+        if said.text in seen:
+            continue
+        seen.add(said.text)
+        reading = _reading(lexicon, question, card, said)
+        if reading is not None:
+            yield reading
+
+
+def _reading(lexicon: Lexicon, question: str, card: SchemaCard, said: Told) -> Reading | None:
     try:
         plan, shown = read_statement(card, _statement(without_thoughts(said.text)))
     except ConfigError as error:
