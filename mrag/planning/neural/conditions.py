@@ -9,7 +9,7 @@ from rdflib import XSD, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import renamed, substituted, without_ties
-from mrag.planning.neural.card import CardColumn, SchemaCard
+from mrag.planning.neural.card import CardColumn
 from mrag.planning.neural.computing import ValueReader
 from mrag.planning.neural.solutions import Path, Solutions
 from mrag.planning.plan import (
@@ -213,62 +213,6 @@ class ConditionReader(ValueReader):
             raise self._wrong("of another kind")
 
     # -- statements in statements ------------------------------------------------------------------
-
-    def __init__(self, card: SchemaCard, text: str) -> None:
-        super().__init__(card, text)
-        self._outer: list[Solutions | None] = []
-
-    def _begin(self) -> int:
-        """Begin to read a statement in another: find its tables. What is selected is read next."""
-        self._outer.append(getattr(self, "_found", None))
-        self._skip("SELECT")
-        self._taken("DISTINCT")
-        return self._tables()
-
-    def _tables(self) -> int:
-        """Read the tables that a statement selects from, and return where it goes on behind them."""
-        start, depth = self._at, 0
-        while depth or not self._is("FROM") or self._tokens[self._at - 1] == ".":
-            depth += {"(": 1, ")": -1}.get(self._next(), 0)
-        self._skip("FROM")
-        first = self._table()
-        self._found = Solutions([first.name])
-        self._first(self._found, first)
-        names = {first.name: True}
-        while self._is("JOIN") or self._is("LEFT"):
-            outer = self._taken("LEFT")
-            name = self._joined()
-            if name in names:
-                raise ConfigError(f"The table {name} is joined twice.")
-            names[name] = not outer
-        for name in (name for name, always in names.items() if always and name != first.name):
-            self._thing(self._found, name)
-            self._found.tables.append(name)
-        self._at, after = start, self._at
-        return after
-
-    def _joined(self) -> str:
-        """Read how a table is joined, and return its name."""
-        self._skip("JOIN")
-        table = self._table()
-        self._skip("ON")
-        path, column = self._path()
-        self._skip("=")
-        other, key = self._path()
-        if column.target is None:
-            path, column, other, key = other, key, path, column
-        ends = path[0], other[0]
-        if len(path) > 2 or len(other) > 2 or not key.is_label or table.name not in ends:
-            raise self._wrong("no link of two tables")
-        if column.target != self._named_table(other[0]).iri or ends[0] == ends[1]:
-            raise self._wrong("no link of two tables")
-        self._found.joins.append((self._named_table(path[0]), column, self._named_table(other[0])))
-        return table.name
-
-    def _leave(self) -> None:
-        """Go back to the statement around the one that has been read."""
-        if (outer := self._outer.pop()) is not None:
-            self._found = outer
 
     def _end(self, after: int) -> None:
         """Read the conditions of a statement, behind its tables."""

@@ -136,7 +136,7 @@ def asked_for(question: str) -> Asked:
         >>> asked_for("Is any film longer than Luna?"), asked_for("Which film is longest?")
         ('whether', 'things')
     """
-    words = [token.key for token in tokens(question)]
+    words = [token.raw.lower() for token in tokens(question)]
     if words and words[0] in _WHETHER and "or" not in words:
         return "whether"
     return "things" if words and words[0] in _THINGS else "anything"
