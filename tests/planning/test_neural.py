@@ -327,7 +327,7 @@ def test_words_that_a_plan_leaves_out_are_told(company: KnowledgeGraph) -> None:
     lexicon = lexicon_of(company)
     assert unread(lexicon, "Which suppliers are in Spain?", plan) == Unread()
     left = unread(lexicon, "Which suppliers in Spain sell purple elephants?", plan)
-    assert left == Unread(unknown=("sell", "purple", "elephants"))
+    assert left == Unread(missing=("sell", "purple", "elephants"))
     left = unread(lexicon, "What is the average number of suppliers not in Spain or Germany?", plan)
     assert left.missing == ("average", "not", "germany")
 

@@ -17,6 +17,7 @@ from rdflib import RDF, Literal, URIRef
 from mrag.context.display import Display
 from mrag.planning.following.editing import walk
 from mrag.planning.interchange import plan_to_json
+from mrag.planning.lexical.words import is_past
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.selecting import families
 from mrag.planning.plan import Aggregate, Arithmetic, Block, Comparison, Days, Pattern, Plan
@@ -40,8 +41,8 @@ class Unread:
     """Words of a question that nothing in a plan stands for, as they are written in small letters.
 
     Attributes:
-        missing: What a plan has to say: names of things, numbers, times, operations.
-        unknown: Other words that carry meaning.
+        missing: What a plan has to say: names of things, numbers, times, operations, and what is asked for.
+        unknown: Verbs that a model may have put in its own way.
         invented: Names, kinds and numbers in the plan that nothing in the question stands for.
     """
 
@@ -79,12 +80,19 @@ class _Account:
         read = self._read()
         missing = self._named(read) | self._numbers(read) | self._operations()
         words = self._asked.words
-        unknown = [
-            word.low
+        unknown = {
+            i
             for i, word in enumerate(words)
             if i not in read and i not in missing and meaningful(word) and not self._covered(i)
-        ]
-        return Unread(tuple(words[i].low for i in sorted(missing)), tuple(unknown), self._invented())
+        }
+        missing |= (things := {i for i in unknown if not self._is_deed(i)})
+        missed, passed = (tuple(words[i].low for i in sorted(some)) for some in (missing, unknown - things))
+        return Unread(missed, passed, self._invented())
+
+    def _is_deed(self, at: int) -> bool:
+        """Return whether a word is rather a verb than a noun, by its form or what stands before it."""
+        word = self._asked.low[at]
+        return is_past(word) or word.endswith("ing") or (at > 0 and self._asked.low[at - 1] in _BEFORE_DEEDS)
 
     def _read(self) -> set[int]:
         """Return the places of words that names of the plan or operations stand for."""
@@ -223,6 +231,10 @@ _PASSED: Final = frozenset(
     "among amongst already directly altogether far euros euro dollars dollar pounds".split()
 )
 """Words that a model's plan need not say: they stress something, or are units of money."""
+_BEFORE_DEEDS: Final = frozenset(
+    "to not never who that do does did has have had is was were are been be being can could will would "
+    "i we they he she it you there".split()
+)
 _ALWAYS: Final = frozenset((0.0, 1.0, 2.0, 100.0))
 """Numbers that a plan may have though its question does not."""
 _UNITS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1_000.0, 3_600.0, 1_000_000.0)

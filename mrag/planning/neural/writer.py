@@ -48,12 +48,11 @@ MOST_TOKENS: Final = 160
 
 SYSTEM: Final = """\
 Write one SQL query that answers the question. Use only tables, columns and values that are listed, without \
-aliases. DATEDIFF is in days. Select only what is asked for. Leave no condition out. Where the tables do not \
-tell what is asked for, write SELECT NULL.
+aliases. DATEDIFF is in days. Select only what is asked for. Leave no condition out.
 
 Tables:
-film(id, name, type {'comedy', 'drama'}, year number, length number, budget number, director -> person.id, \
-sequel_of -> film.id, released date, restored date)
+film(id, name, type {'comedy', 'drama', 'western'}, year number, length number, budget number, \
+director -> person.id, sequel_of -> film.id, released date, restored date)
 person(id, name, country {'France', 'Italy'}, birth_date date)
 role(id, fee number, days number, actor -> person.id, film -> film.id)
 
@@ -68,10 +67,8 @@ film.type = 'drama' AND person.country = 'France' ORDER BY film.length DESC LIMI
 Question: Which actors worked in more than 3 films, and how much did they earn?
 SQL: SELECT person.name, SUM(role.fee * role.days) FROM role JOIN person ON role.actor = person.id \
 GROUP BY person.name HAVING COUNT(DISTINCT role.film) > 3
-Question: Which prizes did Amore win?
-SQL: SELECT NULL
 Question: average length of comedies and dramas
-SQL: SELECT film.type, AVG(film.length) FROM film GROUP BY film.type
+SQL: SELECT film.type, AVG(film.length) FROM film WHERE film.type IN ('comedy', 'drama') GROUP BY film.type
 Question: What percentage of the money spent in 1999 went into comedies?
 SQL: SELECT 100 * SUM(film.budget) FILTER (WHERE film.type = 'comedy') / SUM(film.budget) FROM film \
 WHERE film.year = 1999
