@@ -3,7 +3,8 @@
 The parser answers every question first. A question that it gives no answer to is put to the model as a
 writer under the mask, and, if it is among those that the model is asked alone, as one that writes SPARQL
 freely with the same part of the schema in its prompt. Each answer is kept in a file, if one is named, so that
-a run that was interrupted goes on where it ended.
+a run that was interrupted goes on where it ended. On a machine with many cores each graph may have a process
+and a file of its own; a run over all of them with the files joined prints the table without asking again.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ class WaysAsked:
     def __post_init__(self) -> None:
         if self.path is not None and self.path.exists():
             for line in self.path.read_text(encoding="utf-8").splitlines():
-                kept = json.loads(line)
+                try:
+                    kept = json.loads(line)
+                except ValueError:
+                    continue  # a run that was ended while it wrote
                 way = kept.pop("planner")
                 self.known[way, kept["id"]] = Prediction.from_json(kept)
 

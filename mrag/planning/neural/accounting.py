@@ -25,7 +25,7 @@ from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.schema import ClassInfo, PropertyInfo
-from mrag.text.tokens import content, stem
+from mrag.text.tokens import content, is_stopword, stem
 
 _NEAR: Final = 0.45
 """How near in meaning a word is to a name that stands for it, as a cosine."""
@@ -42,7 +42,7 @@ class Unread:
 
     Attributes:
         missing: What a plan has to say: names of things, numbers, times, operations, and what is asked for.
-        unknown: Verbs that a model may have put in its own way.
+        unknown: Verbs, and what describes a noun that is read: a model may have put it in its own way.
         invented: Names, kinds and numbers in the plan that nothing in the question stands for.
     """
 
@@ -85,9 +85,18 @@ class _Account:
             for i, word in enumerate(words)
             if i not in read and i not in missing and meaningful(word) and not self._covered(i)
         }
-        missing |= (things := {i for i in unknown if not self._is_deed(i)})
+        # "The legal date" is a date; of what nothing stands for at all no answer can be one.
+        things = {i for i in unknown if not (self._is_deed(i) or self._describes(i, unknown))}
+        missing |= things
         missed, passed = (tuple(words[i].low for i in sorted(some)) for some in (missing, unknown - things))
         return Unread(missed, passed, self._invented())
+
+    def _describes(self, at: int, unknown: Set[int]) -> bool:
+        """Return whether a word stands before a noun that is accounted for."""
+        behind = self._asked.words[at + 1 : at + 2]
+        return bool(behind) and not (
+            at + 1 in unknown or is_stopword(behind[0].token.key) or self._is_deed(at + 1)
+        )
 
     def _is_deed(self, at: int) -> bool:
         """Return whether a word is rather a verb than a noun, by its form or what stands before it."""
