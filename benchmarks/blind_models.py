@@ -39,11 +39,13 @@ class WaysAsked:
 
     def __post_init__(self) -> None:
         if self.path is not None and self.path.exists():
-            for line in self.path.read_text(encoding="utf-8").splitlines():
-                try:
-                    kept = json.loads(line)
-                except ValueError:
-                    continue  # a run that was ended while it wrote
+            # A run that was ended while it wrote has left a part of a line.
+            text = self.path.read_text(encoding="utf-8")
+            whole = text[: text.rfind("\n") + 1]
+            if whole != text:
+                self.path.write_text(whole, encoding="utf-8")
+            for line in whole.splitlines():
+                kept = json.loads(line)
                 way = kept.pop("planner")
                 self.known[way, kept["id"]] = Prediction.from_json(kept)
 
