@@ -17,12 +17,14 @@ from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.tokens import content, is_stopword, stem
 from mrag.text.tokens import tokens as words_of
 
-TOKENS = 300
+TOKENS = 400
 """About how many tokens a card takes at most."""
 
 _LETTERS = 3
 """Letters of a token, about."""
 _TABLES = 6
+_LED_TO = 8
+"""Tables with those that links of theirs lead to."""
 _RELATED = 0.25
 """How much of the weight of the first table another has that a question may be about."""
 _LEAST = 0.4
@@ -170,7 +172,10 @@ class _Card:
                 # One class between the two is enough: paths follow two links.
                 between = (b for b in every if b in linked[c] and linked[b].intersection(kept) - {c})
                 kept += [b for b in islice(between, 1) if b not in kept]
-        return kept
+        # What tables lead to has at least a name: "who was treated" is a patient of an appointment.
+        ends = {(self._top.get(e.source), self._top.get(e.target)) for e in self._schema.edges}
+        led_to = dict.fromkeys(b for a in kept for b in every if (a, b) in ends and b not in kept)
+        return [*kept, *islice(led_to, max(0, _LED_TO - len(kept)))]
 
     def _weight(self, cls: str) -> float:
         """Return how much a question is about a class: by its name, by what is said of it, by neighbours."""
