@@ -174,7 +174,10 @@ class _Card:
                 kept += [b for b in islice(between, 1) if b not in kept]
         # What tables lead to has at least a name: "who was treated" is a patient of an appointment.
         ends = {(self._top.get(e.source), self._top.get(e.target)) for e in self._schema.edges}
-        led_to = dict.fromkeys(b for a in kept for b in every if (a, b) in ends and b not in kept)
+        led_to = [b for a in kept for b in every if (a, b) in ends]
+        # Records of two of them relate these, such as the shares that firms have in plants.
+        led_to += [b for b in every if sum((b, a) in ends for a in kept) > 1]
+        led_to = [b for b in dict.fromkeys(led_to) if b not in kept]
         return [*kept, *islice(led_to, max(0, _LED_TO - len(kept)))]
 
     def _weight(self, cls: str) -> float:
