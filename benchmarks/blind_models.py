@@ -78,7 +78,7 @@ def print_models(names: Sequence[str], model: str, alone: int, every: int, out: 
     asked = WaysAsked(out)
     rows: dict[str, list[_Line]] = {}
     # What matters most first, and one prompt after the other, so that a server keeps its beginning.
-    for idle, most in ((False, 0), (False, alone), (True, alone)):
+    for idle, most in ((False, 0), (True, 0), (True, alone)):
         for name in names:
             rows[name] = _asked(name, chat, asked, every, idle=idle, alone=most)
     heads = (

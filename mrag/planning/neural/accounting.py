@@ -120,8 +120,8 @@ class _Account:
             best = mention.candidates[0]
             span = set(range(mention.start, mention.end))
             proper = any(self._asked.words[i].token.raw[:1].isupper() for i in span - {0})
-            if best.kind in ("entity", "value") and best.score >= _NAMES and proper and not span & read:
-                found |= span
+            if best.kind in ("entity", "value") and best.score >= _NAMES and proper:
+                found |= span - read
         return found
 
     def _numbers(self, read: set[int]) -> set[int]:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from rdflib import Literal, URIRef
 
+from mrag.errors import ConfigError
 from mrag.planning.algebra.scopes import aggregates, check
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.neural.conditions import ConditionReader
@@ -100,7 +101,9 @@ class _Statement(ConditionReader):
             right = self._number() if self._peek()[:1] in "-0123456789'" else self._item()
             having.append(Comparison(left, relation, right))
         columns = [Column(value, self._name(value)) for value in dict.fromkeys(values)]
-        shown = tuple(c.name for c in columns if c.value not in self._given()) or (columns[0].name,)
+        shown = tuple(c.name for c in columns if c.value not in self._given())
+        if not shown:
+            raise ConfigError("The statement selects only what its conditions name.")
         parts = [e for e in group if not isinstance(e, Unknown) and e not in values]
         columns += [Column(part, self._name(part)) for part in parts]
         order: list[Order] = []
