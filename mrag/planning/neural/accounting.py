@@ -237,9 +237,10 @@ class _Account:
 
 
 _PASSED: Final = frozenset(
-    "among amongst already directly altogether far euros euro dollars dollar pounds".split()
+    "among amongst already directly altogether far up down off out away euros euro dollars dollar "
+    "pounds".split()
 )
-"""Words that a model's plan need not say: they stress something, or are units of money."""
+"""Words that a model's plan need not say: they stress something, belong to a verb, or are units of money."""
 _BEFORE_DEEDS: Final = frozenset(
     "to not never who that do does did has have had is was were are been be being can could will would "
     "i we they he she it you there".split()
