@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.language_models import FakeListChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 import mrag
 from mrag.errors import ConfigError
@@ -17,6 +20,7 @@ from mrag.planning.answering import compute
 from mrag.planning.compiler import to_sparql
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import lexicon_of
+from mrag.planning.neural.accounting import unread
 from mrag.planning.neural.card import SchemaCard
 from mrag.planning.neural.grammar import gbnf
 from mrag.planning.neural.statement import read_statement
@@ -242,6 +246,103 @@ def test_what_does_not_fit_together_is_refused(fleet: KnowledgeGraph, statement:
     with pytest.raises(ConfigError):
         read_statement(card(fleet), statement)
     assert not accepts(gbnf(card(fleet)), statement) or "02-31" in statement
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("SELECT AVG(DATEDIFF(call.due, call.due)) FROM call", "a date and itself"),
+        ("SELECT vessel.name FROM vessel WHERE vessel.name = 'Anna'", "only what its conditions name"),
+        ("SELECT vessel.name FROM vessel WHERE vessel.id IS NULL", "not missing"),
+        (
+            "SELECT COUNT(*) FROM call JOIN vessel ON call.vessel_called = vessel.id JOIN vessel ON "
+            "call.vessel_called = vessel.id",
+            "joined twice",
+        ),
+    ],
+)
+def test_what_says_nothing_is_refused_though_the_mask_lets_it_through(
+    fleet: KnowledgeGraph, statement: str, why: str
+) -> None:
+    with pytest.raises(ConfigError, match=why):
+        read_statement(card(fleet), statement)
+    assert accepts(gbnf(card(fleet)), statement)
+
+
+def test_what_a_condition_fixes_is_not_shown_beside_what_is_asked_for(fleet: KnowledgeGraph) -> None:
+    statement = "SELECT vessel.yard, vessel.crew FROM vessel WHERE vessel.yard = 'Kiel'"
+    assert read_statement(card(fleet), statement)[1] == ("crew",)
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        "JOIN port ON vessel.yard = port.id",
+        "JOIN port ON vessel.home_port = vessel.id",
+        "JOIN port ON call.vessel_called = vessel.id",
+        "JOIN port",
+    ],
+)
+def test_tables_are_joined_by_links_alone(fleet: KnowledgeGraph, join: str) -> None:
+    statement = f"SELECT port.name FROM vessel {join} WHERE vessel.crew > 3"
+    with pytest.raises(ConfigError):
+        read_statement(card(fleet), statement)
+    assert not accepts(gbnf(card(fleet)), statement)
+
+
+class Drawing(BaseChatModel):
+    """A model that answers by its seed."""
+
+    temperature: float = 0.0
+    seed: int = 0
+    statements: list[str]
+
+    @property
+    def _llm_type(self) -> str:
+        return "drawing"
+
+    def _generate(self, messages: Any, *args: Any, **options: Any) -> ChatResult:
+        said = self.statements[self.seed] if bool(self.seed) == (self.temperature > 0) else ""
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(said))])
+
+
+def test_where_a_statement_finds_nothing_another_is_drawn(fleet: KnowledgeGraph) -> None:
+    nothing = "SELECT vessel.name FROM vessel WHERE vessel.crew > 400"
+    model = Drawing(statements=[nothing, nothing, "SELECT MAX(vessel.crew) FROM vessel"])
+    answer = compute(fleet, "crew headcount, topmost", model=model, planner="writer").answer
+    assert answer is not None and answer.computed is not None
+    assert [cell.label for cell in answer.computed.rows[0]] == ["50"]
+    statements = ["SELECT SUM(vessel.crew) FROM vessel", nothing, nothing]
+    answer = compute(
+        fleet, "crew headcount altogether", model=Drawing(statements=statements), planner="writer"
+    ).answer
+    assert answer is not None and answer.computed is not None
+    assert [cell.label for cell in answer.computed.rows[0]] == ["82"]
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "left"),
+    [
+        ("Which harbour master runs Dover?", "SELECT port.beds FROM port WHERE port.name = 'Dover'",
+         (("master",), ("runs",), ())),
+        ("Which yards have vessels of over 15 crew that were bribed?", "SELECT vessel.yard FROM vessel WHERE "
+         "vessel.crew > 15", ((), ("bribed",), ())),
+        ("Which yards have vessels?", "SELECT vessel.yard FROM vessel WHERE vessel.type = 'tanker' AND "
+         "vessel.crew < 77", ((), (), ("77", "tanker"))),
+    ],
+)  # fmt: skip
+def test_words_and_what_a_plan_says_account_for_each_other(
+    fleet: KnowledgeGraph, question: str, statement: str, left: tuple[tuple[str, ...], ...]
+) -> None:
+    plan, _ = read_statement(card(fleet), statement)
+    found = unread(lexicon_of(fleet), question, with_subclasses(plan, lexicon_of(fleet).schema))
+    invented = tuple(sorted(text.rsplit("/", 1)[-1].lower() for text in found.invented))
+    assert (found.missing, found.unknown, invented) == left
+
+
+def test_a_card_has_what_its_tables_lead_to(fleet: KnowledgeGraph) -> None:
+    made = card_for(lexicon_of(fleet), "When were the calls due?")
+    assert {table.name for table in made.tables} == {"call", "port", "vessel"}
 
 
 @given(seed=st.integers(0, 10**9))
