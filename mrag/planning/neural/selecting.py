@@ -233,7 +233,7 @@ class _Card:
         """Return a column with all its values, where the graph has few."""
         if column.is_class:
             return replace(column, values=self._kinds(cls), listed=True)
-        if column.kind != "text":
+        if column.kind != "text" or (column.is_label and column.name != "name"):
             return column
         every = tuple(pair for pair in self._vocabulary(column.property or cls) if pair[0].isprintable())
         fits = every and sum(len(text) for text, _ in every) <= _LISTED
