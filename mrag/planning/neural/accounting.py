@@ -25,6 +25,7 @@ from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.schema import ClassInfo, PropertyInfo
+from mrag.text.english import IRREGULAR
 from mrag.text.tokens import content, is_stopword, stem
 
 _NEAR: Final = 0.45
@@ -100,8 +101,8 @@ class _Account:
 
     def _is_deed(self, at: int) -> bool:
         """Return whether a word is rather a verb than a noun, by its form or what stands before it."""
-        word = self._asked.low[at]
-        return is_past(word) or word.endswith("ing") or (at > 0 and self._asked.low[at - 1] in _BEFORE_DEEDS)
+        word, before = self._asked.low[at], self._asked.low[at - 1 : at]
+        return is_past(word) or word in IRREGULAR or word.endswith("ing") or bool(_BEFORE_DEEDS & set(before))
 
     def _read(self) -> set[int]:
         """Return the places of words that names of the plan or operations stand for."""

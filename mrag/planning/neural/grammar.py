@@ -16,6 +16,8 @@ from typing import Literal as OneOf
 
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, quoted
 
+WHETHER: Final = "SELECT EXISTS (SELECT * FROM "
+"""How a statement begins that tells whether there is something."""
 LINKS = 2
 """Links that a path may follow."""
 
@@ -75,7 +77,7 @@ class _Grammar:
 
     def rules(self, asked: Asked) -> list[str]:
         if asked == "whether":
-            root = '"SELECT EXISTS (SELECT * FROM " from where ")"'
+            root = f'"{WHETHER}" from where ")"'
         else:
             root = '"SELECT " (list | calc)' if asked == "anything" else '"SELECT " list'
         first = "key" if asked == "things" else "item"

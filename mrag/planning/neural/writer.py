@@ -18,7 +18,7 @@ from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import SchemaCard
-from mrag.planning.neural.grammar import Asked, gbnf
+from mrag.planning.neural.grammar import WHETHER, Asked, gbnf
 from mrag.planning.neural.selecting import card_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.vocabulary import vocabulary_of
@@ -178,9 +178,19 @@ def _reading(lexicon: Lexicon, question: str, card: SchemaCard, said: Told) -> R
     if not _can_answer(lexicon, question, plan):
         logger.debug("not what is asked: %s", said.text)
         return None
-    whole = sum(token["logprob"] for token in said.tokens) if said.tokens else _UNTOLD
+    whole = _logprob(said) if said.tokens else _UNTOLD
     plan = with_subclasses(plan, lexicon.schema)
     return Reading(plan, shown, _MOST / (1 + math.exp(_DOUBT * (_EVEN - whole))), (), {"joins": 0.0})
+
+
+def _logprob(said: Told) -> float:
+    """Return the logarithm of the probability of a statement, without what each one begins with."""
+    text, whole = "", 0.0
+    for token in said.tokens:
+        # A model that is asked whether something is so may not choose another form.
+        whole += 0.0 if WHETHER.startswith(text) and said.text.startswith(WHETHER) else token["logprob"]
+        text += token["token"]
+    return whole
 
 
 def _can_answer(lexicon: Lexicon, question: str, plan: Plan) -> bool:
