@@ -184,12 +184,19 @@ def _reading(lexicon: Lexicon, question: str, card: SchemaCard, said: Told) -> R
 
 
 def _logprob(said: Told) -> float:
-    """Return the logarithm of the probability of a statement, without what each one begins with."""
-    text, whole = "", 0.0
+    """Return the logarithm of the probability of a statement, without what it could but begin with.
+
+    Example:
+        >>> tokens = ({"token": WHETHER, "logprob": -9.0}, {"token": "film)", "logprob": -1.0})
+        >>> _logprob(Told(WHETHER + "film)", tokens))
+        -1.0
+    """
+    # A model that is asked whether something is so may not choose another form.
+    forced = len(WHETHER) if said.text.startswith(WHETHER) else 0
+    length, whole = 0, 0.0
     for token in said.tokens:
-        # A model that is asked whether something is so may not choose another form.
-        whole += 0.0 if WHETHER.startswith(text) and said.text.startswith(WHETHER) else token["logprob"]
-        text += token["token"]
+        whole += token["logprob"] if length >= forced else 0.0
+        length += len(token["token"])
     return whole
 
 
