@@ -86,11 +86,25 @@ class _Account:
             for i, word in enumerate(words)
             if i not in read and i not in missing and meaningful(word) and not self._covered(i)
         }
-        # "The legal date" is a date; of what nothing stands for at all no answer can be one.
-        things = {i for i in unknown if not (self._is_deed(i) or self._describes(i, unknown))}
+        # "The legal date" is a date; where nothing at all stands for what is asked for, no answer can be one.
+        things = {
+            i for i in unknown
+            if self._is_asked(i) and not (self._is_deed(i) or self._describes(i, unknown))
+        }  # fmt: skip
         missing |= things
         missed, passed = (tuple(words[i].low for i in sorted(some)) for some in (missing, unknown - things))
         return Unread(missed, passed, self._invented())
+
+    def _is_asked(self, at: int) -> bool:
+        """Return whether a noun is what is asked for: behind "which" or "list", first, or "of" something."""
+        low = self._asked.low
+        if "of" in low[at + 1 : at + 2]:
+            return True
+        while at and not is_stopword(self._asked.words[at - 1].token.key) and not self._is_deed(at - 1):
+            at -= 1
+            if low[at] in _ASKING:
+                return True
+        return not at or low[at - 1] in _ASKING
 
     def _describes(self, at: int, unknown: Set[int]) -> bool:
         """Return whether a word stands before a noun that is accounted for."""
@@ -246,6 +260,10 @@ _BEFORE_DEEDS: Final = frozenset(
     "to not never who that do does did has have had is was were are been be being can could will would "
     "i we they he she it you there".split()
 )
+_ASKING: Final = frozenset(
+    "which what whose many much list show name names give find tell state count number".split()
+)
+"""Words before what is asked for."""
 _ALWAYS: Final = frozenset((0.0, 1.0, 2.0, 100.0))
 """Numbers that a plan may have though its question does not."""
 _UNITS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1_000.0, 3_600.0, 1_000_000.0)

@@ -44,7 +44,7 @@ _GIVEN: Final = 0.6
 """How likely a reading of the parser is that a model's own does not overrule."""
 JUDGED: Final = 0.5
 """Weight of a verdict beside the parser's own score; both are logarithms of odds."""
-PASSED_OVER: Final = 0.75
+PASSED_OVER: Final = 0.85
 """How likely a plan of a model still is for each word of which nothing in it tells that it was read."""
 AGREED: Final = 2.0
 """What it adds to a reading that the model has written one with the same answer, as a logarithm of odds."""
