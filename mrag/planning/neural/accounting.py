@@ -45,11 +45,18 @@ class Unread:
         missing: What a plan has to say: names of things, numbers, times, operations, and what is asked for.
         unknown: Verbs, and what describes a noun that is read: a model may have put it in its own way.
         invented: Names, kinds and numbers in the plan that nothing in the question stands for.
+        things: Nouns among the unknown words.
     """
 
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     invented: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        """Return how much tells against the plan: a verb counts once, a noun or what is invented twice."""
+        return len(self.unknown) + len(self.things) + 2 * len(self.invented)
 
 
 def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
@@ -87,13 +94,11 @@ class _Account:
             if i not in read and i not in missing and meaningful(word) and not self._covered(i)
         }
         # "The legal date" is a date; where nothing at all stands for what is asked for, no answer can be one.
-        things = {
-            i for i in unknown
-            if self._is_asked(i) and not (self._is_deed(i) or self._describes(i, unknown))
-        }  # fmt: skip
-        missing |= things
-        missed, passed = (tuple(words[i].low for i in sorted(some)) for some in (missing, unknown - things))
-        return Unread(missed, passed, self._invented())
+        nouns = {i for i in unknown if not (self._is_deed(i) or self._describes(i, unknown))}
+        asked = {i for i in nouns if self._is_asked(i)}
+        parts = (missing | asked, unknown - asked, nouns - asked)
+        missed, passed, things = (tuple(words[i].low for i in sorted(some)) for some in parts)
+        return Unread(missed, passed, self._invented(), things)
 
     def _is_asked(self, at: int) -> bool:
         """Return whether a noun is what is asked for: behind "which" or "list", first, or "of" something."""

@@ -45,7 +45,7 @@ _GIVEN: Final = 0.6
 JUDGED: Final = 0.5
 """Weight of a verdict beside the parser's own score; both are logarithms of odds."""
 PASSED_OVER: Final = 0.85
-"""How likely a plan of a model still is for each word of which nothing in it tells that it was read."""
+"""How likely a plan of a model still is for each verb of which nothing in it tells that it was read."""
 AGREED: Final = 2.0
 """What it adds to a reading that the model has written one with the same answer, as a logarithm of odds."""
 
@@ -98,7 +98,7 @@ class ModelAdvice:
         own, result = tried
         left = unread(self.lexicon, question, own.plan)
         # Other words than those of the graph may well be what the model has read, if it is sure.
-        likely = own.probability * PASSED_OVER ** (len(left.unknown) + 2 * len(left.invented))
+        likely = own.probability * PASSED_OVER**left.weight
         ignored = left.missing + (left.unknown if likely < _GIVEN else ())
         own = replace(own, ignored=ignored, probability=own.probability if ignored else likely)
         return self._joined((own, result), found, left)
