@@ -3,7 +3,8 @@
 The parser answers every question first. A question that it gives no answer to is put to the model as a
 writer under the mask, and, if it is among those that the model is asked alone, as one that writes SPARQL
 freely with the same part of the schema in its prompt. Each answer is kept in a file, if one is named, so that
-a run that was interrupted goes on where it ended.
+a run that was interrupted goes on where it ended. On a machine with many cores each graph may have a process
+and a file of its own; a run over all of them with the files joined prints the table without asking again.
 """
 
 from __future__ import annotations
@@ -38,7 +39,12 @@ class WaysAsked:
 
     def __post_init__(self) -> None:
         if self.path is not None and self.path.exists():
-            for line in self.path.read_text(encoding="utf-8").splitlines():
+            # A run that was ended while it wrote has left a part of a line.
+            text = self.path.read_text(encoding="utf-8")
+            whole = text[: text.rfind("\n") + 1]
+            if whole != text:
+                self.path.write_text(whole, encoding="utf-8")
+            for line in whole.splitlines():
                 kept = json.loads(line)
                 way = kept.pop("planner")
                 self.known[way, kept["id"]] = Prediction.from_json(kept)
@@ -72,7 +78,7 @@ def print_models(names: Sequence[str], model: str, alone: int, every: int, out: 
     asked = WaysAsked(out)
     rows: dict[str, list[_Line]] = {}
     # What matters most first, and one prompt after the other, so that a server keeps its beginning.
-    for idle, most in ((False, 0), (False, alone), (True, alone)):
+    for idle, most in ((False, 0), (True, 0), (True, alone)):
         for name in names:
             rows[name] = _asked(name, chat, asked, every, idle=idle, alone=most)
     heads = (

@@ -278,7 +278,7 @@ def model_alone(kg: KnowledgeGraph, model: BaseChatModel, question: GoldQuestion
             f":{c.property.removeprefix(space)} {f':{c.target.removeprefix(space)}' if c.target else c.kind}"
             + (f" {[text for text, _ in c.values]}" if c.listed else "")
             for c in t.columns
-            if c.property and c.forward and not c.is_class
+            if c.property and not c.is_class
         )
         + " )"
         + "".join(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.language_models import FakeListChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 import mrag
 from mrag.errors import ConfigError
@@ -17,6 +20,7 @@ from mrag.planning.answering import compute
 from mrag.planning.compiler import to_sparql
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import lexicon_of
+from mrag.planning.neural.accounting import unread
 from mrag.planning.neural.card import SchemaCard
 from mrag.planning.neural.grammar import gbnf
 from mrag.planning.neural.statement import read_statement
@@ -73,7 +77,7 @@ def rows(kg: KnowledgeGraph, statement: str) -> list[list[str]]:
 def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph) -> None:
     text = card(fleet).text()
     assert "type {'ferry', 'tanker'}" in text and "yard {'Kiel', 'Lund'}" in text
-    assert "state {'closed', 'open'}" in text and "home_port -> port" in text
+    assert "state {'closed', 'open'}" in text and "home_port -> port.id" in text
     assert card(fleet).table("ferry") is None
 
 
@@ -88,9 +92,49 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
             "SELECT vessel.type, COUNT(*) FROM vessel GROUP BY vessel.type ORDER BY COUNT(*) DESC",
             [["Ferry", "2"], ["Tanker", "1"]],
         ),
-        ("SELECT port.name FROM port WHERE port.vessel.type = 'tanker'", [["dover"]]),
-        ("SELECT port.name FROM port WHERE port.vessel.type = 'tanker' AND port.vessel.type = 'ferry'",
+        ("SELECT port.name FROM vessel JOIN port ON vessel.home_port = port.id WHERE vessel.type = 'tanker'",
          [["dover"]]),
+        ("SELECT port.name FROM vessel JOIN port ON vessel.home_port = port.id WHERE vessel.type = 'tanker' "
+         "AND vessel.type = 'ferry'", [["dover"]]),
+        # Tables that are joined
+        ("SELECT vessel.name, port.name FROM vessel JOIN port ON port.id = vessel.home_port WHERE "
+         "vessel.yard = 'Kiel'", [["cora", "dover"]]),
+        ("SELECT port.name, COUNT(*) FROM port JOIN vessel ON vessel.home_port = port.id GROUP BY port.name",
+         [["dover", "2"], ["ostend", "1"]]),
+        ("SELECT COUNT(*) FROM vessel JOIN call ON call.vessel_called = vessel.id WHERE vessel.yard = 'Lund'",
+         [["3"]]),
+        ("SELECT COUNT(DISTINCT vessel.id) FROM vessel JOIN call ON call.vessel_called = vessel.id",
+         [["2"]]),
+        ("SELECT SUM(vessel.crew) FROM vessel JOIN call ON call.vessel_called = vessel.id", [["70"]]),
+        ("SELECT SUM(call.cars * vessel.crew) FROM call JOIN vessel ON call.vessel_called = vessel.id",
+         [["3100"]]),
+        ("SELECT vessel.name FROM vessel LEFT JOIN call ON call.vessel_called = vessel.id WHERE "
+         "call.id IS NULL", [["cora"]]),
+        ("SELECT vessel.name FROM vessel JOIN call ON call.vessel_called = vessel.id JOIN port ON "
+         "call.at_port = port.id WHERE port.name = 'Dover' AND port.name = 'Ostend'", [["anna"]]),
+        ("SELECT port.name FROM call JOIN port ON call.at_port = port.id GROUP BY port.name "
+         "ORDER BY COUNT(*) DESC LIMIT 1", [["dover"]]),
+        # Tables that are spoken of and not joined
+        ("SELECT port.name FROM port WHERE vessel.type = 'tanker'", [["dover"]]),
+        ("SELECT vessel.name FROM call WHERE call.state = 'open'", [["anna"]]),
+        ("SELECT vessel.name FROM vessel WHERE call.cars IS NULL", [["cora"]]),
+        # A link and the name of what it leads to
+        ("SELECT vessel.name FROM vessel WHERE vessel.home_port = 'Dover'", [["bela"], ["cora"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.home_port NOT IN ('Dover')", [["anna"]]),
+        ("SELECT call.name FROM call JOIN vessel ON call.vessel_called = vessel.id WHERE "
+         "call.at_port = vessel.home_port", [["c1"], ["c3"]]),
+        # Counts of cases
+        ("SELECT SUM(CASE WHEN call.state = 'open' THEN 1 ELSE 0 END) FROM call", [["1"]]),
+        ("SELECT SUM(CASE WHEN call.state = 'closed' THEN call.cars ELSE 0 END) FROM call", [["70"]]),
+        ("SELECT COUNT(CASE WHEN call.state = 'closed' THEN 1 END) FROM call", [["2"]]),
+        ("SELECT COUNT(call.rate) FROM call", [["3"]]),
+        ("SELECT COUNT(vessel.yard), COUNT(DISTINCT vessel.yard) FROM vessel", [["3", "2"]]),
+        ("SELECT COUNT(*) * 100 / (SELECT COUNT(*) FROM vessel) FROM vessel WHERE vessel.type = 'ferry'",
+         [["66.6666666667"]]),
+        # Conditions of which one holds
+        ("SELECT vessel.name FROM vessel WHERE vessel.crew > 40 OR vessel.yard = 'Kiel'",
+         [["bela"], ["cora"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.crew + vessel.beds > 60", [["bela"]]),
         # Two columns, or what is computed with them
         ("SELECT vessel.name FROM vessel WHERE vessel.beds < vessel.crew", [["bela"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.beds = vessel.crew", [["cora"]]),
@@ -120,15 +164,14 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
         ("SELECT vessel.name FROM vessel WHERE vessel.name IN (SELECT call.vessel_called.name FROM call "
          "WHERE call.at_port.name = 'Dover') AND vessel.name IN (SELECT call.vessel_called.name FROM call "
          "WHERE call.at_port.name = 'Ostend')", [["anna"]]),
-        ("SELECT port.name FROM port WHERE port.name NOT IN (SELECT port.name FROM port WHERE "
-         "port.vessel.type = 'ferry')", [["calais"]]),
+        ("SELECT port.name FROM port WHERE port.name NOT IN (SELECT vessel.home_port FROM vessel WHERE "
+         "vessel.type = 'ferry')", [["calais"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.yard IN (SELECT vessel.yard FROM vessel GROUP BY "
          "vessel.yard HAVING COUNT(*) > 1)", [["anna"], ["bela"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.name IN (SELECT call.vessel_called.name FROM call "
          "WHERE call.cars > 5 GROUP BY call.vessel_called.name ORDER BY COUNT(*) DESC LIMIT 1)", [["anna"]]),
-        ("SELECT vessel.name FROM vessel WHERE vessel.home_port.name IN (SELECT port.vessel.home_port.name "
-         "FROM port GROUP BY port.vessel.home_port.name "
-         "ORDER BY SUM(port.vessel.crew) ASC LIMIT 1)", [["anna"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.home_port IN (SELECT port.id FROM port JOIN vessel ON "
+         "vessel.home_port = port.id GROUP BY port.id ORDER BY SUM(vessel.crew) ASC LIMIT 1)", [["anna"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.name IN (SELECT call.vessel_called.name FROM call "
          "GROUP BY call.vessel_called.name ORDER BY MIN(call.cars) ASC LIMIT 2)", [["anna"], ["bela"]]),
         ("SELECT (SELECT vessel.crew FROM vessel WHERE vessel.name = 'Bela') - (SELECT vessel.crew FROM "
@@ -140,6 +183,9 @@ def test_a_card_shows_kinds_and_the_few_values_of_a_column(fleet: KnowledgeGraph
         ("SELECT call.name FROM call ORDER BY DATEDIFF(call.came, call.due) DESC LIMIT 1", [["c2"]]),
         ("SELECT call.name FROM call WHERE call.due BETWEEN '2020-05-01' AND '2020-12'", [["c1"], ["c2"]]),
         ("SELECT call.name FROM call WHERE YEAR(call.due) = 2021", [["c3"]]),
+        ("SELECT call.name FROM call WHERE call.due < 2021", [["c1"], ["c2"]]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.laid_up = 1", [["anna"]]),
+        ("SELECT AVG(CASE WHEN call.state = 'closed' THEN call.cars END) FROM call", [["35"]]),
         ("SELECT vessel.name FROM vessel WHERE vessel.crew BETWEEN 12 AND 20", [["anna"], ["cora"]]),
         ("SELECT port.name FROM port WHERE port.name IN ('Dover', 'Ostend')", [["dover"], ["ostend"]]),
         ("SELECT port.name FROM port WHERE port.name NOT IN ('Dover', 'Ostend')", [["calais"]]),
@@ -200,6 +246,103 @@ def test_what_does_not_fit_together_is_refused(fleet: KnowledgeGraph, statement:
     with pytest.raises(ConfigError):
         read_statement(card(fleet), statement)
     assert not accepts(gbnf(card(fleet)), statement) or "02-31" in statement
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("SELECT AVG(DATEDIFF(call.due, call.due)) FROM call", "a date and itself"),
+        ("SELECT vessel.name FROM vessel WHERE vessel.name = 'Anna'", "only what its conditions name"),
+        ("SELECT vessel.name FROM vessel WHERE vessel.id IS NULL", "not missing"),
+        (
+            "SELECT COUNT(*) FROM call JOIN vessel ON call.vessel_called = vessel.id JOIN vessel ON "
+            "call.vessel_called = vessel.id",
+            "joined twice",
+        ),
+    ],
+)
+def test_what_says_nothing_is_refused_though_the_mask_lets_it_through(
+    fleet: KnowledgeGraph, statement: str, why: str
+) -> None:
+    with pytest.raises(ConfigError, match=why):
+        read_statement(card(fleet), statement)
+    assert accepts(gbnf(card(fleet)), statement)
+
+
+def test_what_a_condition_fixes_is_not_shown_beside_what_is_asked_for(fleet: KnowledgeGraph) -> None:
+    statement = "SELECT vessel.yard, vessel.crew FROM vessel WHERE vessel.yard = 'Kiel'"
+    assert read_statement(card(fleet), statement)[1] == ("crew",)
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        "JOIN port ON vessel.yard = port.id",
+        "JOIN port ON vessel.home_port = vessel.id",
+        "JOIN port ON call.vessel_called = vessel.id",
+        "JOIN port",
+    ],
+)
+def test_tables_are_joined_by_links_alone(fleet: KnowledgeGraph, join: str) -> None:
+    statement = f"SELECT port.name FROM vessel {join} WHERE vessel.crew > 3"
+    with pytest.raises(ConfigError):
+        read_statement(card(fleet), statement)
+    assert not accepts(gbnf(card(fleet)), statement)
+
+
+class Drawing(BaseChatModel):
+    """A model that answers by its seed."""
+
+    temperature: float = 0.0
+    seed: int = 0
+    statements: list[str]
+
+    @property
+    def _llm_type(self) -> str:
+        return "drawing"
+
+    def _generate(self, messages: Any, *args: Any, **options: Any) -> ChatResult:
+        said = self.statements[self.seed] if bool(self.seed) == (self.temperature > 0) else ""
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(said))])
+
+
+def test_where_a_statement_finds_nothing_another_is_drawn(fleet: KnowledgeGraph) -> None:
+    nothing = "SELECT vessel.name FROM vessel WHERE vessel.crew > 400"
+    model = Drawing(statements=[nothing, nothing, "SELECT MAX(vessel.crew) FROM vessel"])
+    answer = compute(fleet, "crew headcount, topmost", model=model, planner="writer").answer
+    assert answer is not None and answer.computed is not None
+    assert [cell.label for cell in answer.computed.rows[0]] == ["50"]
+    statements = ["SELECT SUM(vessel.crew) FROM vessel", nothing, nothing]
+    answer = compute(
+        fleet, "crew headcount altogether", model=Drawing(statements=statements), planner="writer"
+    ).answer
+    assert answer is not None and answer.computed is not None
+    assert [cell.label for cell in answer.computed.rows[0]] == ["82"]
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "left"),
+    [
+        ("Which harbour master runs Dover?", "SELECT port.beds FROM port WHERE port.name = 'Dover'",
+         (("master",), ("runs",), ())),
+        ("Which yards have vessels of over 15 crew that were bribed?", "SELECT vessel.yard FROM vessel WHERE "
+         "vessel.crew > 15", ((), ("bribed",), ())),
+        ("Which yards have vessels?", "SELECT vessel.yard FROM vessel WHERE vessel.type = 'tanker' AND "
+         "vessel.crew < 77", ((), (), ("77", "tanker"))),
+    ],
+)  # fmt: skip
+def test_words_and_what_a_plan_says_account_for_each_other(
+    fleet: KnowledgeGraph, question: str, statement: str, left: tuple[tuple[str, ...], ...]
+) -> None:
+    plan, _ = read_statement(card(fleet), statement)
+    found = unread(lexicon_of(fleet), question, with_subclasses(plan, lexicon_of(fleet).schema))
+    invented = tuple(sorted(text.rsplit("/", 1)[-1].lower() for text in found.invented))
+    assert (found.missing, found.unknown, invented) == left
+
+
+def test_a_card_has_what_its_tables_lead_to(fleet: KnowledgeGraph) -> None:
+    made = card_for(lexicon_of(fleet), "When were the calls due?")
+    assert {table.name for table in made.tables} == {"call", "port", "vessel"}
 
 
 @given(seed=st.integers(0, 10**9))

@@ -117,6 +117,14 @@ def bounded(model: BaseChatModel, tokens: int) -> BaseChatModel:
     return model.model_copy(update=dict.fromkeys(known[:1], tokens)) if known else model
 
 
+def varied(model: BaseChatModel, temperature: float, seed: int) -> BaseChatModel | None:
+    """Return a chat model that draws its answers, the same ones for a seed; None where it has no seed."""
+    known = type(model).model_fields
+    if "temperature" not in known or "seed" not in known:
+        return None
+    return model.model_copy(update={"temperature": temperature, "seed": seed})
+
+
 def invoke_json(
     model: BaseChatModel, messages: Sequence[BaseMessage], schema: Mapping[str, Any]
 ) -> tuple[str, Any]:

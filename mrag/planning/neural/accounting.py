@@ -8,19 +8,25 @@ has to be found in the plan itself; other words a model may have put in its own 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Final
 
+from rdflib import RDF, Literal, URIRef
+
+from mrag.context.display import Display
 from mrag.planning.following.editing import walk
 from mrag.planning.interchange import plan_to_json
+from mrag.planning.lexical.words import is_past
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.plan import Aggregate, Arithmetic, Block, Comparison, Days, Plan
+from mrag.planning.neural.selecting import families
+from mrag.planning.plan import Aggregate, Arithmetic, Block, Comparison, Days, Pattern, Plan
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.schema import ClassInfo, PropertyInfo
-from mrag.text.tokens import content, stem
+from mrag.text.english import IRREGULAR
+from mrag.text.tokens import content, is_stopword, stem
 
 _NEAR: Final = 0.45
 """How near in meaning a word is to a name that stands for it, as a cosine."""
@@ -36,12 +42,21 @@ class Unread:
     """Words of a question that nothing in a plan stands for, as they are written in small letters.
 
     Attributes:
-        missing: What a plan has to say: names of things, numbers, times, operations.
-        unknown: Other words that carry meaning.
+        missing: What a plan has to say: names of things, numbers, times, operations, and what is asked for.
+        unknown: Verbs, and what describes a noun that is read: a model may have put it in its own way.
+        invented: Names, kinds and numbers in the plan that nothing in the question stands for.
+        things: Nouns among the unknown words.
     """
 
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    invented: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        """Return how much tells against the plan: a verb counts once, a noun or what is invented twice."""
+        return len(self.unknown) + len(self.things) + 2 * len(self.invented)
 
 
 def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
@@ -73,12 +88,40 @@ class _Account:
         read = self._read()
         missing = self._named(read) | self._numbers(read) | self._operations()
         words = self._asked.words
-        unknown = [
-            word.low
+        unknown = {
+            i
             for i, word in enumerate(words)
             if i not in read and i not in missing and meaningful(word) and not self._covered(i)
-        ]
-        return Unread(tuple(words[i].low for i in sorted(missing)), tuple(unknown))
+        }
+        # "The legal date" is a date; where nothing at all stands for what is asked for, no answer can be one.
+        nouns = {i for i in unknown if not (self._is_deed(i) or self._describes(i, unknown))}
+        asked = {i for i in nouns if self._is_asked(i)}
+        parts = (missing | asked, unknown - asked, nouns - asked)
+        missed, passed, things = (tuple(words[i].low for i in sorted(some)) for some in parts)
+        return Unread(missed, passed, self._invented(), things)
+
+    def _is_asked(self, at: int) -> bool:
+        """Return whether a noun is what is asked for: behind "which" or "list", first, or "of" something."""
+        low = self._asked.low
+        if "of" in low[at + 1 : at + 2]:
+            return True
+        while at and not is_stopword(self._asked.words[at - 1].token.key) and not self._is_deed(at - 1):
+            at -= 1
+            if low[at] in _ASKING:
+                return True
+        return not at or low[at - 1] in _ASKING
+
+    def _describes(self, at: int, unknown: Set[int]) -> bool:
+        """Return whether a word stands before a noun that is accounted for."""
+        behind = self._asked.words[at + 1 : at + 2]
+        return bool(behind) and not (
+            at + 1 in unknown or is_stopword(behind[0].token.key) or self._is_deed(at + 1)
+        )
+
+    def _is_deed(self, at: int) -> bool:
+        """Return whether a word is rather a verb than a noun, by its form or what stands before it."""
+        word, before = self._asked.low[at], self._asked.low[at - 1 : at]
+        return is_past(word) or word in IRREGULAR or word.endswith("ing") or bool(_BEFORE_DEEDS & set(before))
 
     def _read(self) -> set[int]:
         """Return the places of words that names of the plan or operations stand for."""
@@ -97,8 +140,8 @@ class _Account:
             best = mention.candidates[0]
             span = set(range(mention.start, mention.end))
             proper = any(self._asked.words[i].token.raw[:1].isupper() for i in span - {0})
-            if best.kind in ("entity", "value") and best.score >= _NAMES and proper and not span & read:
-                found |= span
+            if best.kind in ("entity", "value") and best.score >= _NAMES and proper:
+                found |= span - read
         return found
 
     def _numbers(self, read: set[int]) -> set[int]:
@@ -144,6 +187,49 @@ class _Account:
                 found |= set() if any(self._asked.words[i].stem in self._said for i in span) else span
         return found
 
+    def _invented(self) -> tuple[str, ...]:
+        """Return what a plan says of things that the question does not: names, kinds, numbers."""
+        named = {candidate.term for mention in self._mentions for candidate in mention.candidates}
+        found: list[str] = []
+        for part in walk(self._plan):
+            if isinstance(part, Pattern) and part.predicate == RDF.type:
+                found += [] if self._is_said_kind(str(part.object), named) else [str(part.object)]
+            if not isinstance(part, Comparison) or str(part.right) in named:
+                continue
+            if isinstance(part.right, Literal) and isinstance(part.right.value, str):
+                found += [] if self._is_said(str(part.right)) else [str(part.right)]
+            elif isinstance(part.right, URIRef):
+                name = Display(self._lexicon.kg).entity(str(part.right))
+                found += [] if self._is_said(name) else [name]
+            elif isinstance(part.right, Literal) and isinstance(part.right.value, int | float):
+                found += [] if self._is_number_said(float(part.right.value)) else [str(part.right)]
+        return tuple(dict.fromkeys(found))
+
+    def _is_said_kind(self, iri: str, named: set[str]) -> bool:
+        """Return whether a question says which kind of things it asks for; tables need no mention."""
+        schema = self._lexicon.schema
+        if iri in named or iri in families(schema) or iri not in schema.classes:
+            return True
+        above = {name for top in schema.above(iri) - {iri} for name in schema.classes[top].names}
+        known = {stem(word) for name in above for word in content(name)}
+        return any(self._is_said(name, known) for name in schema.classes[iri].names)
+
+    def _is_said(self, text: str, known: Set[str] = frozenset()) -> bool:
+        """Return whether words of the question are those of a text, or mean what it means."""
+        own = {stem(word) for word in content(text)} - known
+        words = self._asked.words
+        if not own or own & {word.stem for word in words}:
+            return True
+        low = self._asked.low
+        phrases = [*low, *(" ".join(low[i : i + 2]) for i in range(len(low) - 1))]
+        return any(self._lexicon.likeness(phrase, text) >= _ALIKE for phrase in phrases)
+
+    def _is_number_said(self, number: float) -> bool:
+        """Return whether a question has a number, maybe in another unit, or need not have it."""
+        years = {float(day.year) for p in self._asked.periods for day in (p.low, p.high) if day is not None}
+        said = {q.value for q in self._asked.quantities} | years
+        return number in _ALWAYS or any(_near(number, {s * f, s / f}) for s in said for f in _UNITS)
+
     def _denies(self, parts: list[object]) -> bool:
         """Return whether something is compared to be other, none, or not so."""
         return any(
@@ -171,9 +257,22 @@ class _Account:
 
 
 _PASSED: Final = frozenset(
-    "among amongst already directly altogether far euros euro dollars dollar pounds".split()
+    "among amongst already directly altogether far up down off out away euros euro dollars dollar "
+    "pounds".split()
 )
-"""Words that a model's plan need not say: they stress something, or are units of money."""
+"""Words that a model's plan need not say: they stress something, belong to a verb, or are units of money."""
+_BEFORE_DEEDS: Final = frozenset(
+    "to not never who that do does did has have had is was were are been be being can could will would "
+    "i we they he she it you there".split()
+)
+_ASKING: Final = frozenset(
+    "which what whose many much list show name names give find tell state count number".split()
+)
+"""Words before what is asked for."""
+_ALWAYS: Final = frozenset((0.0, 1.0, 2.0, 100.0))
+"""Numbers that a plan may have though its question does not."""
+_UNITS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1_000.0, 3_600.0, 1_000_000.0)
+"""What numbers differ by in other units."""
 _DURATIONS: Final = frozenset("long longest shortest short time days took take late duration".split())
 
 

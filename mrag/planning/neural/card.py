@@ -22,7 +22,6 @@ class CardColumn:
         property: Its IRI; "" for the label of the thing itself.
         kind: What its values are.
         target: The class of the things it leads to, "" for those without a class; None for other values.
-        forward: Whether its property is read from subject to object.
         values: Texts among its values, with the entity of each; "" for a literal.
         listed: Whether these are all of its values, which the card shows; else the question names them.
     """
@@ -31,7 +30,6 @@ class CardColumn:
     property: str
     kind: Kind
     target: str | None = None
-    forward: bool = True
     values: tuple[tuple[str, str], ...] = ()
     listed: bool = False
 
@@ -60,6 +58,11 @@ class CardTable:
     name: str
     iri: str
     columns: tuple[CardColumn, ...]
+
+    @builtins.property
+    def key(self) -> str | None:
+        """Return the name of the column that stands for the things themselves, by which they are joined."""
+        return next((c.name for c in self.columns if c.is_label), None)
 
     def column(self, name: str) -> CardColumn | None:
         """Return a column by its name."""
@@ -92,7 +95,8 @@ class SchemaCard:
 
     def _shown(self, column: CardColumn) -> str:
         if column.target is not None:
-            return f"{column.name} -> {self.of(column.target).name}"
+            other = self.of(column.target)
+            return f"{column.name} -> {other.name}{'' if other.key is None else '.' + other.key}"
         return str(column)
 
     def named(self) -> str:

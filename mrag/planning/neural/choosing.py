@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -22,7 +22,7 @@ from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.accounting import Unread, unread
 from mrag.planning.neural.agent import explore
 from mrag.planning.neural.judge import MOST, judge
-from mrag.planning.neural.writer import write
+from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days
 from mrag.planning.results import brief, found_something, namer, rows_of
 from mrag.planning.run import PlanResult, run
@@ -44,8 +44,8 @@ _GIVEN: Final = 0.6
 """How likely a reading of the parser is that a model's own does not overrule."""
 JUDGED: Final = 0.5
 """Weight of a verdict beside the parser's own score; both are logarithms of odds."""
-PASSED_OVER: Final = 0.75
-"""How likely a plan of a model still is for each word of which nothing in it tells that it was read."""
+PASSED_OVER: Final = 0.85
+"""How likely a plan of a model still is for each verb of which nothing in it tells that it was read."""
 AGREED: Final = 2.0
 """What it adds to a reading that the model has written one with the same answer, as a logarithm of odds."""
 
@@ -92,20 +92,25 @@ class ModelAdvice:
         """
         if self.planner == "judge":
             return self._judged(question, found) if found else []
-        if self.planner == "tools":
-            own = explore(self.model, self.lexicon, question, self._tried)
-        else:
-            own = write(self.model, self.lexicon, question)
-        tried = None if own is None else self._tried_both_ways(own)
+        tried = next(self._own(question), None)
         if tried is None:
             return list(found)
         own, result = tried
         left = unread(self.lexicon, question, own.plan)
         # Other words than those of the graph may well be what the model has read, if it is sure.
-        likely = own.probability * PASSED_OVER ** len(left.unknown)
+        likely = own.probability * PASSED_OVER**left.weight
         ignored = left.missing + (left.unknown if likely < _GIVEN else ())
         own = replace(own, ignored=ignored, probability=own.probability if ignored else likely)
         return self._joined((own, result), found, left)
+
+    def _own(self, question: str) -> Iterator[FoundReading]:
+        """Yield the model's own readings that find something, likeliest first."""
+        if self.planner == "tools":
+            explored = explore(self.model, self.lexicon, question, self._tried)
+            readings = iter(() if explored is None else (explored,))
+        else:
+            readings = written(self.model, self.lexicon, question)
+        return (tried for one in readings if (tried := self._tried_both_ways(one)) is not None)
 
     def _judged(self, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
         """Weigh readings by verdicts; those with one answer share one."""

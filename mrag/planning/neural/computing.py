@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from mrag.planning.neural.solutions import PathReader
+from mrag.errors import ConfigError
+from mrag.planning.neural.card import CardColumn
+from mrag.planning.neural.solutions import PathReader, Solutions
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -16,6 +18,7 @@ from mrag.planning.plan import (
     Number,
     Operation,
     Part,
+    Scalar,
     Unknown,
 )  # fmt: skip
 
@@ -40,20 +43,65 @@ class ValueReader(PathReader):
     def _value(self) -> Expression:
         if self._peek()[:1].isdigit() or self._is("-"):
             return self._number()
+        if self._is("("):
+            return self._scalar()[0]
         if self._taken("COUNT"):
             self._skip("(")
-            if self._taken("*"):
-                counted = self._found.places[()]
-            else:
-                self._taken("DISTINCT")
-                counted = self._walk(self._found, self._path()[0])
-            self._skip(")")
-            return Aggregate("count", of=(counted,), where=self._only())
+            return self._count()
         for name, fold in _FOLDS.items():
             if self._taken(name):
                 self._skip("(")
                 return self._fold(fold)
         return self._grouped()
+
+    def _scalar(self) -> tuple[Scalar, CardColumn | None]:
+        raise NotImplementedError
+
+    def _count(self) -> Aggregate:
+        """Read what is counted: rows, different things or values, or those things that have a value."""
+        case: Block | None = None
+        of = self._found.counted
+        if self._taken("*"):
+            pass
+        elif self._is_case():
+            case = self._case()
+            self._skip("1")
+            self._end_case()
+        else:
+            different = self._taken("DISTINCT")
+            if self._is_case():
+                case = self._case()
+            path, column = self._path()
+            value = self._walk(self._found, path)
+            thing = column.is_label or column.target is not None
+            of = (value,) if different or thing else (self._found.places[path[:-1]], value)
+            if case is not None:
+                self._end_case()
+        self._skip(")")
+        return Aggregate("count", of=of, where=self._only(case))
+
+    def _is_case(self) -> bool:
+        return [token.upper() for token in self._tokens[self._at : self._at + 2]] == ["CASE", "WHEN"]
+
+    def _case(self) -> Block:
+        """Read the condition of a case, up to what it stands for."""
+        self._skip("CASE")
+        self._skip("WHEN")
+        where = self._found.within()
+        self._within(where)
+        self._skip("THEN")
+        return where.block()
+
+    def _end_case(self) -> None:
+        if self._taken("ELSE") and not self._taken("NULL"):
+            self._skip("0")
+        self._skip("END")
+
+    def _within(self, where: Solutions) -> None:
+        """Read conditions into some solutions."""
+        outer, self._found = self._found, where
+        self._conditions()
+        self._found = outer
 
     def _grouped(self) -> Expression:
         """Return what solutions may be grouped by: a value, a part of a date, or days between two."""
@@ -79,22 +127,23 @@ class ValueReader(PathReader):
         self._skip(")")
         if any(column.kind != "date" for _, column in ends):
             raise self._wrong("no date")
+        if ends[0] == ends[1]:
+            raise ConfigError("There are no days between a date and itself.")
         end, start = (self._walk(self._found, path) for path, _ in ends)
         return Days(start, end), [self._found.places[path[:-1]] for path, _ in ends]
 
-    def _only(self) -> Block:
+    def _only(self, case: Block | None) -> Block:
         """Return what has to hold of the things that are folded, beside what holds of all."""
+        if not self._taken("FILTER"):
+            return Block() if case is None else case
         where = self._found.within()
-        if self._taken("FILTER"):
-            self._skip("(")
-            self._skip("WHERE")
-            outer, self._found = self._found, where
-            self._several(lambda: self._condition(), "AND")
-            self._found = outer
-            self._skip(")")
+        self._skip("(")
+        self._skip("WHERE")
+        self._within(where)
+        self._skip(")")
         return where.block()
 
-    def _condition(self) -> None:
+    def _conditions(self) -> None:
         raise NotImplementedError
 
     def _measured(self) -> tuple[Expression, list[Unknown]]:
@@ -107,11 +156,18 @@ class ValueReader(PathReader):
         return (value if column.kind == "date" else Number(value)), owner
 
     def _fold(self, fold: Fold) -> Aggregate:
+        case = self._case() if self._is_case() else None
+        if case is not None and fold == "sum" and self._taken("1"):
+            self._end_case()
+            self._skip(")")
+            return Aggregate("count", of=self._found.counted, where=case)
         value, owners = self._measured()
         while self._peek() in _SIGNS:
             sign = cast(Operation, self._next())
             number = self._peek()[:1].isdigit() or self._is("-")
             other, more = (self._number(), []) if number else self._measured()
             value, owners = Arithmetic(value, sign, other), [*owners, *more]
+        if case is not None:
+            self._end_case()
         self._skip(")")
-        return Aggregate(fold, value, tuple(dict.fromkeys(owners)), self._only())
+        return Aggregate(fold, value, tuple(dict.fromkeys(owners)), self._only(case))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import date
 from typing import cast
 
-from rdflib import RDF, XSD, Literal, URIRef
+from rdflib import XSD, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import renamed, substituted, without_ties
-from mrag.planning.neural.card import CardColumn, SchemaCard
+from mrag.planning.neural.card import CardColumn
 from mrag.planning.neural.computing import ValueReader
 from mrag.planning.neural.solutions import Path, Solutions
 from mrag.planning.plan import (
+    Aggregate,
     Arithmetic,
     Block,
     Column,
@@ -24,7 +25,6 @@ from mrag.planning.plan import (
     Operation,
     Order,
     Part,
-    Pattern,
     Plan,
     Position,
     Relation,
@@ -32,25 +32,48 @@ from mrag.planning.plan import (
     Unknown,
 )  # fmt: skip
 
+_SIGNS = ("+", "-", "*", "/")
+_BEHIND = ("GROUP", "HAVING", "THEN")
+"""Words behind conditions."""
+
 
 class ConditionReader(ValueReader):
     """Reads conditions into what holds of the things of a statement."""
 
-    def _all(self) -> None:
-        if not self._taken("("):
-            self._condition()
+    def _conditions(self) -> None:
+        """Read conditions: those that AND joins hold together, and of those that OR joins one at least."""
+        if not self._has_or():
+            self._several(self._one, "AND")
             return
         branches = self._several(self._branch, "OR")
-        self._skip(")")
         if not any(branch.empty for branch in branches):
             self._found.either.append(tuple(branches))
 
+    def _has_or(self) -> bool:
+        """Return whether OR joins the conditions that come next, outside of brackets."""
+        depth = 0
+        for at in range(self._at, len(self._tokens)):
+            token = self._tokens[at].upper()
+            depth += {"(": 1, ")": -1}.get(token, 0)
+            if depth < 0 or (not depth and token in _BEHIND and self._tokens[at - 1] != "."):
+                return False
+            if token == "OR" and not depth and self._tokens[at - 1] != ".":
+                return True
+        return False
+
+    def _one(self) -> None:
+        if self._taken("("):
+            self._conditions()
+            self._skip(")")
+        else:
+            self._condition()
+
     def _branch(self) -> Block:
-        outer = self._found
-        self._found = outer.within()
-        self._condition()
-        branch, self._found = self._found.block(), outer
-        return branch
+        where = self._found.within()
+        outer, self._found = self._found, where
+        self._several(self._one, "AND")
+        self._found = outer
+        return where.block()
 
     def _condition(self) -> None:
         where = self._found
@@ -63,12 +86,16 @@ class ConditionReader(ValueReader):
             where.conditions.append(Comparison(year, self._relation(), self._number()))
             return
         path, column = self._path()
-        if self._taken("IS"):
+        if column.kind == "number" and self._peek() in _SIGNS:
+            self._calculated(where, path)
+        elif self._taken("IS"):
             if self._taken("NOT"):
                 self._walk(where, path)
             else:
                 inner = where.within(known=False)
                 self._walk(inner, path)
+                if inner.block().empty:
+                    raise ConfigError(f"A thing of the table {path[0]} is not missing.")
                 where.without.append(inner.block())
             self._skip("NULL")
         elif self._taken("LIKE"):
@@ -86,6 +113,24 @@ class ConditionReader(ValueReader):
         else:
             self._compared(where, path, column, self._relation())
 
+    def _calculated(self, where: Solutions, path: Path) -> None:
+        """Read a comparison of what is computed with a column."""
+        value = self._computed(Number(self._walk(where, path)))
+        relation = self._relation()
+        right = self._scalar()[0] if self._is("(") else self._computed(self._factor())
+        where.conditions.append(Comparison(value, relation, right))
+
+    def _computed(self, value: Expression) -> Expression:
+        """Return a value, or what is computed with it."""
+        while self._peek() in _SIGNS:
+            sign = cast(Operation, self._next())
+            value = Arithmetic(value, sign, self._factor())
+        return value
+
+    def _factor(self) -> Expression:
+        number = self._peek()[:1].isdigit() or self._is("-")
+        return self._number() if number else self._measured()[0]
+
     # -- one of several ----------------------------------------------------------------------------
 
     def _among(self, where: Solutions, path: Path, column: CardColumn, *, denied: bool) -> None:
@@ -96,7 +141,7 @@ class ConditionReader(ValueReader):
             if denied:
                 where.without += branches
             else:
-                self._walk(where, path[:-1] if column.is_class or column.is_label else path)
+                self._owner(where, path, column)
                 where.either.append(tuple(branches))
             self._skip(")")
             return
@@ -123,8 +168,8 @@ class ConditionReader(ValueReader):
         text = self._text()
         if column.is_class:
             where.patterns.append(self._of_class(where, path, column, text))
-        elif entity := dict(column.values).get(text):
-            where.conditions.append(Comparison(self._walk(where, path[:-1]), "=", URIRef(entity)))
+        elif entity := self._entity(column, text):
+            where.conditions.append(Comparison(self._owner(where, path, column), "=", URIRef(entity)))
         else:
             where.conditions.append(Comparison(self._walk(where, path), "=", Literal(text)))
         return where.block()
@@ -169,45 +214,12 @@ class ConditionReader(ValueReader):
 
     # -- statements in statements ------------------------------------------------------------------
 
-    def __init__(self, card: SchemaCard, text: str) -> None:
-        super().__init__(card, text)
-        self._outer: list[Solutions | None] = []
-
-    def _begin(self) -> int:
-        """Begin to read a statement in another: find its table. What is selected is read next."""
-        self._outer.append(getattr(self, "_found", None))
-        self._skip("SELECT")
-        self._taken("DISTINCT")
-        start, after = self._at, self._to_table()
-        self._at = start
-        return after
-
-    def _to_table(self) -> int:
-        """Go to the table that things are selected from, and return where it goes on behind it."""
-        depth = 0
-        while depth or not self._is("FROM"):
-            depth += {"(": 1, ")": -1}.get(self._next(), 0)
-        self._skip("FROM")
-        table = self._card.table(self._next())
-        if table is None:
-            raise self._wrong("no table")
-        root = self._unknown(table.name)
-        self._found = Solutions(table, places={(): root})
-        if table.iri:
-            self._found.patterns.append(_member(root, table.iri))
-        return self._at
-
-    def _leave(self) -> None:
-        """Go back to the statement around the one that has been read."""
-        if (outer := self._outer.pop()) is not None:
-            self._found = outer
-
     def _end(self, after: int) -> None:
-        """Read the conditions of a statement, behind its table."""
+        """Read the conditions of a statement, behind its tables."""
         self._skip("FROM")
         self._at = after
         if self._taken("WHERE"):
-            self._several(self._all, "AND")
+            self._conditions()
 
     def _scalar(self) -> tuple[Scalar, CardColumn | None]:
         """Read a statement for one value, within brackets; with its column where it is no fold."""
@@ -229,15 +241,17 @@ class ConditionReader(ValueReader):
     # -- comparisons -------------------------------------------------------------------------------
 
     def _compared(self, where: Solutions, path: Path, column: CardColumn, relation: Relation) -> None:
-        if self._is("true") or self._is("false"):
-            value = Literal(self._next() == "true")
+        if self._is("true") or self._is("false") or (column.kind == "boolean" and self._peek() in "01"):
+            value = Literal(self._next().lower() in ("true", "1"))
             where.conditions.append(Comparison(self._walk(where, path), relation, value))
         elif self._is("("):
             self._with_statement(where, path, column, relation)
         elif self._peek()[:1] == "'":
             self._with_text(where, path, column, relation)
-        elif self._peek() == where.table.name:
+        elif self._card.table(self._peek()) is not None:
             self._with_column(where, path, column, relation)
+        elif column.kind == "date":
+            where.conditions.append(_dated(self._walk(where, path), relation, str(self._number())))
         else:
             value = self._number()
             where.conditions.append(Comparison(Number(self._walk(where, path)), relation, value))
@@ -252,7 +266,10 @@ class ConditionReader(ValueReader):
             return
         value = self._walk(where, path)
         found, other = self._scalar()
-        if other is not None and other.kind != column.kind:
+        fold = found.plan.columns[0].value
+        dated = isinstance(fold, Aggregate) and isinstance(fold.value, Unknown)
+        kind = other.kind if other is not None else "date" if dated else "number"
+        if kind != column.kind:
             raise self._wrong("of another kind")
         left: Expression = Number(value) if column.kind == "number" else value
         where.conditions.append(Comparison(left, relation, found))
@@ -266,19 +283,14 @@ class ConditionReader(ValueReader):
         if column.kind != "number":
             where.conditions.append(Comparison(value, relation, right))
             return
-        right = Number(right)
-        if self._peek() in ("+", "-", "*", "/"):
-            sign = cast(Operation, self._next())
-            number = self._peek()[:1].isdigit() or self._is("-")
-            factor = self._number() if number else self._measured()[0]
-            right = Arithmetic(right, sign, factor)
+        right = self._computed(Number(right))
         where.conditions.append(Comparison(Number(value), relation, right))
 
     def _with_text(self, where: Solutions, path: Path, column: CardColumn, relation: Relation) -> None:
         text = self._text()
         if relation == "=":
             # What has two names at once, or is of two kinds, are two things that it leads to.
-            other = where.named.setdefault(path, text) != text and len(path) > 1
+            other = where.named.setdefault(path, text) != text and not where.is_selected(path)
             where = where.afresh() if other else where
         if column.is_class:
             pattern = self._of_class(where, path, column, text)
@@ -287,14 +299,31 @@ class ConditionReader(ValueReader):
             else:
                 where.without.append(Block((pattern,)))
             return
-        if entity := dict(column.values).get(text):
-            where.conditions.append(Comparison(self._walk(where, path[:-1]), relation, URIRef(entity)))
+        if entity := self._entity(column, text):
+            where.conditions.append(Comparison(self._owner(where, path, column), relation, URIRef(entity)))
             return
         value = self._walk(where, path)
         dated = column.kind == "date"
         where.conditions.append(
             _dated(value, relation, text) if dated else Comparison(value, relation, Literal(text))
         )
+
+    def _entity(self, column: CardColumn, text: str) -> str:
+        """Return the thing that a text names in a column; "" where it is a text of its own.
+
+        Raises:
+            ConfigError: If a link leads to no thing of this name.
+        """
+        if column.target is None:
+            return dict(column.values).get(text, "")
+        for one in self._card.of(column.target).columns:
+            if entity := dict(one.values).get(text, ""):
+                return entity
+        raise self._wrong("no name of what it leads to")
+
+    def _owner(self, where: Solutions, path: Path, column: CardColumn) -> Unknown:
+        """Return what a text names: the thing that a link leads to, or the one that a column belongs to."""
+        return self._walk(where, path if column.target is not None else path[:-1])
 
 
 def _dated(value: Unknown, relation: Relation, text: str) -> Comparison:
@@ -310,10 +339,6 @@ def _dated(value: Unknown, relation: Relation, text: str) -> Comparison:
     return Comparison(
         DatePart(part, value), relation, Literal(int(text)) if part == "year" else Literal(text)
     )
-
-
-def _member(thing: Unknown, iri: str) -> Pattern:
-    return Pattern(thing, RDF.type, URIRef(iri))
 
 
 def _with_column(plan: Plan, name: Unknown) -> Plan:

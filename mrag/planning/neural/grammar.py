@@ -3,7 +3,8 @@
 It is made for one question and stays small: a rule for each table and each number of links that may still
 be followed. Whatever it lets through is read by `mrag.planning.neural.statement`: columns exist, numbers are
 compared with numbers, and names are those that the question has or a column lists. Lists are short: small
-models repeat themselves where nothing ends them.
+models repeat themselves where nothing ends them. A table may be spoken of that is not joined: a grammar
+cannot tell, and whoever reads the statement joins it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Literal as OneOf
 
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, quoted
 
+WHETHER: Final = "SELECT EXISTS (SELECT * FROM "
+"""How a statement begins that tells whether there is something."""
 LINKS = 2
 """Links that a path may follow."""
 
@@ -25,7 +28,7 @@ _Sort: TypeAlias = OneOf["number", "date", "thing", "text"]
 _SORTS: Final[Mapping[_Sort, Callable[[CardColumn], bool]]] = {
     "number": lambda c: c.kind == "number",
     "date": lambda c: c.kind == "date",
-    "thing": lambda c: c.is_label,
+    "thing": lambda c: c.is_label or c.target is not None,
     "text": lambda c: c.kind == "text" and not (c.is_label or c.is_class),
 }
 """Columns that can be compared with each other."""
@@ -57,8 +60,8 @@ def gbnf(card: SchemaCard, asked: Asked = "anything") -> str:
         >>> film = CardTable("film", "urn:Film", (CardColumn("name", "", "text"), year))
         >>> rules = gbnf(SchemaCard((film,))).splitlines()
         >>> print(rules[0], rules[1], sep="\n")
-        root ::= "SELECT " (s0 | calc)
-        s0 ::= "DISTINCT "? item0 (", " item0){0,3} " FROM film" where0? tail0
+        root ::= "SELECT " (list | calc)
+        list ::= "DISTINCT "? item (", " item){0,3} " FROM " from where? tail
     """
     return "\n".join(_Grammar(card).rules(asked)) + FIXED
 
@@ -70,132 +73,132 @@ class _Grammar:
         self._card = card
         self._at = {table.iri: number for number, table in enumerate(card.tables)}
         self._leading = {sort: self._leading_to(fits) for sort, fits in _SORTS.items()}
-        self._inner = {
-            sort: [n for n, table in enumerate(card.tables) if self._chosen(table, sort)] for sort in _SORTS
-        }
+        self._sorts = [sort for sort in _SORTS if any(self._has(table, sort) for table in card.tables)]
 
     def rules(self, asked: Asked) -> list[str]:
-        numbers = range(len(self._card.tables))
         if asked == "whether":
-            root = f'"SELECT EXISTS (SELECT * " ({_any(f"e{n}" for n in numbers)}) ")"'
+            root = f'"{WHETHER}" from where ")"'
         else:
-            calc = "" if asked == "things" else " | calc"
-            root = f'"SELECT " ({_any(f"s{n}" for n in numbers)}{calc})'
-        rules = [f"root ::= {root}"]
-        for n, table in enumerate(self._card.tables):
-            rules += self._statement(table, n, asked)
+            root = '"SELECT " (list | calc)' if asked == "anything" else '"SELECT " list'
+        first = "key" if asked == "things" else "item"
+        # A grammar of queries for the model to be held to, not a query: nothing of it is run.
+        rules = [
+            f"root ::= {root}",
+            f'list ::= "DISTINCT "? {first} (", " item){{0,3}} " FROM " from where? tail',
+            *self._tables(),
+            *self._conditions(),
+            *self._values(),
+            *self._inner(),
+        ]
+        for table in self._card.tables:
             for links in range(LINKS + 1):
                 rules += self._paths(table, links)
                 rules += [
                     self._sorted(table, links, sort) for sort in _SORTS if self._has(table, sort, links)
                 ]
-        # What is found by another statement: one value, or all values of one column.
-        rules.append(f"one ::= {_any(f'one{n}' for n in numbers)}")
-        rules.append('calc ::= "(SELECT " one ") " ("-" | "/" | "+") " (SELECT " one ")"')
-        for sort in _SORTS:
-            there = self._inner[sort]
-            for way in ("in", "some", *(("the",) if sort in ("number", "date") else ())) if there else ():
-                rules.append(f"{way}{sort} ::= {_any(f'{way}{sort}{n}' for n in there)}")
         if self._card.words:
             words = _any(f'"{word}"' for word in self._card.words)
             rules.append(f'like ::= " LIKE \'" "%"? ({words}) (" " ({words})){{0,2}} "%\'"')
         return rules
 
-    # -- statements --------------------------------------------------------------------------------
+    def _tables(self) -> list[str]:
+        """Return the rules of what is selected from: tables, and how they are joined."""
+        on = []
+        for table in self._card.tables:
+            for column in table.columns:
+                if column.target in (None, table.iri):
+                    continue
+                other = self._card.of(str(column.target))
+                if other.key is not None:
+                    ends = f"{table.name}.{column.name}", f"{other.name}.{other.key}"
+                    same = f'("{ends[0]} = {ends[1]}" | "{ends[1]} = {ends[0]}")'
+                    on += [f'"{name} ON " {same}' for name in (table.name, other.name)]
+        names = _any(f'"{table.name}"' for table in self._card.tables)
+        if not on:
+            return [f"from ::= {names}"]
+        return [f"from ::= ({names}) join{{0,3}}", f'join ::= (" JOIN " | " LEFT JOIN ") ({_any(on)})']
 
-    def _statement(self, table: CardTable, n: int, asked: Asked) -> list[str]:
-        name = table.name
-        number, date = self._has(table, "number"), self._has(table, "date")
-        days = f'"DATEDIFF({name}." date{n}x{LINKS} ", {name}." date{n}x{LINKS} ")"'
-        terms = [f'"{name}." number{n}x{LINKS}'] * number + [days] * date
-        folds = f' | ("AVG(" | "SUM(" | "MIN(" | "MAX(") sum{n} ")"' if terms else ""
-        ends = f' | ("MIN(" | "MAX(") "{name}." date{n}x{LINKS} ")" only{n}?' if date else ""
-        parts = f' | ("YEAR(" | "MONTH(") "{name}." date{n}x{LINKS} ")"' if date else ""
-        first = f"key{n}" if asked == "things" else f"item{n}"
-        row = f" | term{n} sign term{n}" if terms else ""
-        row += " | " + days if date else ""
-        # A grammar of queries for the model to be held to, not a query: nothing of it is run.
+    # -- values ------------------------------------------------------------------------------------
+
+    def _values(self) -> list[str]:
+        """Return the rules of what is selected, grouped and ordered by."""
+        number, date = "number" in self._sorts, "date" in self._sorts
+        days = '"DATEDIFF(" date ", " date ")"'
+        terms = ["number"] * number + [days] * date
+        case = '"CASE WHEN " case " THEN "'
+        several = '("AVG(" | "SUM(" | "MIN(" | "MAX(")'
+        folds = [f'{several} ({case} sum " END)" | sum ")" only?)'] if terms else []
+        folds.append(f'"SUM(" {case} ("1"{" | sum" if terms else ""}) " ELSE 0 END)"')
+        ends = ' | ("MIN(" | "MAX(") date ")" only?' if date else ""
+        parts = ' | ("YEAR(" | "MONTH(") date ")"' if date else ""
+        rows = " | term sign term" if terms else ""
+        rows += f" | {days}" if date else ""
+        count = f'"COUNT(*)" only? | "COUNT(" "DISTINCT "? path ")" only? | "COUNT(" {case} "1 END)"'
         rules = [
-            f's{n} ::= "DISTINCT "? {first} (", " item{n}){{0,3}} " FROM {name}" where{n}? tail{n}',
-            f'e{n} ::= "FROM {name}" where{n}',
-            f'where{n} ::= " WHERE " all{n} (" AND " all{n}){{0,3}}',
-            f'all{n} ::= cond{n} | more{n} | "(" cond{n} (" OR " cond{n}){{1,3}} ")"',
-            f'cond{n} ::= "{name}." c{n}x{LINKS}',
-            f"more{n} ::= {_any(self._more(table, n, days))}",
-            f'plain{n} ::= " WHERE " cond{n} (" AND " cond{n}){{0,2}}',
-            f'tail{n} ::= (" GROUP BY " key{n} (", " key{n}){{0,3}})? (" HAVING " agg{n} op (num | agg{n}))? '
-            f'(" ORDER BY " item{n} way (", " item{n} way)?)? (" LIMIT " int)?',
-            f'path{n} ::= "{name}." a{n}x{LINKS}',
-            f'agg{n} ::= ("COUNT(*)" | "COUNT(DISTINCT " path{n} ")"{folds}) only{n}?',
-            f'only{n} ::= " FILTER (WHERE " cond{n} (" AND " cond{n}){{0,2}} ")"',
-            f'item{n} ::= key{n} | (num " * ")? agg{n} (sign (agg{n} | num)){{0,2}}{row}{ends}',
-            f"key{n} ::= path{n}{parts}",
-            f'one{n} ::= ({_any(self._ones(table, n, folds))}) " FROM {name}" plain{n}?',
+            f"path ::= {self._each('a')}",
+            f"key ::= path{parts}",
+            f"agg ::= {' | '.join([count, *folds])}",
+            'only ::= " FILTER (WHERE " case ")"',
+            'case ::= cond (" AND " cond){0,2}',
+            f'item ::= key | (num " * ")? agg (sign (agg | num | other)){{0,2}}{rows}{ends}',
+            'other ::= "(SELECT " one ")"',
+            f'one ::= (agg{" | number" if number else ""}) " FROM " from where?',
+            'calc ::= other (" - " | " / " | " + ") other',
+            'tail ::= (" GROUP BY " key (", " key){0,3})? (" HAVING " agg op (num | agg))? '
+            '(" ORDER BY " item way (", " item way)?)? (" LIMIT " int)?',
         ]
         if terms:
-            rules += [f"term{n} ::= {_any(terms)}", f"sum{n} ::= term{n} (sign (term{n} | num))?"]
-        for sort in _SORTS:
-            if self._has(table, sort):
-                path = f'"{name}." {sort}{n}x{LINKS}'
-                if not (chosen := self._chosen(table, sort)):
-                    continue
-                rules.append(f"in{sort}{n} ::= {chosen}{self._own(table, sort)}")
-                which = f'(" HAVING " agg{n} op num | " ORDER BY " agg{n} way " LIMIT " int)'
-                groups = f'(" GROUP BY " {path} {which})?'
-                rules.append(f"some{sort}{n} ::= {f'({chosen}) {groups}'}")
-        if number:
-            rules.append(
-                f'thenumber{n} ::= (("AVG(" | "MAX(" | "MIN(" | "SUM(") "{name}." number{n}x{LINKS} ")" '
-                f'| "COUNT(*)" | "{name}." number{n}x{LINKS}) " FROM {name}" plain{n}?'
-            )
-        if date:
-            rules.append(
-                f'thedate{n} ::= (("MAX(" | "MIN(") "{name}." date{n}x{LINKS} ")" '
-                f'| "{name}." date{n}x{LINKS}) " FROM {name}" plain{n}?'
-            )
+            rules += [f"term ::= {_any(terms)}", "sum ::= term (sign (term | num)){0,2}"]
         return rules
 
-    def _chosen(self, table: CardTable, sort: _Sort) -> str:
-        """Return what selects the values that others are among; "" where a table leads to none."""
-        if not self._has(table, sort):
-            return ""
-        n, name = self._at[table.iri], table.name
-        if sort != "thing":
-            return f'"{name}." {sort}{n}x{LINKS} " FROM {name}" plain{n}?'
-        # That a thing is one of its own table says nothing.
-        led = [
-            f'"{c.name}." {sort}{self._at[c.target]}x{LINKS - 1}'
-            for c in table.columns
-            if c.target is not None and (c.target, LINKS - 1) in self._leading[sort]
+    def _inner(self) -> list[str]:
+        """Return the rules of statements within others: the values of one column."""
+        rules = []
+        for sort in self._sorts:
+            which = '(" HAVING " agg op num | " ORDER BY " agg way " LIMIT " int)'
+            rules += [
+                f"{sort} ::= {self._each(sort)}",
+                f'in{sort} ::= "DISTINCT "? {sort} " FROM " from where?',
+                f'some{sort} ::= in{sort} (" GROUP BY " {sort} {which})?',
+            ]
+        if "date" in self._sorts:
+            rules.append('thedate ::= ("MAX(" date ")" | "MIN(" date ")" | date) " FROM " from where?')
+        return rules
+
+    def _each(self, rule: str) -> str:
+        """Return the alternatives of what a table's name may be followed by, of one rule."""
+        return _any(
+            f'"{table.name}." {rule}{n}x{LINKS}'
+            for n, table in enumerate(self._card.tables)
+            if rule not in _SORTS or self._has(table, rule)
+        )
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    def _conditions(self) -> list[str]:
+        more = [m for sort in self._sorts for m in self._more(sort)]
+        return [
+            'where ::= " WHERE " all ((" AND " | " OR ") all){0,4}',
+            'all ::= cond | more | "(" cond (" OR " cond){1,3} ")"',
+            f"cond ::= {self._each('c')}",
+            f"more ::= {_any(more)}",
         ]
-        return f'"{name}." ({_any(led)}) " FROM {name}" plain{n}?' if led else ""
 
-    def _own(self, table: CardTable, sort: _Sort) -> str:
-        """Return what selects the things of a table itself, which others may be none of."""
-        names = [f'"{c.name}"' for c in table.columns if c.is_label] if sort == "thing" else []
-        n, name = self._at[table.iri], table.name
-        return f' | "{name}." ({_any(names)}) " FROM {name}" plain{n}' if names else ""
-
-    def _ones(self, table: CardTable, n: int, folds: str) -> list[str]:
-        column = [f'"{table.name}." number{n}x{LINKS}'] if self._has(table, "number") else []
-        return [f'"COUNT(*)" | "COUNT(DISTINCT " path{n} ")"{folds}', *column]
-
-    def _more(self, table: CardTable, n: int, days: str) -> list[str]:
+    def _more(self, sort: _Sort) -> list[str]:
         """Return conditions that other columns or statements are in."""
-        found = []
-        for sort in (sort for sort in _SORTS if self._has(table, sort)):
-            path, inner = f'"{table.name}." {sort}{n}x{LINKS}', self._inner[sort]
-            if sort == "number":
-                found.append(f'{path} op ({path} (sign (num | {path}))? | "(SELECT " thenumber ")")')
-            elif sort == "date":
-                found.append(f'{path} op ({path} | "(SELECT " thedate ")")')
-                found.append(f'{days} op num | "YEAR(" {path} ")" op year')
-            else:
-                other = f' | "(SELECT " in{sort} ")"' if inner and sort == "text" else ""
-                found.append(f"{path} is ({path}{other})")
-            if inner:
-                found.append(f'{path} (" NOT IN (SELECT " in{sort} | " IN (SELECT " some{sort}) ")"')
-        return found
+        chosen = f'{sort} (" NOT IN (SELECT " in{sort} | " IN (SELECT " some{sort}) ")"'
+        if sort == "number":
+            right = "(number (sign (num | number))? | other)"
+            return [f"number op {right}", f"number sign (num | number) op (num | {right})", chosen]
+        if sort == "date":
+            days = '"DATEDIFF(" date ", " date ")"'
+            return [
+                'date op (date | "(SELECT " thedate ")")',
+                f"{days} op num",
+                '"YEAR(" date ")" op year',
+                chosen,
+            ]
+        return [f'{sort} is ({sort} | "(SELECT " in{sort} ")")', chosen]
 
     # -- paths -------------------------------------------------------------------------------------
 
@@ -236,23 +239,31 @@ class _Grammar:
         return [f"a{n}x{links} ::= {_any(columns)}", f"c{n}x{links} ::= {_any(conditions)}"]
 
     def _condition(self, column: CardColumn) -> list[str]:
-        always = column.is_class or column.is_label
+        always = column.is_class or (column.is_label and column.name == "name")
         found = [] if always else [f'"{column.name} IS " "NOT "? "NULL"']
         if column.kind == "number":
             found.append(f'"{column.name}" (op num | " BETWEEN " num " AND " num)')
         elif column.kind == "date":
-            found.append(f'"{column.name}" (op day | " BETWEEN " day " AND " day)')
+            found.append(f'"{column.name}" (op (day | year) | " BETWEEN " day " AND " day)')
         elif column.kind == "boolean":
-            found.append(f'"{column.name} = " ("true" | "false")')
+            found.append(f'"{column.name} = " ("true" | "false" | "1" | "0")')
+        elif column.target is not None:
+            named = [
+                v for c in self._card.of(column.target).columns for v in c.values if v[1] and not c.is_class
+            ]
+            found += [f'"{column.name}" {_one_of(named)}'] if named else []
         elif column.kind == "text":
             if self._card.words and not column.listed:
                 found.append(f'"{column.name}" like')
             if column.values:
-                # Only what the question names or the column lists: anything else would be made up.
-                texts = _any(json.dumps(quoted(text), ensure_ascii=False) for text, _ in column.values)
-                many = f' | " NOT"? " IN (" ({texts}) (", " ({texts})){{0,3}} ")"'
-                found.append(f'"{column.name}" (is ({texts}){many})')
+                found.append(f'"{column.name}" {_one_of(column.values)}')
         return found
+
+
+def _one_of(values: Iterable[tuple[str, str]]) -> str:
+    """Return comparisons with texts: only those that a question names or a column lists, none made up."""
+    texts = _any(json.dumps(quoted(text), ensure_ascii=False) for text, _ in values)
+    return f'(is ({texts}) | " NOT"? " IN (" ({texts}) (", " ({texts})){{0,3}} ")")'
 
 
 def _any(options: Iterable[str] | Sequence[str]) -> str:

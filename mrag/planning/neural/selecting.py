@@ -17,12 +17,14 @@ from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.tokens import content, is_stopword, stem
 from mrag.text.tokens import tokens as words_of
 
-TOKENS = 300
+TOKENS = 400
 """About how many tokens a card takes at most."""
 
 _LETTERS = 3
 """Letters of a token, about."""
 _TABLES = 6
+_LED_TO = 8
+"""Tables with those that links of theirs lead to."""
 _RELATED = 0.25
 """How much of the weight of the first table another has that a question may be about."""
 _LEAST = 0.4
@@ -64,7 +66,7 @@ def card_of(
         >>> year = PropertyInfo("urn:year", ("year",), kind="number", domains={"urn:Film": 2})
         >>> schema = Schema({"urn:Film": film}, {"urn:year": year}, ())
         >>> print(card_of(schema, "How many films are there?", ()).text())
-        film(name, year number)
+        film(id, name, year number)
     """
     return _Card(schema, question, mentions, vocabulary).card(tokens * _LETTERS)
 
@@ -170,7 +172,13 @@ class _Card:
                 # One class between the two is enough: paths follow two links.
                 between = (b for b in every if b in linked[c] and linked[b].intersection(kept) - {c})
                 kept += [b for b in islice(between, 1) if b not in kept]
-        return kept
+        # What tables lead to has at least a name: "who was treated" is a patient of an appointment.
+        ends = {(self._top.get(e.source), self._top.get(e.target)) for e in self._schema.edges}
+        led_to = [b for a in kept for b in every if (a, b) in ends]
+        # Records of two of them relate these, such as the shares that firms have in plants.
+        led_to += [b for b in every if sum((b, a) in ends for a in kept) > 1]
+        led_to = [b for b in dict.fromkeys(led_to) if b not in kept]
+        return [*kept, *islice(led_to, max(0, _LED_TO - len(kept)))]
 
     def _weight(self, cls: str) -> float:
         """Return how much a question is about a class: by its name, by what is said of it, by neighbours."""
@@ -194,16 +202,17 @@ class _Card:
         link = 0.0
         if column.target is not None:
             touched_there = max(self._touched.get(c, 0.0) for c in self._families[column.target])
-            link = 0.3 * column.forward + 0.1 + 0.4 * touched_there
-        named = 0.7 if column.values and not column.listed else 0.5 if column.name == "name" else 0.0
+            link = 0.4 + 0.4 * touched_there
+        named = 0.7 if column.values and not column.listed else 0.5 if column.is_label else 0.0
         return touched + said + link + named + (0.5 if not rank else 0.3 / rank)
 
     def _columns(self, cls: str, ranked: Sequence[str]) -> Iterator[CardColumn]:
-        """Yield the columns of a class: its own properties, and links from those that lead to it."""
+        """Yield the columns of a class: what stands for its things, and its properties."""
         family = self._families[cls]
         own = [i for i in self._schema.properties.values() if family & i.domains.keys()]
         taken: set[str] = set()
         named = _unique(((i.iri, i.names) for i in own), taken)
+        yield CardColumn(_unique([("", ("id", f"{self._names[cls]}_id"))], taken)[""], "", "text")
         if "name" not in taken:
             yield CardColumn("name", "", "text", values=self._entities(cls))
             taken.add("name")
@@ -217,15 +226,14 @@ class _Card:
                     self._entities(cls) if name == "name" else ()
                 )
                 yield CardColumn(name, info.iri, info.kind, values=tuple(dict(reversed(texts)).items()))
-            elif (target := self._end(cls, info, ranked, forward=True)) is not None:
+            elif (target := self._end(cls, info, ranked)) is not None:
                 yield CardColumn(name, info.iri, "entity", target)
-        yield from self._inverse(cls, ranked, taken)
 
     def _listed(self, column: CardColumn, cls: str) -> CardColumn:
         """Return a column with all its values, where the graph has few."""
         if column.is_class:
             return replace(column, values=self._kinds(cls), listed=True)
-        if column.kind != "text":
+        if column.kind != "text" or (column.is_label and column.name != "name"):
             return column
         every = tuple(pair for pair in self._vocabulary(column.property or cls) if pair[0].isprintable())
         fits = every and sum(len(text) for text, _ in every) <= _LISTED
@@ -240,29 +248,12 @@ class _Card:
         below = [c for c in below if c in self._touched] or below
         return tuple({known[c].names[0]: c for c in reversed(below[:_KINDS])}.items())[::-1]
 
-    def _inverse(self, cls: str, ranked: Sequence[str], taken: set[str]) -> Iterator[CardColumn]:
-        family = self._families[cls]
-        to_here = [
-            i for i in self._schema.properties.values() if i.kind == "entity" and family & i.ranges.keys()
-        ]
-        for info in to_here:
-            source = self._end(cls, info, ranked, forward=False)
-            if source is None or (source == cls and info.iri not in self._touched):
-                continue  # the way back among things of one class, of which the question says nothing
-            plain = _identifier(self._names[source])
-            alone = sum(bool(self._families[source] & i.domains.keys()) for i in to_here) == 1
-            alone = alone and source != cls
-            options = (*info.inverse_names, *((plain,) if alone else ()), f"{plain}_by_{info.names[-1]}")
-            name = _unique([(info.iri, options)], taken)[info.iri]
-            yield CardColumn(name, info.iri, "entity", source, forward=False)
-
-    def _end(self, cls: str, info: PropertyInfo, ranked: Sequence[str], *, forward: bool) -> str | None:
+    def _end(self, cls: str, info: PropertyInfo, ranked: Sequence[str]) -> str | None:
         """Return the class that a link of a class leads to: the one that most triples lead to."""
         ends: defaultdict[str, int] = defaultdict(int)
         for e in self._schema.edges:
-            here, there = (e.source, e.target) if forward else (e.target, e.source)
-            if e.property == info.iri and here in self._families[cls] and there in self._top:
-                ends[self._top[there]] = max(ends[self._top[there]], e.count)
+            if e.property == info.iri and e.source in self._families[cls] and e.target in self._top:
+                ends[self._top[e.target]] = max(ends[self._top[e.target]], e.count)
         fit = [c for c in ends if c in ranked]
         return min(fit, key=lambda c: (-ends[c], self._schema.classes[c].count, c), default=None)
 

@@ -1,7 +1,8 @@
 """Statements that a model writes, read as plans.
 
-A statement looks like SQL over the tables of a card, which models that write code know well. There are no
-joins: a dot follows a link, and two paths that begin alike speak of the same things. The grammar is that of
+A statement is SQL over the tables of a card, which models that write code know well. Tables are joined by
+links; what is said of a table that is not joined is joined by the shortest links there are. A dot follows
+a link, too, and two paths that begin alike speak of the same things. The grammar is that of
 `mrag.planning.neural.grammar`; whatever else is written is refused.
 """
 
@@ -9,6 +10,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from rdflib import Literal, URIRef
+
+from mrag.errors import ConfigError
 from mrag.planning.algebra.scopes import aggregates, check
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.neural.conditions import ConditionReader
@@ -60,9 +64,9 @@ class _Statement(ConditionReader):
         if self._is("("):
             return self._difference()
         self._taken("DISTINCT")
-        start, after = self._at, self._to_table()
-        self._at = start
+        after, said = self._tables(), len(self._said)
         values = self._several(self._item)
+        self._found.kept = set(self._said[said:])
         self._end(after)
         return self._plan(values)
 
@@ -97,7 +101,9 @@ class _Statement(ConditionReader):
             right = self._number() if self._peek()[:1] in "-0123456789'" else self._item()
             having.append(Comparison(left, relation, right))
         columns = [Column(value, self._name(value)) for value in dict.fromkeys(values)]
-        shown = tuple(c.name for c in columns)
+        shown = tuple(c.name for c in columns if c.value not in self._given())
+        if not shown:
+            raise ConfigError("The statement selects only what its conditions name.")
         parts = [e for e in group if not isinstance(e, Unknown) and e not in values]
         columns += [Column(part, self._name(part)) for part in parts]
         order: list[Order] = []
@@ -111,6 +117,14 @@ class _Statement(ConditionReader):
             self._found.block(), tuple(columns), keys, tuple(having), tuple(order), limit, 0, limit == 1
         )
         return self._checked(plan), shown
+
+    def _given(self) -> list[Expression]:
+        """Return the values that the conditions fix: whoever names one in a question does not ask for it."""
+        return [
+            c.left
+            for c in self._found.conditions
+            if isinstance(c, Comparison) and c.relation == "=" and isinstance(c.right, Literal | URIRef)
+        ]
 
     def _order(self, columns: list[Column]) -> Order:
         """Read a key of the order; what is not shown becomes a column that is not."""

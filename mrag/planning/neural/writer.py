@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.models.calls import bounded, told
+from mrag.generation.models.calls import Told, bounded, told, varied
 from mrag.generation.support.sentences import without_thoughts
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.algebra.values import kind_of
@@ -17,7 +18,7 @@ from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import SchemaCard
-from mrag.planning.neural.grammar import Asked, gbnf
+from mrag.planning.neural.grammar import WHETHER, Asked, gbnf
 from mrag.planning.neural.selecting import card_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.vocabulary import vocabulary_of
@@ -40,54 +41,57 @@ _UNTOLD = -6.0
 _NUMBER: Final = re.compile(r"\b(?:how many|number of|count of)\b", re.IGNORECASE)
 _WHETHER: Final = frozenset("is are was were do does did has have had can could".split())
 _THINGS: Final = frozenset("which who whose list name show where".split())
+_OTHERS, _WARM = 2, 0.7
+"""How many other statements are drawn where the likeliest is of no use, and how freely: the temperature."""
 MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
 
 SYSTEM: Final = """\
-Write one query that answers the question. Queries are like SQL without joins: a dot follows a link to \
-another table. Use only columns and values that are listed. Leave nothing out that the question says.
+Write one SQL query that answers the question. Use only tables, columns and values that are listed, without \
+aliases. DATEDIFF is in days. Select only what is asked for. Leave no condition out.
 
 Tables:
-film(name, type {'comedy', 'drama'}, year number, length number, budget number, director -> person, \
-released date, restored date, role -> role)
-person(name, country {'France', 'Italy'}, birth_date date, film -> film, role -> role)
-role(name, fee number, days number, actor -> person, film -> film)
+film(id, name, type {'comedy', 'drama', 'western'}, year number, length number, budget number, \
+director -> person.id, sequel_of -> film.id, released date, restored date)
+person(id, name, country {'France', 'Italy'}, birth_date date)
+role(id, fee number, days number, actor -> person.id, film -> film.id)
 
 Question: How many films were made in each year?
-Query: SELECT film.year, COUNT(*) FROM film GROUP BY film.year
+SQL: SELECT film.year, COUNT(*) FROM film GROUP BY film.year
 Question: Which director made the most comedies after 1990?
-Query: SELECT film.director.name FROM film WHERE film.type = 'comedy' AND film.year > 1990 \
-GROUP BY film.director.name ORDER BY COUNT(*) DESC LIMIT 1
+SQL: SELECT person.name FROM film JOIN person ON film.director = person.id WHERE film.type = 'comedy' \
+AND film.year > 1990 GROUP BY person.name ORDER BY COUNT(*) DESC LIMIT 1
 Question: How long is the longest French drama, and who made it?
-Query: SELECT film.length, film.director.name FROM film WHERE film.type = 'drama' AND \
-film.director.country = 'France' ORDER BY film.length DESC LIMIT 1
+SQL: SELECT film.length, person.name FROM film JOIN person ON film.director = person.id WHERE \
+film.type = 'drama' AND person.country = 'France' ORDER BY film.length DESC LIMIT 1
 Question: Which actors worked in more than 3 films, and how much did they earn?
-Query: SELECT role.actor.name, SUM(role.fee * role.days) FROM role GROUP BY role.actor.name \
-HAVING COUNT(DISTINCT role.film) > 3
-Question: Which film had the most actors?
-Query: SELECT film.name FROM film GROUP BY film.name ORDER BY COUNT(DISTINCT film.role.actor) DESC LIMIT 1
+SQL: SELECT person.name, SUM(role.fee * role.days) FROM role JOIN person ON role.actor = person.id \
+GROUP BY person.name HAVING COUNT(DISTINCT role.film) > 3
 Question: average length of comedies and dramas
-Query: SELECT film.type, AVG(film.length) FROM film GROUP BY film.type
+SQL: SELECT film.type, AVG(film.length) FROM film WHERE film.type IN ('comedy', 'drama') GROUP BY film.type
 Question: What percentage of the money spent in 1999 went into comedies?
-Query: SELECT 100 * SUM(film.budget) FILTER (WHERE film.type = 'comedy') / SUM(film.budget) FROM film \
+SQL: SELECT 100 * SUM(film.budget) FILTER (WHERE film.type = 'comedy') / SUM(film.budget) FROM film \
 WHERE film.year = 1999
 Question: people without any role
-Query: SELECT person.name FROM person WHERE person.role IS NULL
+SQL: SELECT person.name FROM person WHERE person.id NOT IN (SELECT role.actor FROM role)
 Question: Which directors have never made a drama?
-Query: SELECT film.director.name FROM film WHERE film.director.name NOT IN (SELECT film.director.name \
-FROM film WHERE film.type = 'drama')
+SQL: SELECT person.name FROM film JOIN person ON film.director = person.id WHERE person.id NOT IN \
+(SELECT film.director FROM film WHERE film.type = 'drama')
 Question: Films that cost more than the average
-Query: SELECT film.name FROM film WHERE film.budget > (SELECT AVG(film.budget) FROM film)
+SQL: SELECT film.name FROM film WHERE film.budget > (SELECT AVG(film.budget) FROM film)
 Question: Who acted in both Amore and Luna?
-Query: SELECT person.name FROM person WHERE person.role.film.name = 'Amore' AND \
-person.role.film.name = 'Luna'
+SQL: SELECT person.name FROM person WHERE person.id IN (SELECT role.actor FROM role JOIN film ON \
+role.film = film.id WHERE film.name = 'Amore') AND person.id IN (SELECT role.actor FROM role JOIN film ON \
+role.film = film.id WHERE film.name = 'Luna')
+Question: Who made the film that Luna is a sequel of?
+SQL: SELECT film.sequel_of.director.name FROM film WHERE film.name = 'Luna'
 Question: How many days passed on average until films were restored?
-Query: SELECT AVG(DATEDIFF(film.restored, film.released)) FROM film
+SQL: SELECT AVG(DATEDIFF(film.restored, film.released)) FROM film
 Question: How much longer is Amore than Luna?
-Query: SELECT (SELECT film.length FROM film WHERE film.name = 'Amore') - (SELECT film.length FROM film \
+SQL: SELECT (SELECT film.length FROM film WHERE film.name = 'Amore') - (SELECT film.length FROM film \
 WHERE film.name = 'Luna')
 Question: Did anyone act in a film of their own?
-Query: SELECT EXISTS (SELECT * FROM role WHERE role.actor.name = role.film.director.name)"""
+SQL: SELECT EXISTS (SELECT * FROM role JOIN film ON role.film = film.id WHERE role.actor = film.director)"""
 """The system message: the form of the statements by example."""
 
 HUMAN: Final = """\
@@ -95,7 +99,7 @@ Tables:
 {card}
 {named}
 Question: {question}
-Query:"""
+SQL:"""
 """The human message; its places hold what has been made fit for a prompt."""
 
 
@@ -129,32 +133,43 @@ def asked_for(question: str) -> Asked:
         >>> asked_for("Is any film longer than Luna?"), asked_for("Which film is longest?")
         ('whether', 'things')
     """
-    words = [token.key for token in tokens(question)]
+    words = [token.raw.lower() for token in tokens(question)]
     if words and words[0] in _WHETHER and "or" not in words:
         return "whether"
     return "things" if words and words[0] in _THINGS else "anything"
 
 
-def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | None:
-    """Return the plan that a model writes for a question, as a reading.
+def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[Reading]:
+    """Yield the plans that a model writes for a question, as readings: its likeliest first, then others.
 
-    Its probability goes by those of its tokens, where the model tells them: what the mask forced upon it, it
-    would hardly have written.
+    Their probability goes by those of their tokens, where the model tells them: what the mask forced upon it,
+    it would hardly have written.
 
     Args:
         model: A chat model. Models of `local:` are held to the grammar of statements; what others write is
-            only read, and refused if it is no statement over the card.
+            only read, and passed over if it is no statement over the card.
         lexicon: The names of the graph.
         question: The question.
-
-    Returns:
-        The reading; None where the model wrote no statement.
 
     Raises:
         ModelError: If the model cannot be reached or fails.
     """
     card = card_for(lexicon, question)
-    said = told(bounded(model, MOST_TOKENS), messages(card, question), gbnf(card, asked_for(question)))
+    grammar = gbnf(card, asked_for(question))
+    seen = set[str]()
+    for one in (model, *(varied(model, _WARM, seed) for seed in range(1, _OTHERS + 1))):
+        if one is None:
+            return
+        said = told(bounded(one, MOST_TOKENS), messages(card, question), grammar)
+        if said.text in seen:
+            continue
+        seen.add(said.text)
+        reading = _reading(lexicon, question, card, said)
+        if reading is not None:
+            yield reading
+
+
+def _reading(lexicon: Lexicon, question: str, card: SchemaCard, said: Told) -> Reading | None:
     try:
         plan, shown = read_statement(card, _statement(without_thoughts(said.text)))
     except ConfigError as error:
@@ -163,15 +178,32 @@ def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | No
     if not _can_answer(lexicon, question, plan):
         logger.debug("not what is asked: %s", said.text)
         return None
-    whole = sum(token["logprob"] for token in said.tokens) if said.tokens else _UNTOLD
+    whole = _logprob(said) if said.tokens else _UNTOLD
     plan = with_subclasses(plan, lexicon.schema)
     return Reading(plan, shown, _MOST / (1 + math.exp(_DOUBT * (_EVEN - whole))), (), {"joins": 0.0})
+
+
+def _logprob(said: Told) -> float:
+    """Return the logarithm of the probability of a statement, without what it could but begin with.
+
+    Example:
+        >>> tokens = ({"token": WHETHER, "logprob": -9.0}, {"token": "film)", "logprob": -1.0})
+        >>> _logprob(Told(WHETHER + "film)", tokens))
+        -1.0
+    """
+    # A model that is asked whether something is so may not choose another form.
+    forced = len(WHETHER) if said.text.startswith(WHETHER) else 0
+    length, whole = 0, 0.0
+    for token in said.tokens:
+        whole += token["logprob"] if length >= forced else 0.0
+        length += len(token["token"])
+    return whole
 
 
 def _can_answer(lexicon: Lexicon, question: str, plan: Plan) -> bool:
     """Return whether a plan may answer a question: it tells a number where one is asked for."""
     counts = [a for c in plan.columns for a in aggregates(c.value) if a.function == "count"]
-    if any(set(a.of) & set(plan.group_by) for a in counts):
+    if any(set(a.of) <= set(plan.group_by) for a in counts):
         return False  # each thing is counted in a group of its own
     numbers = {
         pattern.object
