@@ -53,11 +53,11 @@ class ConditionReader(ValueReader):
         """Return whether OR joins the conditions that come next, outside of brackets."""
         depth = 0
         for at in range(self._at, len(self._tokens)):
-            token = self._tokens[at].upper()
-            depth += {"(": 1, ")": -1}.get(token, 0)
-            if depth < 0 or (not depth and token in _BEHIND and self._tokens[at - 1] != "."):
+            word = self._tokens[at].upper()
+            depth += {"(": 1, ")": -1}.get(word, 0)
+            if depth < 0 or (not depth and word in _BEHIND and self._tokens[at - 1] != "."):
                 return False
-            if token == "OR" and not depth and self._tokens[at - 1] != ".":
+            if word == "OR" and not depth and self._tokens[at - 1] != ".":
                 return True
         return False
 
