@@ -84,7 +84,7 @@ class Watched:
 def watched(browser: Browser, base: str, size: tuple[int, int] = WIDE, **options: Any) -> Iterator[Watched]:
     """Open a page; at the end no request has left the server, and the console has no error."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     seen = Watched(page, base)
     context.on("request", lambda r: seen.asked.append(r.url))
