@@ -17,7 +17,10 @@ PARTS = {
 }  # fmt: skip
 
 
-_COUNTED_IN = {("*", 24): "hours", ("*", 1440): "minutes", ("*", 86400): "seconds", ("/", 7): "weeks"}
+_COUNTED_IN = {
+    ("*", 24): "hours", ("*", 1440): "minutes", ("*", 86400): "seconds", ("/", 7): "weeks",
+    ("/", 365.25): "years",
+}  # fmt: skip
 
 
 def unit_of_days(value: Expression | None) -> str:

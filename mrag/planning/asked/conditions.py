@@ -46,6 +46,9 @@ class PlanConditions(PlanHappenings):
             info = self.info(found)
             if info.kind == "entity":
                 self.graph.wanted.add(info.iri)
+                named = [self.picked.get(r.mention.end) for r in self.frame.restrictions if r.noun is noun]
+                places = {URIRef(c.term) for c in named if c is not None and c.kind == "entity"}
+                self.graph.claimed.setdefault(info.iri, set()).update(places)
             elif info.flag:
                 self._flagged(noun, found, info)
             elif (

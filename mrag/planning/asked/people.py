@@ -166,14 +166,16 @@ class PlanPeople(PlanEnds):
         people = kinds_of_people(self.schema)
         return not kinds or not people or any(map(self._people, nodes)) or bool(kinds & AGENTS)
 
-    def _no_time(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
-        """Return whether a question for when something was would be answered by other things than times."""
-        if self.frame.asks != "when" or self.question.low[0] != "when" or len(shown) != 1:
+    def _not_asked_for(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
+        """Return whether a question for when or where something was has no time or no place for an answer."""
+        asks = self.frame.asks
+        if asks not in ("when", "where") or self.question.low[0] != asks or len(shown) != 1:
             return False
         value = next(c.value for c in columns if c.name == shown[0])
         said = [p for p in self.graph.patterns if p.object == value]
         infos = [self.schema.properties.get(str(p.predicate)) for p in said]
-        return bool(infos) and all(i is not None and i.kind in ("text", "entity") for i in infos)
+        wrong = ("text", "entity") if asks == "when" else ("date",)
+        return bool(infos) and all(i is not None and i.kind in wrong for i in infos)
 
     def _people_for(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
         """Return what a "who" shows: people, in the place of what they have or did."""

@@ -8,6 +8,7 @@ from typing import cast
 
 from mrag.planning.asked.told import PlanTold
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import is_role
 from mrag.planning.plan import Aggregate, Expression, Number, Unknown
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.schema import most_of
@@ -102,17 +103,28 @@ class PlanShown(PlanTold):
         if visit and (top is None or top.adjective not in _ENDS_OF_TIME):
             # "When was it serviced" asks for the dates of services, if these have any.
             infos = self.schema.properties.values()
-            visit = top is None and any(i.kind == "date" and nouns[0].term in i.domains for i in infos)
+            done = top is None and not is_role(nouns[0].name.split()[-1])  # "written" asks for no writer
+            visit = done and any(i.kind == "date" and nouns[0].term in i.domains for i in infos)
         if not visit and any(f.kind != "property" or self.info(f).kind != "entity" for f in nouns):
             return outputs
         at = min((o.start for o in outputs if isinstance(o, Noun)), default=len(self.question.low) - 1)
-        _, info = self._time(None, at, [c for f in nouns if f.kind == "property" for c in self._domains(f)])
+        verbs = [
+            (o, f)
+            for o, f in zip(outputs, nouns, strict=True)
+            if f.kind == "property" and isinstance(o, Noun)
+        ]
+        meant = [c for o, f in verbs for c in o.candidates if c.score >= f.score and self._is_of_time(c)]
+        domains = [c for f in nouns if f.kind == "property" for c in self._domains(f)]
+        info = self.info(meant[0]) if meant else self._time(None, at, domains)[1]
         score = 0.9 if outputs else 0.8
         found = Candidate("property", info.iri, score, info.names[0], "meaning")
         time = Noun(at, at + 1, (found,), "output", implied=True)
         self.frame.nouns.append(time)
         self.matches = [m for m in self.matches if m not in [f.score for f in nouns]] + [score]
         return [time]
+
+    def _is_of_time(self, candidate: Candidate) -> bool:
+        return candidate.kind == "property" and self._timely(self.info(candidate))
 
     def _time_verb(self, thing: Output) -> Noun | None:
         """Return the verb that says of which time a question asks: "when was the oldest book published"."""

@@ -193,13 +193,24 @@ class PlanVerbs(PlanExtremes):
         counted = any(isinstance(h, Comparison) and isinstance(h.left, Aggregate) for h in self.having)
         return info is not None and (info.kind == "entity" or counted)
 
+    def _said_otherwise(self, word: Word) -> bool:
+        """Return whether the graph has another word for a verb, of which the plan says nothing."""
+        others = {*synonym_roots().get(root(word.low), ())}
+        called = {iri: info.names for iri, info in self.schema.properties.items()}
+        called |= {iri: info.names for iri, info in self.schema.classes.items()}
+        meant = {
+            i for i, names in called.items() if others & {root(w) for name in names for w in content(name)}
+        }
+        kinds = {c for node in self.graph.nodes for c in node.classes}
+        return bool(meant) and not meant & {*self.graph.used, *self.graph.read, *kinds}
+
     def _only_relates(self, word: Word) -> bool:
         """Return whether a verb says no more than that things are related, and there is one way only."""
         light = word.low in _LIGHT or word.low.removesuffix("s") in _LIGHT
         if light and not all(self._leads_on(iri) for iri in (*self.graph.used, *self.graph.read)):
             return False  # where somebody has played is not where they come from
         known = {word.low, word.stem, word.token.key, root(word.low)} & _VERBS_OF_RELATION
-        near = self.graph.cost < _NEAR and root(word.low) in _RELATING
+        near = self.graph.cost < _NEAR and root(word.low) in _RELATING and not self._said_otherwise(word)
         if not (known or light or near) or is_role(word.low):
             return False  # a publisher is no author, though both have published
         if self.frame.asks == "who" and root(word.low) in _LEADING:

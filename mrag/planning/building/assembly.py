@@ -18,6 +18,11 @@ _AVOIDED = 4.0
 """What a join by a property costs more that is avoided."""
 _LACKED = 0.5
 """How much cheaper a join must be that leads to a thing's kind, but to nothing of its narrower kind."""
+_OF_NAMES = 1.0
+"""What it costs more to relate a named thing to another named one than to what is asked for."""
+_OWN_WAY = frozenset("with by from of for in at to".split())
+"""Words before a name that begin a way of its own to it."""
+_COORDINATED = frozenset("and or nor".split())
 _EQUAL = 0.1
 """Difference in cost below which two joins are as likely as each other."""
 
@@ -29,6 +34,8 @@ class QueryGraph(PlanNodes):
     Attributes:
         joins: The joins of the schema.
         hints: Stems of words that make a property likelier, with what they take off its cost.
+        claimed: The names that a property of the question stands before: "directed by Ada".
+        joining: What is being joined.
         asks_relation: Whether the question is whether things are related, in whatever way.
         avoided: Properties that no join may take.
         paired: Names of which the question says the same as of another one: "with Ada and Ben".
@@ -40,6 +47,8 @@ class QueryGraph(PlanNodes):
     joins: JoinGraph
     hints: dict[str, float] = field(default_factory=dict)
     wanted: set[str] = field(default_factory=set)
+    claimed: dict[str, set[URIRef]] = field(default_factory=dict)
+    joining: Unknown | URIRef | None = None
     tree: list[PlanNode] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     either: list[tuple[Block, ...]] = field(default_factory=list)
@@ -76,7 +85,7 @@ class QueryGraph(PlanNodes):
             left = [n for n in left if n not in self.tree]
 
     def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
-        self.near, self.pairing = node.hints, node.place in self.paired
+        self.near, self.pairing, self.joining = node.hints, node.place in self.paired, node.place
         way = self._path(node)
         fixed = isinstance(node.place, URIRef) and all(isinstance(n.place, URIRef) for n in self.tree)
         if way is None or not fixed or all(self.discount(step) > 0 for step in way[1]):
@@ -102,12 +111,33 @@ class QueryGraph(PlanNodes):
                 other = self.joins.walk_to_other(cls, discount=self.discount)
                 if other is not None and (best is None or other < best):
                     best = other
+        open_ = sorted({c for n in self.tree if not n.fixed for c in n.classes})
+        if node.fixed and best is not None and best[1] and best[1][0].source not in open_:
+            nearer = self.joins.path(open_, node.classes, discount=self.discount, preferred=liked)
+            if nearer is not None and nearer[1] and nearer[0] < best[0] + _OF_NAMES:
+                best = nearer
         if node.above and best is not None:
             # Where the question names a relation that its like lack, that is what it lacks.
             open_ = sorted({c for n in self.tree if not n.fixed for c in n.classes} - {*node.above})
             wider = self.joins.path(open_, node.above, discount=self.discount, preferred=liked)
             best = wider if wider is not None and wider[1] and wider[0] < best[0] - _LACKED else best
         return best
+
+    def _hint(self, word: str) -> float:
+        """Return how much a word of the question tells for a property that leads to what is to be joined."""
+        if word in self.near:
+            return 1.5
+        elsewhere = any(word in n.hints and n.hints is not self.near for n in self.nodes if n.fixed)
+        if not elsewhere or not self.near:
+            return self.hints.get(word, 0.0)
+        # "Films with Ada directed by Ben" are not by Ada; those "directed by Ada and Ben" are by both.
+        return 0.0 if _OWN_WAY & {*self.near} and not _COORDINATED & {*self.near} else 0.4
+
+    def _claimed_by_another(self, iri: str) -> bool:
+        """Return whether a property stands before another name than the one that is to be joined."""
+        claimed = self.claimed.get(iri, set())
+        named = isinstance(self.joining, URIRef) and not _COORDINATED & {*self.near}
+        return named and bool(claimed) and self.joining not in claimed
 
     def discount(self, step: JoinStep) -> float:
         """Return what a step costs less because the question has words for it."""
@@ -119,15 +149,13 @@ class QueryGraph(PlanNodes):
         if step.forward and info.functional and step.property in self.used and not self.pairing:
             # It leads to one thing only, which another name of the question has taken.
             return -2.5
-        if step.property in self.wanted:
+        if step.property in self.wanted and not self._claimed_by_another(step.property):
             return 0.8
         best = self._told_by_its_end(step, info)
         for name in info.names:
             parts = [stem(w) for part in name.split() for w in name_parts(part)]
             if parts:
-                best = max(
-                    best, sum(1.5 if p in self.near else self.hints.get(p, 0.0) for p in parts) / len(parts)
-                )
+                best = max(best, sum(map(self._hint, parts)) / len(parts))
         return 0.6 * min(1.0, best)
 
     def _told_by_its_end(self, step: JoinStep, info: PropertyInfo) -> float:

@@ -109,7 +109,7 @@ class Builder(PlanUnread):
         plan = self._plan(where, columns, order)
         self.guesses += checks.heads_passed_over(self.segmentation, self.question, self._words_of_used())
         self.guesses += 2 * self._shows_others(plan, shown)
-        if (columns and not shown) or self._no_time(columns, shown):
+        if (columns and not shown) or self._not_asked_for(columns, shown):
             raise Unbuildable("a superlative in a question for yes or no")
         return Draft(
             plan,

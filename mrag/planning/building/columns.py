@@ -20,6 +20,8 @@ from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import is_participle, plural
 
 _FOLD_WORDS = FOLDS | {"count": "number of"}
+_NUMBERS = frozenset("population attendance headcount quantity amount".split())
+"""What is a number already, so that there is no number of it."""
 _UNNAMED = TimeUnit("year", 0)
 """What a column is called after that orders by what no noun names."""
 _OPPOSITE = {"greatest": "least", "least": "greatest"}
@@ -221,7 +223,7 @@ class PlanColumns(PlanShown):
             noun = chosen.name if chosen in output.noun.candidates else output.noun.candidates[0].name
             fold = _FOLD_WORDS.get(output.function or "", "")
             fold = "" if fold == noun.split()[0].lower() else fold
-            if output.function == "count" and is_count([noun]):
+            if output.function == "count" and (is_count([noun]) or noun.split()[-1] in _NUMBERS):
                 fold = ""  # A "review count" is a number already.
             elif is_participle(noun):
                 noun, fold = f"number {noun}", "" if output.function == "count" else fold

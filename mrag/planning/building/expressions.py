@@ -287,8 +287,8 @@ class PlanExpressions(PlanSums):
             told += 0.6 * bool(set(info.domains) & set(classes))
             told += 0.35 * len(near) + 0.1 * len(words & set(hints))
             # "Departed on a Tuesday" says which date is meant, "began" says so of a start.
-            meant = verbs & when_said(self.schema, info.iri) or any(alike(w, v) for w in words for v in verbs)
-            told += 0.6 * bool(meant)
+            meant = verbs & (when_said(self.schema, info.iri) | {root(w) for w in words})
+            told += 0.6 * (bool(meant) or any(alike(w, v) for w in words for v in verbs))
             open_ = self.graph.unnamed
             named = [n for n in self.graph.nodes if n not in open_ and set(n.classes) & set(info.domains)]
             if named and not any(set(n.classes) & set(info.domains) for n in open_):

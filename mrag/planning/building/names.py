@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rdflib import URIRef
+from rdflib import RDF, URIRef
 
+from mrag.planning.asked.kinds import kinds_besides
 from mrag.planning.building.expressions import PlanExpressions
 from mrag.planning.building.literals import text_is
 from mrag.planning.building.nodes import PlanNode
@@ -41,12 +42,22 @@ class PlanNames(PlanExpressions):
                 # "Where is Lake Iliamna?" asks for one thing, by its kind and name.
                 noun.role = "beside"
                 self.frame.outputs = [o for o in self.frame.outputs if o is not noun]
-            if found.kind == "class" and self._within_denied(noun):
+            if found.kind == "class" and (self._within_denied(noun) or self._is_besides(noun, found)):
                 noun.role = "beside"
             elif found.kind == "class" and not (
                 id(noun) in beside and noun.role in ("", "beside") and self._apposed(noun)
             ):
                 self.graph.node_of(found.term, typed=True)
+
+    def _is_besides(self, noun: Noun, found: Candidate) -> bool:
+        """Say of things that they are of a further kind, if a noun says so: "actors that are directors"."""
+        for one, further in kinds_besides(self.frame.nouns, self.question.low):
+            kind = self.noun(one)
+            if further is noun and kind.kind == "class" and found.term != kind.term:
+                place = self.graph.node_of(kind.term, typed=True).place
+                self.graph.patterns.append(Pattern(place, RDF.type, URIRef(found.term)))
+                return True
+        return False
 
     def _within_denied(self, noun: Noun) -> bool:
         """Return whether a kind only tells in what a denied name is not: "without Ada in the cast"."""

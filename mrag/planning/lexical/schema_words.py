@@ -16,7 +16,7 @@ from mrag.planning.lexical.candidates import Candidate, Named, Way
 from mrag.planning.lexical.synonyms import CONVERSES, SPENT, is_everyday, synonym_roots
 from mrag.planning.lexical.words import is_empty, is_past, is_role, root
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.english import PERSON_WORDS, VERBS
+from mrag.text.english import IRREGULAR, PERSON_WORDS, VERBS
 from mrag.text.tokens import TextToken, fold, words_in
 
 Voice = OneOf["doer", "done", ""]
@@ -44,6 +44,9 @@ _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
 _DATES: Final = ({"date"}, {"day"}, {"time"}, {"timestamp"})
 """What a property of dates is called beside a verb."""
+_WHERE_OR_WHEN: Final = (*_DATES, *({root(word)} for word in ("year", "place", "location", "city")))
+"""What a property is called beside a noun for what happens to everybody: "birth place"."""
+_LIVES: Final = frozenset(map(root, ("birth", "death")))
 _DEEDS: Final = _VERB_ROOTS | {root("purchase")}
 
 
@@ -137,8 +140,11 @@ class SchemaWords:
     def candidates(self, span: Sequence[TextToken]) -> Iterator[Candidate]:
         """Yield what some words may mean, the same thing perhaps more than once."""
         voice = voice_of([token.raw for token in span])
+        last = next((t.raw.lower() for t in reversed(span) if not is_empty(t.key)), "")
         for candidate, name in self._found(span):
-            if not voice or not name.voice or candidate.way == "exact":
+            if candidate.kind == "class" and _is_done(last) and is_role(name.keys[-1]):
+                yield replace(candidate, score=round(0.7 * candidate.score, 4))  # "directed" is no director
+            elif not voice or not name.voice or candidate.way == "exact":
                 yield candidate
             else:
                 yield replace(candidate, inverse=candidate.inverse != (voice != name.voice))
@@ -169,7 +175,10 @@ class SchemaWords:
         deed = len(span) == 1 and roots[0] in _DEEDS and not is_role(span[0].raw.rstrip("s"))
         for instead in _with_synonyms(weighty):
             for at in self._by_weighty.get(instead, ()):
-                if not (deed and PERSON_WORDS & {*self.names[at].keys}):  # "purchased" names no customers
+                # "Purchased" names no customers, "written" an author.
+                if not (deed and PERSON_WORDS & {*self.names[at].keys}) or (
+                    self.names[at].kind == "property" and _is_done(span[0].raw.lower())
+                ):
                     yield self._candidate(at, 0.72, "synonym")
             yield from self._partly(instead, "synonym", 0.8)
         yield from self._otherwise_called(roots, weighty) if len(span) < 3 else ()
@@ -178,9 +187,11 @@ class SchemaWords:
                 yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
 
     def _dated(self, span: Sequence[TextToken], verb: str) -> Iterator[tuple[Candidate, SchemaName]]:
-        """Yield the properties that say when something was done: "hired" means the hire date."""
-        for at in self._by_root.get(verb, ()) if len(span) == 1 and is_past(span[0].raw.lower()) else ():
-            if {*self.names[at].weighty} - {verb} in _DATES:
+        """Yield the properties that say when something was done, or where: "hired" means the hire date."""
+        low = span[0].raw.lower()
+        beside = _WHERE_OR_WHEN if verb in _LIVES and low != verb else _DATES if is_past(low) else ()
+        for at in self._by_root.get(verb, ()) if len(span) == 1 else ():
+            if {*self.names[at].weighty} - {verb} in beside:
                 yield self._candidate(at, 0.85, "inflected")
 
     def _otherwise_called(
@@ -218,6 +229,11 @@ class SchemaWords:
         return Candidate(name.kind, name.term, round(score, 4), name.name, way, inverse=name.inverse), name
 
 
+def _is_done(word: str) -> bool:
+    """Return whether a word is a verb in the past, or a participle."""
+    return is_past(word) or IRREGULAR.get(word) in VERBS
+
+
 def _with_synonyms(roots: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     table = synonym_roots()
     for at, one in enumerate(roots):
@@ -241,12 +257,13 @@ def _times_of_deeds(schema: Schema, names: Sequence[SchemaName]) -> Iterator[tup
 def _names(schema: Schema) -> Iterator[SchemaName]:
     for c in schema.classes.values():
         yield from _of("class", c.iri, c.names, False)
+    called = {n.lower() for c in schema.classes.values() for n in c.names}
+    called |= {n.lower() for p in schema.properties.values() for n in p.names}
     for p in schema.properties.values():
-        yield from _of("property", p.iri, [*p.names, *_without_verb(p.names)], False)
+        own = [n for n in _without_total(p.names) if n.lower() not in called]
+        yield from _of("property", p.iri, [*p.names, *_without_verb(p.names), *own], False)
         yield from _of("property", p.iri, p.inverse_names, True)
-    names = [n for c in schema.classes.values() for n in c.names]
-    names += [n for p in schema.properties.values() for n in p.names]
-    taken = {n.lower().removesuffix(" of") for n in names}
+    taken = {name.removesuffix(" of") for name in called}
     for p in schema.properties.values():
         own = [n.lower() for n in (*p.names, *_without_verb(p.names))] if p.kind == "entity" else []
         for name in own:
@@ -260,6 +277,14 @@ def _without_verb(names: Iterable[str]) -> Iterator[str]:
     for name in names:
         verb, _, rest = name.partition(" ")
         if verb.casefold() in _HAVING and rest and not is_empty(fold(rest.split()[0])):
+            yield rest
+
+
+def _without_total(names: Iterable[str]) -> Iterator[str]:
+    """Yield what numbers are the total of: a `populationTotal` is the population."""
+    for name in names:
+        rest, _, last = name.rpartition(" ")
+        if last.casefold() == "total" and rest and not is_empty(fold(rest.split()[-1])):
             yield rest
 
 

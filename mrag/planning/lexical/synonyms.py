@@ -111,6 +111,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
 
 ALSO: Final = {
     "measure": ("observe",),
+    "speak": ("language",),
     "detect": ("observe",),
     "people": ("person", "user", "customer", "employee", "player"),
     "report": ("supervise", "manager", "boss"),

@@ -44,6 +44,8 @@ _PAST: Final = {
     for past in forms.split(",")
 }
 """Past forms of verbs that no ending gives away, beside those of `mrag.text.english`."""
+_EVENTS: Final = {form: noun for noun, forms in (("death", "die dies died dying"),) for form in forms.split()}
+"""Forms of verbs whose noun no ending gives away, to that noun."""
 
 _OTHERS: Final = frozenset("layer liver lier user".split())
 """What is no doer, or, as a user, in too many questions that say "used" of something else."""
@@ -62,7 +64,7 @@ def is_past(word: str) -> bool:
         >>> [w for w in ("drove", "sailed", "river") if is_past(w)]
         ['drove', 'sailed']
     """
-    return word in _PAST or (word.endswith("ed") and len(word) > 4)
+    return word in _PAST or word == "died" or (word.endswith("ed") and len(word) > 4)
 
 
 def is_doer(noun: str, verb: str) -> bool:
@@ -110,9 +112,10 @@ def root(word: str) -> str:
     Example:
         >>> {root(w) for w in ("supplies", "supplied", "supplier", "supply")}
         {'supply'}
-        >>> root("located") == root("locations"), root("rivers"), root("owners")
-        (True, 'river', 'own')
+        >>> root("located") == root("locations"), root("rivers"), root("owners"), root("died")
+        (True, 'river', 'own', 'death')
     """
     low = word.lower()
-    text = stem(_DOERS.get(low, _DOERS.get(low.removesuffix("s"), _PAST.get(low, word))))
+    plain = _EVENTS.get(low, _PAST.get(low, word))
+    text = stem(_DOERS.get(low, _DOERS.get(low.removesuffix("s"), plain)))
     return text[:-1] + "y" if len(text) > 3 and text.endswith("i") and text.isascii() else text

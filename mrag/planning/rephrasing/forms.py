@@ -24,6 +24,10 @@ _FORMS: Final = rules(
         r"How many years between birth and \g<y> of \g<x>?",
     ),
     (
+        rf"^at (?:what|which) age (?:did|was|were|has|had) {_NAME} (?P<y>\w+)",
+        r"How many years between birth and \g<y> of \g<x>?",
+    ),
+    (
         r"^(?:what (?:is|was) )?the age (?:of )?(?P<x>.+?) (?:at|when|on) (?:being )?(?P<y>\w+)",
         r"How many years between birth and \g<y> of \g<x>?",
     ),

@@ -22,9 +22,7 @@ _ALIVE: Final = re.compile(
     r"(?i)(?:,? (?:who|that|which))?(?: is| are| was| were)? ?\b(?P<not>no longer |not |n['’]t )?"
     r"(?:still (?:alive|living)|alive(?= today|\W*$))(?! (?:in|at|with|on)\b)(?: today)?"
 )
-_LIVING: Final = re.compile(
-    r"(?i)\b(?P<how>living|dead|deceased) (?P<n>(?!was\b|is\b|does\b|has\b)[a-z]+s)\b"
-)
+_LIVING: Final = re.compile(r"(?i)\b(?P<how>living|dead|deceased) (?P<n>(?!was\b|is\b|does\b|has\b)[a-z]+)\b")
 _WHOLE: Final = re.compile(
     r"(?i) (?:in|of|from|within) (?:the|our|your|this|that) (?:\w+ )?(?P<n>collection|catalogue|catalog"
     r"|database|dataset|data|inventory|archive|knowledge graph|graph|records)(?=\W|$)(?! (?:of|by|from)\b)"
@@ -77,9 +75,7 @@ def as_known(text: str, schema: Schema) -> str:
     text = _AS_MANY.sub(lambda m: _as_many(m, schema), text)
     if not {root("alive"), root("living")} & names and (dead := _dated(schema, "death", "died", "deceased")):
         text = _ALIVE.sub(lambda m: f" with a {dead}" if m["not"] else f" without a {dead}", text)
-        text = _LIVING.sub(
-            lambda m: f"{m['n']} {'without' if m['how'].lower() == 'living' else 'with'} a {dead}", text
-        )
+        text = _LIVING.sub(lambda m: _living(m, schema, dead), text)
     for match in reversed(list(_WHOLE.finditer(text))):
         if root(match["n"].split()[-1]) not in names:
             text = text[: match.start()] + text[match.end() :]
@@ -165,6 +161,14 @@ def _beside_average(match: re.Match[str], schema: Schema) -> str:
 
 def _numbers(schema: Schema) -> Iterable[PropertyInfo]:
     return (i for i in schema.properties.values() if i.kind == "number")
+
+
+def _living(match: re.Match[str], schema: Schema, dead: str) -> str:
+    """Return that somebody has no date of death, or has one: "living artists", "the oldest living person"."""
+    kinds = {root(name) for info in schema.classes.values() for name in info.names}
+    if not (match["n"].endswith("s") or root(match["n"]) in kinds):
+        return match.group()
+    return f"{match['n']} {'without' if match['how'].lower() == 'living' else 'with'} a {dead}"
 
 
 def _dated(schema: Schema, *words: str) -> str:

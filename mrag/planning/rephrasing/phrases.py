@@ -60,6 +60,11 @@ _WORDS: Final = rules(
         r"Who \g<q> apart from \g<x>",
     ),
     (r"\bhalf a (million|billion|thousand)\b", r"0.5 \1"),
+    (
+        r"\b(?P<than>than|over|under|above|below|least|most|exceed(?:s|ed|ing)?|up to|exactly|about) a "
+        r"(?=(?:hundred|thousand|million|billion)\b)",
+        r"\g<than> 1 ",
+    ),
     (r"\bmost recently(?=\W*$)", "last"),
     (
         r"^\W*(?:does|do|did) (?P<x>.+?) have (?P<y>.+?) as (?:an?|their|its|the|his or her|his|her) "

@@ -151,8 +151,13 @@ def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
         if reading.plan.order and reading.plan.limit is not None and not aggregates(value):
             return row[0].label  # what is first by something else needs no name
         unit = "%" if noun == "percentage" else f" {unit_of_days(value)}".rstrip()
-        return f"The {noun} is {row[0].label}{unit}."
+        return f"The {noun} is {_rounded(row[0].label) if unit == ' years' else row[0].label}{unit}."
     return _row(row)
+
+
+def _rounded(label: str) -> str:
+    """Return years to a tenth: what is counted in days is a little off, since years differ in length."""
+    return f"{round(float(label), 1):g}" if label.replace(".", "", 1).isdecimal() else label
 
 
 def _row(row: tuple[AnswerCell, ...]) -> str:
