@@ -47,6 +47,8 @@ r:Ebb a o:Film, o:Work ; rdfs:label "Ebb"@en ; o:director r:Ada ; o:starring r:C
 r:Surf a o:Film, o:Work ; rdfs:label "Surf"@en ; o:director r:Ben ; o:starring r:Dora .
 r:Dunes a o:Book, o:Work ; rdfs:label "Dunes"@en ; o:author r:Edda ; o:publisher r:Fine ;
   o:publicationYear "1931"^^xsd:gYear .
+r:Uni a o:University ; rdfs:label "Harn University"@en . r:Edda o:almaMater r:Uni .
+r:Mill a o:Building ; rdfs:label "Red Mill"@en ; o:architect r:Gert ; o:location r:Vell .
 r:Reeds a o:Book, o:Work ; rdfs:label "Reeds"@en ; o:author r:Edda ; o:publisher r:Old ;
   o:publicationYear "1940"^^xsd:gYear .
 """
@@ -94,6 +96,35 @@ def text(kg: KnowledgeGraph, question: str) -> str:
     ],
 )
 def test_births_and_deaths_are_told_apart(kg: KnowledgeGraph, question: str, answer: set[str]) -> None:
+    assert told(kg, question) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who was born in Norland?", {"Ada Holm", "Cid Vorn", "Dora Kell"}),
+        ("Which actors were born in Norland?", {"Ada Holm", "Cid Vorn", "Dora Kell"}),
+        ("Which directors were born in Sudland?", {"Ben Rask"}),
+        ("Who died in Sudland?", {"Ada Holm"}),
+        ("How many people were born in Norland?", {"3"}),
+        ("Which buildings are in Sudland?", {"Red Mill"}),
+        ("Who was born in Harn?", {"Ada Holm", "Cid Vorn", "Dora Kell"}),
+    ],
+)
+def test_a_country_has_what_its_cities_have(kg: KnowledgeGraph, question: str, answer: set[str]) -> None:
+    """Countries are places, too, but nobody is said to be born in one."""
+    assert told(kg, question) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who designed the Red Mill?", {"Gert Moor"}),
+        ("Which writers studied at Harn University?", {"Edda Lund"}),
+        ("Who wrote Reeds?", {"Edda Lund"}),
+    ],
+)
+def test_what_people_do_is_called_otherwise(kg: KnowledgeGraph, question: str, answer: set[str]) -> None:
     assert told(kg, question) == answer
 
 

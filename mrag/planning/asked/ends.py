@@ -14,7 +14,7 @@ from mrag.planning.plan import Comparison, Expression, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.state import PARTICIPLES
-from mrag.planning.schema import by_number, most_of
+from mrag.planning.schema import PropertyInfo, by_number, most_of
 
 _HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
@@ -97,9 +97,27 @@ class PlanEnds(PlanChoices):
                 continue
             ends = info.ranges if forward else info.domains
             other = self.graph.node_of(most_of(ends), new=True)
+            if not forward and not classes <= set(info.ranges):
+                return other if self._somewhere_in(other, info, named[0]) else None
             self.graph.add(*((place, info.iri, other.place) if forward else (other.place, info.iri, place)))
             return other
         return None
+
+    def _somewhere_in(self, who: PlanNode, info: PropertyInfo, whole: PlanNode) -> bool:
+        """Relate things to what lies in a named thing, if they are never related to things of its kind.
+
+        Who was born in a country was born in a city of it.
+        """
+        sizes = {c: self.schema.classes[c].count for c in info.ranges if c in self.schema.classes}
+        near = [c for c in sizes if info.ranges[c] == max(info.ranges.values())]
+        kind = min(near, key=lambda c: (sizes[c], c), default="")
+        way = self.joins.path([kind], self.graph.narrowest_of(whole))
+        if way is None or len(way[1]) != 1 or not way[1][0].forward:
+            return False
+        part = self.graph.node_of(kind, new=True)
+        self.graph.add(who.place, info.iri, part.place)
+        self.graph.add(part.place, way[1][0].property, whole.place)
+        return True
 
     def _place_of(self, node: PlanNode) -> PlanNode | None:
         """Return where a thing is, by a property that leads to a place."""

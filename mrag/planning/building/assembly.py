@@ -99,11 +99,12 @@ class QueryGraph(PlanNodes):
         joined = {(p.subject, p.object) for p in self.patterns} | self.linked
         if any({(node.place, o.place), (o.place, node.place)} & joined for o in self.tree):
             return 0.0, ()
-        sources = sorted({c for n in self.tree for c in n.classes})
+        sources = sorted({c for n in self.tree for c in self.narrowest_of(n)})
         liked = {c: 0.3 for n in self.nodes for c in n.classes if n.typed}
         best = None
         apart = [c for c in sources if c not in node.classes]
-        found = self.joins.path(apart, node.classes, discount=self.discount, preferred=liked)
+        ends = self.narrowest_of(node)
+        found = self.joins.path(apart, ends, discount=self.discount, preferred=liked)
         if found is not None and found[1]:
             best = found
         for cls in node.classes:
@@ -113,15 +114,31 @@ class QueryGraph(PlanNodes):
                     best = other
         open_ = sorted({c for n in self.tree if not n.fixed for c in n.classes})
         if node.fixed and best is not None and best[1] and best[1][0].source not in open_:
-            nearer = self.joins.path(open_, node.classes, discount=self.discount, preferred=liked)
+            nearer = self.joins.path(open_, ends, discount=self.discount, preferred=liked)
             if nearer is not None and nearer[1] and nearer[0] < best[0] + _OF_NAMES:
                 best = nearer
         if node.above and best is not None:
             # Where the question names a relation that its like lack, that is what it lacks.
             open_ = sorted({c for n in self.tree if not n.fixed for c in n.classes} - {*node.above})
             wider = self.joins.path(open_, node.above, discount=self.discount, preferred=liked)
-            best = wider if wider is not None and wider[1] and wider[0] < best[0] - _LACKED else best
+            # Who was born in a country was born somewhere in it: that goes on from the relation itself.
+            on = wider is not None and [w.property for w in wider[1]] == [b.property for b in best[1]][:-1]
+            lacked = wider is not None and wider[1] and wider[0] < best[0] - _LACKED and not on
+            best = wider if wider is not None and lacked else best
         return best
+
+    def narrowest_of(self, node: PlanNode) -> Sequence[str]:
+        """Return the classes by which a join may lead to a place.
+
+        What leads to a named thing leads to each of its kinds. Where people are born in places, but none in a
+        country, although countries are places, somebody was born in a city of the country.
+        """
+        if not node.fixed or len(node.classes) < 2:
+            return node.classes
+        counts = {c: self.schema.classes[c].count for c in node.classes if c in self.schema.classes}
+        return (
+            [min(counts, key=lambda c: (counts[c], c))] if len(counts) == len(node.classes) else node.classes
+        )
 
     def _hint(self, word: str) -> float:
         """Return how much a word of the question tells for a property that leads to what is to be joined."""

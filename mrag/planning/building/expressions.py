@@ -112,7 +112,7 @@ class PlanExpressions(PlanSums):
         """Return the named thing at the far end of a property: "members of NATO" asks for the near end."""
         named = self.graph.named
         far = [
-            n for n in named if set(n.classes) & set(info.ranges) and not set(n.classes) & set(info.domains)
+            n for n in named if set(n.classes) <= set(info.ranges) and not set(n.classes) & set(info.domains)
         ]
         near = [n for n in named if set(n.classes) & set(info.domains)]
         place = far[0].place if len(far) == 1 and not near else None

@@ -47,6 +47,7 @@ class JoinGraph:
         self._distances: dict[tuple[str, tuple[str, ...], Cost], Cost | None] = {}
         self._twice: dict[str, bool] = {}
         self._steps: dict[str, list[tuple[JoinStep, float]]] = {}
+        self._wide = _too_wide(schema)
         largest = max((e.count for e in schema.edges), default=1)
         for edge in schema.edges:
             # Of two ways the one that more triples take is likelier, if little.
@@ -112,6 +113,11 @@ class JoinGraph:
                 return cost, walk
             done.add(at)
             for step, rare in self.steps(at):
+                if walk and at not in liked and (step.property, step.forward, at) in self._wide:
+                    continue
+                passed = step.target not in ends and step.target not in liked
+                if passed and (step.property, not step.forward, step.target) in self._wide:
+                    continue
                 if step.target not in done and not self._returns(walk[-1:], step):
                     more = max(0.2, 1.0 + rare - discount(step) - liked.get(step.target, 0.0))
                     if walk and walk[-1].forward and not step.forward and at not in liked:
@@ -151,6 +157,32 @@ class JoinGraph:
             if found is not None and found[0] <= max_cost and (best is None or found < best):
                 best = found
         return best
+
+
+def _too_wide(schema: Schema) -> frozenset[tuple[str, bool, str]]:
+    """Return the ends of properties for which a narrower class does as well.
+
+    Places are what people are born in and what mountains are located in, but where nobody is born in a
+    mountain, no walk leads through a place from the one to the other.
+
+    Args:
+        schema: The schema.
+
+    Returns:
+        The property, whether the end is that of its subjects, and the class that is wider than it need be.
+    """
+    counts: dict[tuple[str, bool], dict[str, int]] = {}
+    for edge in schema.edges:
+        for subjects, cls in ((True, edge.source), (False, edge.target)):
+            found = counts.setdefault((edge.property, subjects), {})
+            found[cls] = max(found.get(cls, 0), edge.count)
+    size = {iri: info.count for iri, info in schema.classes.items()}
+    return frozenset(
+        (*end, cls)
+        for end, found in counts.items()
+        for cls, count in found.items()
+        if any(c >= count and size.get(o, 0) < size.get(cls, 0) for o, c in found.items() if o != cls)
+    )
 
 
 def joined_later(

@@ -112,6 +112,11 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
 ALSO: Final = {
     "measure": ("observe",),
     "speak": ("language",),
+    "study": ("alma", "university"),
+    "graduate": ("alma", "university"),
+    "design": ("architect",),
+    "built": ("construction", "completion"),
+    "work": ("employee", "employer"),
     "detect": ("observe",),
     "people": ("person", "user", "customer", "employee", "player"),
     "report": ("supervise", "manager", "boss"),
