@@ -15,7 +15,7 @@ from mrag.planning.plan import Aggregate, Comparison
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
 from mrag.planning.schema import PropertyInfo
-from mrag.text.tokens import content
+from mrag.text.tokens import alike, content
 
 MEASURING = frozenset(
     "last lasts lasted take takes took measure measures measured span spans spanned weigh weighs weighed "
@@ -151,7 +151,8 @@ class PlanVerbs(PlanExtremes):
             infos = [i for i in infos if i.kind != "entity" or not {*i.domains} & {*i.ranges}]
         heads = {root(w) for i in infos for name in i.names for w in content(name)}
         said = root(word.low)
-        if said in heads or {*synonym_roots().get(said, ())} & heads:
+        meant = {said, *synonym_roots().get(said, ())}
+        if any(alike(one, other) for one in meant for other in heads):
             return True
         shown = self.frame.outputs[0] if len(self.frame.outputs) == 1 else None
         last = at == len(low) - 1 and at in {r.mention.end for r in self.frame.restrictions}

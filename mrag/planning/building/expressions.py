@@ -14,6 +14,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import root
 from mrag.planning.plan import Aggregate, DatePart, Expression, Unknown
 from mrag.planning.profile.plain_names import is_value
@@ -273,6 +274,7 @@ class PlanExpressions(PlanSums):
         around = {w.stem for w in self.question.words[max(0, at - 5) : at + 2]}
         before = range(max(0, at - 3), at)
         verbs = {root(self.question.low[i]) for i in before if not is_stopword(self.question.low[i])}
+        verbs |= {other for verb in verbs for other in synonym_roots().get(verb, ())}
         begins = [i for i, w in enumerate(self.question.low) if root(w) in BEGINS_OR_ENDS]
         verbs |= {root(self.question.low[i]) for i in begins[:1]}
 
