@@ -14,8 +14,8 @@ from mrag.planning.answering import compute
 
 PROPERTIES = {
     "P31": "instance of", "P57": "director", "P161": "cast member", "P577": "publication date",
-    "P136": "genre", "P19": "place of birth", "P569": "date of birth", "P17": "country", "P1082": "population",
-    "P2047": "duration", "P279": "subclass of",
+    "P136": "genre", "P19": "place of birth", "P569": "date of birth", "P17": "country",
+    "P1082": "population", "P2047": "duration", "P279": "subclass of",
 }  # fmt: skip
 KINDS = {
     "film": "Q11424",
@@ -46,7 +46,8 @@ def extract() -> str:
     lines = [
         "@prefix wd: <http://www.wikidata.org/entity/> .",
         "@prefix wdt: <http://www.wikidata.org/prop/direct/> .",
-        "@prefix wikibase: <http://wikiba.se/ontology#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .",
+        "@prefix wikibase: <http://wikiba.se/ontology#> .",
+        "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .",
         "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
         "wd:Q7 wdt:P279 wd:Q11424 .",
     ]

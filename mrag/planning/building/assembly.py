@@ -122,23 +122,11 @@ class QueryGraph(PlanNodes):
             open_ = sorted({c for n in self.tree if not n.fixed for c in n.classes} - {*node.above})
             wider = self.joins.path(open_, node.above, discount=self.discount, preferred=liked)
             # Who was born in a country was born somewhere in it: that goes on from the relation itself.
-            on = wider is not None and [w.property for w in wider[1]] == [b.property for b in best[1]][:-1]
+            first = [step.property for step in best[1][:-1]]
+            on = wider is not None and best[1][-1].forward and first == [step.property for step in wider[1]]
             lacked = wider is not None and wider[1] and wider[0] < best[0] - _LACKED and not on
             best = wider if wider is not None and lacked else best
         return best
-
-    def narrowest_of(self, node: PlanNode) -> Sequence[str]:
-        """Return the classes by which a join may lead to a place.
-
-        What leads to a named thing leads to each of its kinds. Where people are born in places, but none in a
-        country, although countries are places, somebody was born in a city of the country.
-        """
-        if not node.fixed or len(node.classes) < 2:
-            return node.classes
-        counts = {c: self.schema.classes[c].count for c in node.classes if c in self.schema.classes}
-        return (
-            [min(counts, key=lambda c: (counts[c], c))] if len(counts) == len(node.classes) else node.classes
-        )
 
     def _hint(self, word: str) -> float:
         """Return how much a word of the question tells for a property that leads to what is to be joined."""

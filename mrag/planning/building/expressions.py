@@ -53,6 +53,9 @@ class PlanExpressions(PlanSums):
         if owner is None or not set(owner.classes) & set(info.domains):
             owner = self._whose(found, noun) if noun is not None else None
         owner = owner or self.graph.owner(self._domains(found))
+        kinds = self.schema.narrowest(self._domains(found))
+        if owner.fixed and not any(self.graph.compatible(c, owner.classes) for c in kinds):
+            self.guesses += 1  # others of a wider kind have it, but nothing of its own
         if noun is not None and info.kind == "entity" and self._done_to(noun, info):
             doing = self.graph.node_of(owner.classes[0], new=True)
             self.graph.add(doing.place, info.iri, owner.place)

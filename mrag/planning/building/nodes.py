@@ -112,6 +112,19 @@ class PlanNodes:
         self.nodes.append(node)
         return node
 
+    def narrowest_of(self, node: PlanNode) -> Sequence[str]:
+        """Return the classes by which a join may lead to a place.
+
+        What leads to a named thing leads to each of its kinds. Where people are born in places, but none in a
+        country, although countries are places, somebody was born in a city of the country.
+        """
+        if not node.fixed or len(node.classes) < 2:
+            return node.classes
+        counts = {c: self.schema.classes[c].count for c in node.classes if c in self.schema.classes}
+        return (
+            [min(counts, key=lambda c: (counts[c], c))] if len(counts) == len(node.classes) else node.classes
+        )
+
     def owner(self, classes: Iterable[str], *, constants: bool = True) -> PlanNode:
         """Return the node that a property with such a domain is said of, made if there is none.
 
@@ -122,7 +135,7 @@ class PlanNodes:
         domain = list(classes)
         unknowns: list[PlanNode] = [n for n in self.nodes if isinstance(n.place, Unknown)]
         for node in [*unknowns, *(self.nodes if constants else [])]:
-            if any(self.compatible(cls, node.classes) for cls in domain):
+            if any(self.compatible(cls, self.narrowest_of(node)) for cls in domain):
                 return node
         return self.node_of(domain[0] if domain else "")
 

@@ -245,7 +245,8 @@ def _times_of_deeds(schema: Schema, names: Sequence[SchemaName]) -> Iterator[tup
     """Yield properties called by what was done, with words for the time: the "date of hiring" of `hired`."""
     for at, name in enumerate(names):
         info = schema.properties.get(name.term)
-        if info is None or name.inverse or len(name.keys) > 1 or not is_past(name.keys[0]):
+        done = is_past(name.keys[0]) or name.roots[0] in _LIVES  # "born"
+        if info is None or name.inverse or len(name.keys) > 1 or not done:
             continue
         years = [int(v) for v in (info.minimum, info.maximum) if v.isdigit()]
         if info.kind == "date":
