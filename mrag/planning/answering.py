@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mrag import untrusted
 from mrag.context.render import Context
@@ -16,6 +16,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
+from mrag.planning.certainty.absence import may_be_absent
 from mrag.planning.certainty.unread import why_unread
 from mrag.planning.certainty.weighing import weighed
 from mrag.planning.derived.units import in_several_units
@@ -50,6 +51,10 @@ if TYPE_CHECKING:
 _SECONDS = 10.0
 _EXPLAINING = 0.04
 """Which share of the time that is left may go into finding out why there is nothing."""
+
+
+_PLAIN: Final = 0.9
+"""How likely a reading must be for "there is none" to be the answer where no bound excludes everything."""
 
 
 @dataclass(frozen=True)
@@ -207,10 +212,11 @@ def _nothing(
     if found.rows or best.ignored or best.probability < SURE or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
     said = untrusted.one_line(looked_for(plan, namer(kg)))
-    if best.probability < LIKELY or not (has_bounds(plan) or denies(plan)):
+    listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
+    if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
-    if nothing.nearest is None and nothing.having is None:
+    if not listed and nothing.nearest is None and nothing.having is None:
         return Attempt(None, False, said)
     # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.
     given = answer_of(kg, question, best, found, (), ends, nothing)

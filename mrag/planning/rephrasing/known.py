@@ -8,9 +8,10 @@ from typing import Final
 
 from mrag.planning.derived.held import HeldNumber
 from mrag.planning.derived.property import words_of
+from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import root
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.tokens import content
+from mrag.text.tokens import alike, content, stem
 
 _AS_MANY: Final = re.compile(
     r"(?i)(?<!twice )(?<!times )(?<!half )\bas (?:many|much) (?P<x>[a-z-]+(?: [a-z-]+)?) as (?=[^,;]+$)"
@@ -60,6 +61,16 @@ _ROOM: Final = re.compile(
     r"| (?:more than|less than|fewer than|at least|at most|over|under|up to|exactly) \d[\d,.]*)"
     r"(?: [a-z]+)?(?=\W*$| and\b| in\b)"
 )
+_NUMBERED: Final = re.compile(
+    r"(?i)\b(?P<p>[a-z]+(?: [a-z]+)?) (?P<n>\d+(?:\.\d+)?) (?P<c>(?:[a-z]+ )?[a-z]+s)\b"
+)
+_EXTREME: Final = re.compile(
+    r"(?i)\b(?:(?P<be>is|are|was|were) )?(?:the )?(?P<more>most|least) (?P<adj>[a-z]{4,})"
+    r"(?: (?P<n>(?!of\b|in\b|among\b)[a-z]+(?: (?!of\b|in\b|among\b|that\b|with\b)[a-z]+)?))?"
+    r"(?=\W*$| (?:of|in|among|that|with)\b)"
+)
+_QUALITY: Final = ("ence", "ency", "ance", "ancy", "ity", "ness")
+"""Endings of nouns for how much of an adjective something is."""
 _HAVING: Final = frozenset(map(root, "own owner possess hold belong keep property".split()))
 
 
@@ -103,6 +114,7 @@ def as_known(text: str, schema: Schema) -> str:
     room = [i for i in _numbers(schema) if "capacity" in words_of(i.names[0])]
     if len(room) == 1:
         text = _ROOM.sub(lambda m: m[0] if root(m["v"]) in names else _with_room(m, room[0]), text)
+    text = _EXTREME.sub(lambda m: _by_quality(m, schema), _NUMBERED.sub(lambda m: _numbered(m, schema), text))
     worth = _WORTH.match(text)
     if worth is not None and root("worth") not in names and (value := _value(schema)):
         text = f"What is the {'total ' if worth['all'] else ''}{value} of {worth['x']}?"
@@ -161,6 +173,35 @@ def _beside_average(match: re.Match[str], schema: Schema) -> str:
 
 def _numbers(schema: Schema) -> Iterable[PropertyInfo]:
     return (i for i in schema.properties.values() if i.kind == "number")
+
+
+def _numbered(match: re.Match[str], schema: Schema) -> str:
+    """Return things with a number that stands before them: "phase 3 trials"."""
+    said = f" {match['p'].lower()}"
+    for info in _numbers(schema):
+        kinds = (name for c in info.domains if c in schema.classes for name in schema.classes[c].names)
+        if said.endswith(f" {_label(info)}") and root(match["c"].split()[-1]) in {
+            root(k.split()[-1]) for k in kinds
+        }:
+            before = match["p"][: len(match["p"]) - len(_label(info))]
+            return f"{before}{match['c']} with {_label(info)} {match['n']}"
+    return match.group()
+
+
+def _by_quality(match: re.Match[str], schema: Schema) -> str:
+    """Return what has most or least of a quality that a number tells: "the most prevalent disease"."""
+    adjective = stem(match["adj"].lower())
+    said = {adjective, adjective.removesuffix("t") + "c"}  # potent, potency
+    found = [
+        word for info in _numbers(schema) for name in info.names[:1] for word in words_of(name)
+        if word.endswith(_QUALITY) and any(alike(stem(word), one) for one in said)
+    ]  # fmt: skip
+    if len(set(found)) != 1 or positive(match["adj"]) or not (match["be"] or match["n"]):
+        return match.group()
+    way = "highest" if match["more"].lower() == "most" else "lowest"
+    if not match["n"]:
+        return f"has the {way} {found[0]}"
+    return f"{match['be'] or ''} the {match['n']} with the {way} {found[0]}".strip()
 
 
 def _living(match: re.Match[str], schema: Schema, dead: str) -> str:
