@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -33,7 +34,11 @@ def name_of(path: Path) -> str:
 
 @cache
 def modules() -> dict[str, ast.Module]:
-    return {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in packages()}
+    gc.disable()  # to look for garbage among so many nodes takes twice as long as to read them
+    try:
+        return {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in packages()}
+    finally:
+        gc.enable()
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

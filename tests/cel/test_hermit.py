@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+from collections.abc import Iterator
 from types import new_class
 from typing import Any
 
@@ -19,6 +20,7 @@ from mrag.cel.syntax.normal_form import normal
 from mrag.cel.syntax.owlready import to_owlready
 from mrag.rdf.terms import Triple
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, graphs
+from tests.jena import QUICK
 
 owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="HermiT needs Java")
@@ -68,6 +70,13 @@ def closed(triples: frozenset[Triple]) -> Any:
                     inside = [world[str(v)] for v in sorted(values)]
                     world[x].is_a.append(way.only(owlready2.OneOf(inside) if inside else owlready2.Nothing))
     return ontology
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", " ".join(QUICK))
+        yield
 
 
 different = st.lists(expressions.filter(of_links), min_size=6, max_size=6, unique_by=normal)

@@ -27,6 +27,8 @@ from mrag.errors import ConfigError
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, expressions
 
 owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
+# To install it takes a minute, since it is compiled then.
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,8 @@ import pytest
 from tests.servers import CACHE, free_port, running
 
 JARS = Path(os.environ.get("MRAG_JENA_JARS", "/usr/share/java"))
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Options of Java: to optimise code that runs for seconds takes longer than to run it as it is."""
 _WANTED = (
     "jena-", "commons-", "thrift", "protobuf", "dexx", "gson", "guava", "http", "jackson-",
     "jakarta.json", "jsonp", "jsonld", "titanium", "slf4j-api", "slf4j-nop",
@@ -40,9 +42,7 @@ def jena_command(folder: Path) -> list[str]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.read(name))
     jars = [str(jar) for jar in sorted(JARS.glob("*.jar")) if jar.name.startswith(_WANTED)]
-    # To optimise code that runs for seconds takes longer than to run it as it is.
-    quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-    return ["java", *quick, "-cp", os.pathsep.join([str(folder), *jars])]
+    return ["java", *QUICK, "-cp", os.pathsep.join([str(folder), *jars])]
 
 
 def _compiled(path: str) -> Path:

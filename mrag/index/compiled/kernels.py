@@ -93,7 +93,9 @@ def _sum(words: Array, read: Array, masks: Array, levels: Array, block: int, dig
                     here[word] ^= carry[word]
                     carry[word] = both
         for digit in range(depth):
-            digits[digit, start : start + size] = sums[digit, :size]
+            here = sums[digit]
+            for word in range(size):
+                digits[digit, start + word] = here[word]
 
 
 def _merge(
@@ -103,7 +105,8 @@ def _merge(
     scores = np.zeros(block)
     touched = np.zeros(block // 64, np.uint64)
     at = np.zeros(len(ends), np.int64)
-    at[1:] = ends[:-1]
+    for term in range(1, len(ends)):
+        at[term] = ends[term - 1]
     count = 0
     for base in range(0, total, block):
         for term in range(len(ends)):
