@@ -132,9 +132,11 @@ class QueryGraph(PlanNodes):
         """Return how much a word of the question tells for a property that leads to what is to be joined."""
         if word in self.near:
             return 1.5
-        elsewhere = any(word in n.hints and n.hints is not self.near for n in self.nodes if n.fixed)
-        if not elsewhere or not self.near:
-            return self.hints.get(word, 0.0)
+        told = self.hints.get(word, 0.0)
+        if not told or not self.near:
+            return told
+        if not any(word in n.hints for n in self.nodes if n.hints and n.fixed):
+            return told
         # "Films with Ada directed by Ben" are not by Ada; those "directed by Ada and Ben" are by both.
         return 0.0 if _OWN_WAY & {*self.near} and not _COORDINATED & {*self.near} else 0.4
 

@@ -99,8 +99,9 @@ def as_known(text: str, schema: Schema) -> str:
         text = _OPENED.sub("started", text)
     if (both := _first_and_last(schema)) and {root("full"), root("complete")}.isdisjoint(names):
         text = _BOTH.sub(both, _FULL.sub(both, text))
+    labels = _labels(schema)
     for pattern, forms in _PARTS:
-        if len(called := {form for form in forms if form in _labels(schema)}) == 1:
+        if len(called := {form for form in forms if form in labels}) == 1:
             text = pattern.sub(min(called) + r"\g<s>", text)
     if root("closed") not in names and any(
         i.flag and "open" in words_of(i.names[0]) for i in schema.properties.values()
@@ -130,10 +131,11 @@ def _with_room(match: re.Match[str], info: PropertyInfo) -> str:
 
 def _first_and_last(schema: Schema) -> str:
     """Return the names of the properties that a full name is told by; "" where there are none."""
-    for first in schema.properties.values():
-        for last in schema.properties.values():
-            apart = _label(first), _label(last)
-            if apart[0] in _FIRST and apart[1] in _LAST and {*first.domains} & {*last.domains}:
+    called = [(_label(info), info) for info in schema.properties.values()]
+    lasts = [info for label, info in called if label in _LAST]
+    for first in (info for label, info in called if label in _FIRST and lasts):
+        for last in lasts:
+            if {*first.domains} & {*last.domains}:
                 return f"{first.names[0]} and {last.names[0]}"
     return ""
 
