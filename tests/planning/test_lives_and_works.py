@@ -47,6 +47,7 @@ r:Ebb a o:Film, o:Work ; rdfs:label "Ebb"@en ; o:director r:Ada ; o:starring r:C
 r:Surf a o:Film, o:Work ; rdfs:label "Surf"@en ; o:director r:Ben ; o:starring r:Dora .
 r:Dunes a o:Book, o:Work ; rdfs:label "Dunes"@en ; o:author r:Edda ; o:publisher r:Fine ;
   o:publicationYear "1931"^^xsd:gYear .
+r:Reel a o:Award ; rdfs:label "Golden Reel"@en . r:Tide o:award r:Reel .
 r:Uni a o:University ; rdfs:label "Harn University"@en . r:Edda o:almaMater r:Uni .
 r:Mill a o:Building ; rdfs:label "Red Mill"@en ; o:architect r:Gert ; o:location r:Vell .
 r:Reeds a o:Book, o:Work ; rdfs:label "Reeds"@en ; o:author r:Edda ; o:publisher r:Old ;
@@ -122,6 +123,8 @@ def test_a_country_has_what_its_cities_have(kg: KnowledgeGraph, question: str, a
         ("Who designed the Red Mill?", {"Gert Moor"}),
         ("Which writers studied at Harn University?", {"Edda Lund"}),
         ("Who wrote Reeds?", {"Edda Lund"}),
+        ("Which films won a Golden Reel?", {"Tide"}),
+        ("Who directed the film that won the Golden Reel?", {"Ben Rask"}),
     ],
 )
 def test_what_people_do_is_called_otherwise(kg: KnowledgeGraph, question: str, answer: set[str]) -> None:

@@ -115,6 +115,8 @@ ALSO: Final = {
     "study": ("alma", "university"),
     "graduate": ("alma", "university"),
     "design": ("architect",),
+    "win": ("award", "prize"),
+    "cause": ("effect",),
     "built": ("construction", "completion"),
     "work": ("employee", "employer"),
     "detect": ("observe",),
