@@ -48,6 +48,8 @@ r:Surf a o:Film, o:Work ; rdfs:label "Surf"@en ; o:director r:Ben ; o:starring r
 r:Dunes a o:Book, o:Work ; rdfs:label "Dunes"@en ; o:author r:Edda ; o:publisher r:Fine ;
   o:publicationYear "1931"^^xsd:gYear .
 r:Reel a o:Award ; rdfs:label "Golden Reel"@en . r:Tide o:award r:Reel .
+r:Shoot a o:Production ; rdfs:label "Shooting of Tide"@en ; o:tookPlaceAt r:Merk .
+r:Tide o:wasProducedBy r:Shoot .
 r:Uni a o:University ; rdfs:label "Harn University"@en . r:Edda o:almaMater r:Uni .
 r:Mill a o:Building ; rdfs:label "Red Mill"@en ; o:architect r:Gert ; o:location r:Vell .
 r:Reeds a o:Book, o:Work ; rdfs:label "Reeds"@en ; o:author r:Edda ; o:publisher r:Old ;
@@ -85,6 +87,7 @@ def text(kg: KnowledgeGraph, question: str) -> str:
         ("When was Ada Holm born?", {"1920-03-01"}),
         ("Where did Ada Holm die?", {"Vell"}),
         ("Where was Ada Holm born?", {"Harn"}),
+        ("Where was Tide produced?", {"Merk"}),
         ("Which actors died before 1995?", {"Ada Holm"}),
         ("Who was born before 1925?", {"Ada Holm", "Edda Lund"}),
         ("Who died in Harn?", {"Cid Vorn"}),

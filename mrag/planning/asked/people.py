@@ -11,6 +11,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.words import is_past, is_role
 from mrag.planning.plan import Column, Number, Unknown
+from mrag.planning.profile.whereabouts import NOWHERE, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.text.english import AGENTS
 
@@ -178,11 +179,25 @@ class PlanPeople(PlanEnds):
         return bool(infos) and all(i is not None and i.kind in wrong for i in infos)
 
     def _people_for(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
-        """Return what a "who" shows: people, in the place of what they have or did."""
+        """Return what a "who" shows: people, in the place of what they have or did; of a "where" a place."""
+        if self.frame.asks == "where" and self.question.low[0] == "where" and len(columns) == len(shown) == 1:
+            return self._place_beyond(columns, shown)
         if self.frame.asks != "who":
             return self._doers_of(columns, shown) if self._asks_for_role(columns) else (columns, shown)
         columns, shown = self._whoever_has(columns, shown)
         return (columns, shown) if self._somebody(columns, shown) else self._doers_of(columns, shown)
+
+    def _place_beyond(self, columns: list[Column], shown: list[str]) -> tuple[list[Column], list[str]]:
+        """Return where an event took place, in the place of the event: "where was it produced"."""
+        node = self.graph.at(columns[0].value)
+        said = [p for p in self.graph.patterns if node is not None and p.object == node.place]
+        infos = [i for p in said if (i := self.schema.properties.get(str(p.predicate))) is not None]
+        if node is None or not infos or any(place_rank(i, self.schema, ()) < NOWHERE for i in infos):
+            return columns, shown
+        place = self._place_of(node)
+        if place is None or not isinstance(place.place, Unknown):
+            return columns, shown
+        return [Column(place.place, place.place.name)], [place.place.name]
 
     def _asks_for_role(self, columns: Sequence[Column]) -> bool:
         """Return whether people are asked for by a role that records give them: "the owners of …"."""
