@@ -14,9 +14,9 @@ from typing import Literal as OneOf
 
 from mrag.planning.lexical.candidates import Candidate, Named, Way
 from mrag.planning.lexical.synonyms import CONVERSES, SPENT, is_everyday, synonym_roots
-from mrag.planning.lexical.words import is_empty, is_past, is_role, root
+from mrag.planning.lexical.words import is_done, is_empty, is_past, is_role, is_whoever, root
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.english import IRREGULAR, PERSON_WORDS, VERBS
+from mrag.text.english import PERSON_WORDS, VERBS
 from mrag.text.tokens import TextToken, fold, words_in
 
 Voice = OneOf["doer", "done", ""]
@@ -142,7 +142,7 @@ class SchemaWords:
         voice = voice_of([token.raw for token in span])
         last = next((t.raw.lower() for t in reversed(span) if not is_empty(t.key)), "")
         for candidate, name in self._found(span):
-            if candidate.kind == "class" and _is_done(last) and is_role(name.keys[-1]):
+            if candidate.kind == "class" and is_done(last) and is_whoever(name.keys[-1], last):
                 yield replace(candidate, score=round(0.7 * candidate.score, 4))  # "directed" is no director
             elif not voice or not name.voice or candidate.way == "exact":
                 yield candidate
@@ -177,7 +177,7 @@ class SchemaWords:
             for at in self._by_weighty.get(instead, ()):
                 # "Purchased" names no customers, "written" an author.
                 if not (deed and PERSON_WORDS & {*self.names[at].keys}) or (
-                    self.names[at].kind == "property" and _is_done(span[0].raw.lower())
+                    self.names[at].kind == "property" and is_done(span[0].raw.lower())
                 ):
                     yield self._candidate(at, 0.72, "synonym")
             yield from self._partly(instead, "synonym", 0.8)
@@ -227,11 +227,6 @@ class SchemaWords:
     def _candidate(self, at: int, score: float, way: Way) -> tuple[Candidate, SchemaName]:
         name = self.names[at]
         return Candidate(name.kind, name.term, round(score, 4), name.name, way, inverse=name.inverse), name
-
-
-def _is_done(word: str) -> bool:
-    """Return whether a word is a verb in the past, or a participle."""
-    return is_past(word) or IRREGULAR.get(word) in VERBS
 
 
 def _with_synonyms(roots: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

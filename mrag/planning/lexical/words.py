@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from mrag.text.english import PERSON_WORDS, VERBS, words
+from mrag.text.english import IRREGULAR, PERSON_WORDS, VERBS, words
 from mrag.text.stopwords import STOP_WORDS
 from mrag.text.tokens import fold, stem
 
@@ -65,6 +65,26 @@ def is_past(word: str) -> bool:
         ['drove', 'sailed']
     """
     return word in _PAST or word == "died" or (word.endswith("ed") and len(word) > 4)
+
+
+def is_done(word: str) -> bool:
+    """Return whether a word is a verb in the past, or a participle.
+
+    Example:
+        >>> [w for w in ("written", "sailed", "people", "river") if is_done(w)]
+        ['written', 'sailed']
+    """
+    return is_past(word) or IRREGULAR.get(word) in VERBS
+
+
+def is_whoever(noun: str, done: str) -> bool:
+    """Return whether a noun is for whoever does what a participle says.
+
+    Example:
+        >>> is_whoever("director", "directed"), is_whoever("order", "ordered")
+        (True, False)
+    """
+    return is_role(noun) and noun not in (done.removesuffix("ed"), done.removesuffix("d"))
 
 
 def is_doer(noun: str, verb: str) -> bool:
