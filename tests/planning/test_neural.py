@@ -434,7 +434,7 @@ def test_a_graph_without_classes_has_one_table() -> None:
                 Triple(who, RDFS.label, Literal("Pete Docter")),
             ]
         )
-        made = card(kg, "Who directed Up?")
+        made = card_for(lexicon_of(kg), "Who directed Up?")
         assert made.text() == "thing(id, name, directed_by -> thing.id)"
         plan, _ = read_statement(made, "SELECT thing.directed_by FROM thing WHERE thing.name = 'Up'")
         assert [str(row[0]) for row in run(kg, plan).rows] == ["urn:docter"]
