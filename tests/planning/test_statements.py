@@ -340,6 +340,18 @@ def test_words_and_what_a_plan_says_account_for_each_other(
     assert (found.missing, found.unknown, invented) == left
 
 
+def test_only_what_is_asked_for_or_described_may_be_said_otherwise(fleet: KnowledgeGraph) -> None:
+    question = "Which harbour master runs Dover with 12 moles?"
+    plan, _ = read_statement(card(fleet), "SELECT port.beds FROM port")
+    left = unread(lexicon_of(fleet), question, plan)
+    assert {"master", "dover", "12"} <= set(left.missing) and left.asked == ("master",)
+    known = left.without({"master", "runs", "dover", "12"})
+    assert set(known.missing) == set(left.missing) - {"master"} and "runs" not in known.unknown
+    # That "master" is said by another word is a guess, which counts against the plan as a verb does.
+    assert "master" in known.unknown and "master" not in known.things and known.asked == ()
+    assert left.without(frozenset()) == left
+
+
 def test_a_card_has_what_its_tables_lead_to(fleet: KnowledgeGraph) -> None:
     made = card_for(lexicon_of(fleet), "When were the calls due?")
     assert {table.name for table in made.tables} == {"call", "port", "vessel"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rdflib import RDF, Literal, URIRef
@@ -46,17 +46,42 @@ class Unread:
         unknown: Verbs, and what describes a noun that is read: a model may have put it in its own way.
         invented: Names, kinds and numbers in the plan that nothing in the question stands for.
         things: Nouns among the unknown words.
+        asked: Nouns among the missing words: what is asked for.
     """
 
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     invented: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def weight(self) -> int:
         """Return how much tells against the plan: a verb counts once, a noun or what is invented twice."""
         return len(self.unknown) + len(self.things) + 2 * len(self.invented)
+
+    def without(self, words: Set[str]) -> Unread:
+        """Return what is left when some words are known to be said otherwise.
+
+        Names, numbers and operations have to be in a plan themselves. A noun that is said otherwise still
+        counts as a verb does: that one thing stands for another is a guess.
+
+        Args:
+            words: The words, in small letters.
+
+        Example:
+            >>> Unread(("planes",), ("took",), asked=("planes",)).without({"planes", "took"})
+            Unread(missing=(), unknown=('planes',), invented=(), things=(), asked=())
+        """
+        guessed = words & {*self.asked, *self.things}
+        return replace(
+            self,
+            missing=tuple(w for w in self.missing if not (w in words and w in self.asked)),
+            unknown=tuple(w for w in self.unknown if w not in words or w in guessed)
+            + tuple(w for w in self.asked if w in guessed),
+            things=tuple(w for w in self.things if w not in words),
+            asked=tuple(w for w in self.asked if w not in words),
+        )
 
 
 def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
@@ -96,9 +121,9 @@ class _Account:
         # "The legal date" is a date; where nothing at all stands for what is asked for, no answer can be one.
         nouns = {i for i in unknown if not (self._is_deed(i) or self._describes(i, unknown))}
         asked = {i for i in nouns if self._is_asked(i)}
-        parts = (missing | asked, unknown - asked, nouns - asked)
-        missed, passed, things = (tuple(words[i].low for i in sorted(some)) for some in parts)
-        return Unread(missed, passed, self._invented(), things)
+        parts = (missing | asked, unknown - asked, nouns - asked, asked)
+        missed, passed, things, sought = (tuple(words[i].low for i in sorted(some)) for some in parts)
+        return Unread(missed, passed, self._invented(), things, sought)
 
     def _is_asked(self, at: int) -> bool:
         """Return whether a noun is what is asked for: behind "which" or "list", first, or "of" something."""
