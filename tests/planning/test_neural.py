@@ -23,11 +23,11 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.accounting import Unread, unread
+from mrag.planning.neural.accounting import unread
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.neural.grammar import gbnf
 from mrag.planning.neural.judge import judge
-from mrag.planning.neural.retelling import expected
+from mrag.planning.neural.retelling import Unread, retold
 from mrag.planning.neural.selecting import card_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import card_for, messages, written
@@ -356,15 +356,15 @@ def test_the_mask_holds_a_small_model(hostile: KnowledgeGraph, local_server: Any
 @pytest.mark.slow
 def test_a_model_that_is_told_a_statement_expects_what_it_says(local_server: Any) -> None:
     statement = "SELECT vessel.name FROM vessel WHERE vessel.length > 80"
-    found = expected(local_server.chat_model(), "Which elephants are longer than 80 m?", statement)
-    assert {"than", "80"} <= found and "elephants" not in found
+    found = retold(local_server.chat_model(), "Which elephants are longer than 80 m?", statement)
+    assert {"than", "80"} <= found[0] and found[1] == {"elephants", "longer"}
     hostile = 'What is "O\'Brien\\s" größe?\n} FILTER('
-    assert {"what", "is"} <= expected(local_server.chat_model(), hostile, statement)
+    assert "is" in retold(local_server.chat_model(), hostile, statement)[0]
 
 
 def test_of_a_model_that_no_mask_holds_nothing_is_expected() -> None:
     model = FakeListChatModel(responses=["Which vessels are there?"])
-    assert expected(model, "Which vessels are there?", "SELECT vessel.name FROM vessel") == frozenset()
+    assert not any(retold(model, "Which vessels are there?", "SELECT vessel.name FROM vessel"))
 
 
 class Scripted(BaseChatModel):

@@ -19,10 +19,10 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import rewritten, walk
 from mrag.planning.lexicon import Lexicon, lexicon_of
-from mrag.planning.neural.accounting import Unread, unread
+from mrag.planning.neural.accounting import unread
 from mrag.planning.neural.agent import explore
 from mrag.planning.neural.judge import MOST, judge
-from mrag.planning.neural.retelling import expected
+from mrag.planning.neural.retelling import Unread, retold
 from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days
 from mrag.planning.results import brief, found_something, namer, rows_of
@@ -98,8 +98,8 @@ class ModelAdvice:
             return list(found)
         own, result, statement = tried
         left = unread(self.lexicon, question, own.plan)
-        if statement and (left.asked or left.unknown):
-            left = left.without(expected(self.model, question, statement))
+        if statement and (left.asked or left.unknown or left.near):
+            left = left.without(*retold(self.model, question, statement))
         # Other words than those of the graph may well be what the model has read, if it is sure.
         likely = own.probability * PASSED_OVER**left.weight
         ignored = left.missing + (left.unknown if likely < _GIVEN else ())
@@ -140,6 +140,7 @@ class ModelAdvice:
                 return _sorted([*found, (replace(own[0], probability=kept), own[1])])
             return _sorted([own, *found])
         others = [one for one in found if one not in agreed]
+        left = left.without({*left.asked})
         # In an answer that was found in two ways only that word is unread which neither way has read.
         both = [
             (

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 EXPECTED: Final = -8.0
 """The logarithm of a word's probability from which on it is no surprise. On graphs that this was made with,
-nouns that their graph does not have were at -10 to -29, and those that it has by another name at -1 to -8."""
+nouns that a graph does not have were at -10 to -29, and those that it has by another name at -1 to -8."""
+SURPRISING: Final = -12.0
+"""The same below which it comes as a surprise."""
 
 _TABLES, _ASKED = WRITER[WRITER.index("Tables:") :].split("\n\n", 1)
 SYSTEM: Final = "\n".join(
@@ -41,13 +44,68 @@ _LONGEST: Final = 400
 _TOKENS: Final = 200
 
 
-def expected(model: BaseChatModel, question: str, statement: str) -> frozenset[str]:
-    """Return the words of a question, in small letters, that are no surprise to a model told a statement.
+@dataclass(frozen=True)
+class Unread:
+    """Words of a question that nothing in a plan stands for, as they are written in small letters.
+
+    Attributes:
+        missing: What a plan has to say: names of things, numbers, times, operations, and what is asked for.
+        unknown: Verbs, and what describes a noun that is read: a model may have put it in its own way.
+        invented: Names, kinds and numbers in the plan that nothing in the question stands for.
+        things: Nouns among the unknown words.
+        asked: Nouns among the missing words: what is asked for.
+        near: Nouns that are asked for, and only near in meaning to what the plan says.
+    """
+
+    missing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    invented: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        """Return how much tells against the plan: a verb counts once, a noun or what is invented twice."""
+        return len(self.unknown) + len(self.things) + 2 * len(self.invented)
+
+    def without(self, expected: Set[str], surprising: Set[str] = frozenset()) -> Unread:
+        """Return what is left by what a model expects that is told the plan.
+
+        Names, numbers and operations have to be in a plan themselves. A noun that is said otherwise still
+        counts as a verb does: that one thing stands for another is a guess.
+
+        Args:
+            expected: Words that it expects, in small letters.
+            surprising: Words that surprise it: a noun that is only near to what the plan says is not it.
+
+        Example:
+            >>> Unread(("planes",), ("took",), asked=("planes",)).without({"planes", "took"})
+            Unread(missing=(), unknown=('planes',), invented=(), things=(), asked=(), near=())
+        """
+        guessed = expected & {*self.asked, *self.things}
+        none = tuple(w for w in self.near if w in surprising)
+        return replace(
+            self,
+            missing=tuple(w for w in self.missing if w not in expected or w not in self.asked) + none,
+            unknown=tuple(w for w in (*self.unknown, *self.asked) if w in guessed)
+            + tuple(w for w in self.unknown if w not in expected),
+            things=tuple(w for w in self.things if w not in expected),
+            asked=tuple(w for w in self.asked if w not in expected) + none,
+            near=(),
+        )
+
+
+def retold(model: BaseChatModel, question: str, statement: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of a question that a model expects, told a statement, and those that surprise it.
 
     Args:
         model: A chat model. Only those of `local:` are held to the question; of others no words are known.
         question: The question.
         statement: A statement that a model has written for it.
+
+    Returns:
+        Both in small letters.
 
     Raises:
         ModelError: If the model cannot be reached or fails.
@@ -55,21 +113,26 @@ def expected(model: BaseChatModel, question: str, statement: str) -> frozenset[s
     from langchain_core.messages import HumanMessage, SystemMessage
 
     asked = untrusted.one_line(question)
-    if not takes_grammar(model) or len(asked) > _LONGEST or not asked:
-        return frozenset()
+    if not takes_grammar(model) or not 0 < len(asked) <= _LONGEST:
+        return frozenset(), frozenset()
     human = HumanMessage(f"SQL: {untrusted.one_line(statement)}\nQuestion:")
     grammar = f"root ::= {json.dumps(asked, ensure_ascii=False)}\n"
-    said = told(bounded(model, _TOKENS), [SystemMessage(SYSTEM), human], grammar)
-    return frozenset(word for word, at in surprises(said).items() if at >= EXPECTED)
+    words = surprises(told(bounded(model, _TOKENS), [SystemMessage(SYSTEM), human], grammar))
+    return (
+        frozenset(word for word, at in words.items() if at >= EXPECTED),
+        frozenset(word for word, at in words.items() if at < SURPRISING),
+    )
 
 
 def surprises(said: Told) -> Mapping[str, float]:
     """Return the logarithm of the probability of each word that a model has written, of its rarest place.
 
+    The first word is left out: how a question begins tells of its form alone.
+
     Example:
         >>> parts = ("Which", " cour", "ier", "?")
         >>> surprises(Told("".join(parts), tuple({"token": t, "logprob": -2.0} for t in parts)))
-        {'which': -2.0, 'courier': -4.0}
+        {'courier': -4.0}
     """
     ends: list[tuple[int, float]] = []
     length = 0
@@ -79,7 +142,7 @@ def surprises(said: Told) -> Mapping[str, float]:
     if length != len(said.text):
         return {}
     found: dict[str, float] = {}
-    for word in tokens(said.text):
+    for word in tokens(said.text)[1:]:
         begins = [0, *(end for end, _ in ends)]
         whole = sum(
             logprob

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _SELECT = re.compile(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
-_EVEN, _DOUBT = -8.0, 0.8
+_EVEN, _DOUBT = -9.5, 0.8
 """The logarithm of a statement's probability at which it is as likely right as wrong, by the statements of a
 model of 1.5 billion parameters on graphs that this was made with; and how fast it gets likelier."""
 _MOST = 0.89
