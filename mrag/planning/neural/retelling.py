@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 EXPECTED: Final = -8.0
 """The logarithm of a word's probability from which on it is no surprise. On graphs that this was made with,
-nouns that a graph does not have were at -10 to -29, and those that it has by another name at -1 to -8."""
+nouns that a graph does not have were at -10 to -29, but for one at -1, and those that it has by another name
+at -1 to -8."""
 SURPRISING: Final = -12.0
 """The same below which it comes as a surprise."""
 
