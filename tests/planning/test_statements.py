@@ -320,6 +320,16 @@ def test_where_a_statement_finds_nothing_another_is_drawn(fleet: KnowledgeGraph)
     assert [cell.label for cell in answer.computed.rows[0]] == ["82"]
 
 
+def test_what_two_ways_find_is_given_but_for_nouns_that_neither_reads(fleet: KnowledgeGraph) -> None:
+    model = Drawing(statements=["SELECT vessel.name FROM vessel WHERE vessel.crew > 15"])
+    question = "list the elephants of vessels with more than 15 crew"
+    for planner in ("parser", "writer"):
+        attempt = compute(fleet, question, model=model, planner=planner)
+        assert attempt.answer is not None and attempt.answer.computed is not None
+        assert [c.label for (c,) in attempt.answer.computed.rows] == ["Anna", "Bela"]
+        assert not attempt.sure and "elephants" in attempt.why
+
+
 @pytest.mark.parametrize(
     ("question", "statement", "left"),
     [
