@@ -60,7 +60,7 @@ class WaysAsked:
         return self.known[key]
 
 
-def print_models(names: Sequence[str], model: str, alone: int, every: int, out: Path | None) -> None:
+def print_models(names: Sequence[str], model: str, alone: int, which: slice, out: Path | None) -> None:
     """Print how graphs' questions do with the parser and with a model behind it.
 
     Args:
@@ -68,8 +68,8 @@ def print_models(names: Sequence[str], model: str, alone: int, every: int, out: 
         model: The model, as `mrag ask` takes it.
         alone: How many questions of each graph the model is also asked alone, the first of those that it is
             asked as a writer.
-        every: Which questions of each graph that the parser gives no answer to are put to the model: every
-            one, every second, and so on.
+        which: Which of the questions of each graph that the parser gives no answer to are put to the model,
+            of those with an answer, and of those without.
         out: File for the answers.
     """
     chat = resolve(model)
@@ -80,7 +80,7 @@ def print_models(names: Sequence[str], model: str, alone: int, every: int, out: 
     # What matters most first, and one prompt after the other, so that a server keeps its beginning.
     for idle, most in ((False, 0), (True, 0), (True, alone)):
         for name in names:
-            rows[name] = _asked(name, chat, asked, every, idle=idle, alone=most)
+            rows[name] = _asked(name, chat, asked, which, idle=idle, alone=most)
     heads = (
         "graph", "questions", "exact", "right of given", "writer asked", "right of given by it",
         "without an answer", "refused", "writer asked", "refused by it",
@@ -111,7 +111,7 @@ class _Line:
 
 
 def _asked(
-    name: str, chat: BaseChatModel, asked: WaysAsked, every: int, *, idle: bool, alone: int
+    name: str, chat: BaseChatModel, asked: WaysAsked, which: slice, *, idle: bool, alone: int
 ) -> list[_Line]:
     """Return a graph's questions with what is told; with `idle`, those without an answer are asked too."""
     lines = []
@@ -121,8 +121,8 @@ def _asked(
             parser = asked.get("parser", question, partial(predict, kg, question, how="plan"))
             lines.append(_Line(question, {"parser": parser}))
         open_ = [line for line in lines if not line.given("parser")]
-        can = [line for line in open_ if line.question.answerable][::every]
-        cannot = [line for line in open_ if not line.question.answerable][::every] if idle else []
+        can = [line for line in open_ if line.question.answerable][which]
+        cannot = [line for line in open_ if not line.question.answerable][which] if idle else []
         for line in (*can, *cannot):
             write = partial(predict, kg, line.question, how="plan", model=chat, planner="writer")
             line.told["writer"] = asked.get("writer", line.question, write)

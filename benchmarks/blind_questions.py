@@ -76,11 +76,13 @@ def main() -> None:
     parser.add_argument("--model", help="a model that writes plans where the parser gives nothing")
     parser.add_argument("--alone", type=int, default=0, help="questions of each graph for the model alone")
     parser.add_argument("--every", type=int, default=1, help="which of the questions are put to the model")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="the first of them, from 0")
     parser.add_argument("--out", type=Path, help="file for the answers with a model; a run goes on with it")
     parsed = parser.parse_args()
     only = parsed.only
     if parsed.model:
-        print_models(only, parsed.model, parsed.alone, parsed.every, parsed.out)
+        which = slice(parsed.first, None, parsed.every)
+        print_models(only, parsed.model, parsed.alone, which, parsed.out)
         return
     if parsed.plans:
         print_plans(tuple(name for name in PLANNED if name in only))

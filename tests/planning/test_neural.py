@@ -23,10 +23,11 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.accounting import Unread, unread
+from mrag.planning.neural.accounting import unread
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.neural.grammar import gbnf
 from mrag.planning.neural.judge import judge
+from mrag.planning.neural.retelling import Unread, retold
 from mrag.planning.neural.selecting import card_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import card_for, messages, written
@@ -352,6 +353,20 @@ def test_the_mask_holds_a_small_model(hostile: KnowledgeGraph, local_server: Any
 # --- Tools --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
+def test_a_model_that_is_told_a_statement_expects_what_it_says(local_server: Any) -> None:
+    statement = "SELECT vessel.name FROM vessel WHERE vessel.length > 80"
+    found = retold(local_server.chat_model(), "Which elephants are longer than 80 m?", statement)
+    assert {"than", "80"} <= found[0] and found[1] == {"elephants", "longer"}
+    hostile = 'What is "O\'Brien\\s" größe?\n} FILTER('
+    assert "is" in retold(local_server.chat_model(), hostile, statement)[0]
+
+
+def test_of_a_model_that_no_mask_holds_nothing_is_expected() -> None:
+    model = FakeListChatModel(responses=["Which vessels are there?"])
+    assert not any(retold(model, "Which vessels are there?", "SELECT vessel.name FROM vessel"))
+
+
 class Scripted(BaseChatModel):
     """A model that calls tools as a script says."""
 
@@ -434,7 +449,7 @@ def test_a_graph_without_classes_has_one_table() -> None:
                 Triple(who, RDFS.label, Literal("Pete Docter")),
             ]
         )
-        made = card(kg, "Who directed Up?")
+        made = card_for(lexicon_of(kg), "Who directed Up?")
         assert made.text() == "thing(id, name, directed_by -> thing.id)"
         plan, _ = read_statement(made, "SELECT thing.directed_by FROM thing WHERE thing.name = 'Up'")
         assert [str(row[0]) for row in run(kg, plan).rows] == ["urn:docter"]

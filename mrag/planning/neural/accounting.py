@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 from typing import Final
 
 from rdflib import RDF, Literal, URIRef
@@ -19,6 +18,7 @@ from mrag.planning.following.editing import walk
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexical.words import is_past
 from mrag.planning.lexicon import Lexicon
+from mrag.planning.neural.retelling import Unread
 from mrag.planning.neural.selecting import families
 from mrag.planning.plan import Aggregate, Arithmetic, Block, Comparison, Days, Pattern, Plan
 from mrag.planning.reading.cues import Cue, cues
@@ -32,31 +32,11 @@ _NEAR: Final = 0.45
 """How near in meaning a word is to a name that stands for it, as a cosine."""
 _ALIKE: Final = 0.55
 """The same of a word with the one before or behind it: "power station" for "power plant"."""
+_WELL: Final = 0.5
+"""How surely words name what the plan uses if it is more than near to them."""
 _NAMES: Final = 0.75
 """How surely words name a thing or a value that a plan may not leave out."""
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-
-
-@dataclass(frozen=True)
-class Unread:
-    """Words of a question that nothing in a plan stands for, as they are written in small letters.
-
-    Attributes:
-        missing: What a plan has to say: names of things, numbers, times, operations, and what is asked for.
-        unknown: Verbs, and what describes a noun that is read: a model may have put it in its own way.
-        invented: Names, kinds and numbers in the plan that nothing in the question stands for.
-        things: Nouns among the unknown words.
-    """
-
-    missing: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    invented: tuple[str, ...] = ()
-    things: tuple[str, ...] = ()
-
-    @property
-    def weight(self) -> int:
-        """Return how much tells against the plan: a verb counts once, a noun or what is invented twice."""
-        return len(self.unknown) + len(self.things) + 2 * len(self.invented)
 
 
 def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
@@ -88,17 +68,19 @@ class _Account:
         read = self._read()
         missing = self._named(read) | self._numbers(read) | self._operations()
         words = self._asked.words
-        unknown = {
-            i
-            for i, word in enumerate(words)
-            if i not in read and i not in missing and meaningful(word) and not self._covered(i)
-        }
+        open_ = set(range(len(words))) - read - missing
+        open_ = {i for i in open_ if meaningful(words[i]) and not self._is_passed(i)}
+        near = {i for i in open_ if self._is_near(i)} | open_ & self._mentioned(0.0)
+        unknown = open_ - near
         # "The legal date" is a date; where nothing at all stands for what is asked for, no answer can be one.
         nouns = {i for i in unknown if not (self._is_deed(i) or self._describes(i, unknown))}
         asked = {i for i in nouns if self._is_asked(i)}
-        parts = (missing | asked, unknown - asked, nouns - asked)
-        missed, passed, things = (tuple(words[i].low for i in sorted(some)) for some in parts)
-        return Unread(missed, passed, self._invented(), things)
+        near = {i for i in near if self._is_asked(i) and not self._is_deed(i)}
+        # What is counted has to be in the plan: any rows may be told as a number of anything.
+        counted = {i for i in asked if "many" in self._asked.low[max(0, i - 3) : i]}
+        parts = (missing | asked, unknown - asked, nouns - asked, asked - counted, near)
+        missed, passed, *others = (tuple(words[i].low for i in sorted(some)) for some in parts)
+        return Unread(missed, passed, self._invented(), *others)
 
     def _is_asked(self, at: int) -> bool:
         """Return whether a noun is what is asked for: behind "which" or "list", first, or "of" something."""
@@ -128,10 +110,20 @@ class _Account:
         read = {i for cue in cues(self._asked.low) for i in range(cue.start, cue.end)}
         read |= {i for number in self._asked.quantities for i in range(number.start, number.end)}
         read |= {i for period in self._asked.periods for i in range(period.start, period.end)}
-        for mention in self._mentions:
-            if any(candidate.term in self._used for candidate in mention.candidates):
-                read.update(range(mention.start, mention.end))
-        return read | {i for i, word in enumerate(self._asked.words) if word.stem in self._said}
+        return (
+            read
+            | self._mentioned(_WELL)
+            | {i for i, word in enumerate(self._asked.words) if word.stem in self._said}
+        )
+
+    def _mentioned(self, least: float) -> set[int]:
+        """Return the places of words that name something in the plan, with a score."""
+        return {
+            i
+            for mention in self._mentions
+            if any(c.term in self._used and c.score >= least for c in mention.candidates)
+            for i in range(mention.start, mention.end)
+        }
 
     def _named(self, read: set[int]) -> set[int]:
         """Return the places of names of things and values that the plan leaves out."""
@@ -238,16 +230,19 @@ class _Account:
             for p in parts
         )
 
-    def _covered(self, at: int) -> bool:
-        """Return whether a word is one for what the plan uses, or a unit of what it computes."""
-        low = self._asked.low
-        word = low[at]
+    def _is_passed(self, at: int) -> bool:
+        """Return whether a word need not be in a plan, or is a unit of what it computes."""
+        word = self._asked.low[at]
         if word in _PASSED or any(q.end == at for q in self._asked.quantities):
             return True
         if any(d.property in self._used for d in self._lexicon.dimension(word)):
             return True
-        if any(isinstance(part, Days) for part in walk(self._plan)) and word in _DURATIONS:
-            return True
+        return any(isinstance(part, Days) for part in walk(self._plan)) and word in _DURATIONS
+
+    def _is_near(self, at: int) -> bool:
+        """Return whether a word is near in meaning to what the plan uses."""
+        low = self._asked.low
+        word = low[at]
         phrases = [" ".join(low[i : i + 2]) for i in (at - 1, at) if 0 <= i < len(low) - 1]
         return any(
             self._lexicon.likeness(word, name) >= _NEAR

@@ -19,9 +19,10 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import rewritten, walk
 from mrag.planning.lexicon import Lexicon, lexicon_of
-from mrag.planning.neural.accounting import Unread, unread
+from mrag.planning.neural.accounting import unread
 from mrag.planning.neural.agent import explore
 from mrag.planning.neural.judge import MOST, judge
+from mrag.planning.neural.retelling import Unread, retold
 from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days
 from mrag.planning.results import brief, found_something, namer, rows_of
@@ -95,22 +96,26 @@ class ModelAdvice:
         tried = next(self._own(question), None)
         if tried is None:
             return list(found)
-        own, result = tried
+        own, result, statement = tried
         left = unread(self.lexicon, question, own.plan)
+        if statement and (left.asked or left.unknown or left.near):
+            left = left.without(*retold(self.model, question, statement))
         # Other words than those of the graph may well be what the model has read, if it is sure.
         likely = own.probability * PASSED_OVER**left.weight
         ignored = left.missing + (left.unknown if likely < _GIVEN else ())
         own = replace(own, ignored=ignored, probability=own.probability if ignored else likely)
         return self._joined((own, result), found, left)
 
-    def _own(self, question: str) -> Iterator[FoundReading]:
-        """Yield the model's own readings that find something, likeliest first."""
+    def _own(self, question: str) -> Iterator[tuple[Reading, PlanResult, str]]:
+        """Yield the model's own readings that find something, likeliest first, with its statements."""
         if self.planner == "tools":
             explored = explore(self.model, self.lexicon, question, self._tried)
-            readings = iter(() if explored is None else (explored,))
+            readings = iter(() if explored is None else ((explored, ""),))
         else:
             readings = written(self.model, self.lexicon, question)
-        return (tried for one in readings if (tried := self._tried_both_ways(one)) is not None)
+        for one, statement in readings:
+            if (tried := self._tried_both_ways(one)) is not None:
+                yield *tried, statement
 
     def _judged(self, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
         """Weigh readings by verdicts; those with one answer share one."""
@@ -135,6 +140,7 @@ class ModelAdvice:
                 return _sorted([*found, (replace(own[0], probability=kept), own[1])])
             return _sorted([own, *found])
         others = [one for one in found if one not in agreed]
+        left = left.without({*left.asked})
         # In an answer that was found in two ways only that word is unread which neither way has read.
         both = [
             (

@@ -40,6 +40,8 @@ def vocabulary_of(kg: KnowledgeGraph, schema: Schema) -> Vocabulary:
     """
 
     def few(iri: str) -> Pairs:
+        if not iri:
+            return ()  # things without a class are not told from others by a query
         info, cls = schema.properties.get(iri), schema.classes.get(iri)
         size = info.objects if info is not None else cls.count if cls is not None else 0
         if not 0 < size <= FEW or (info is not None and info.triples > _LARGE):

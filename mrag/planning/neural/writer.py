@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _SELECT = re.compile(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
-_EVEN, _DOUBT = -8.0, 0.8
+_EVEN, _DOUBT = -9.5, 0.8
 """The logarithm of a statement's probability at which it is as likely right as wrong, by the statements of a
 model of 1.5 billion parameters on graphs that this was made with; and how fast it gets likelier."""
 _MOST = 0.89
@@ -139,8 +139,8 @@ def asked_for(question: str) -> Asked:
     return "things" if words and words[0] in _THINGS else "anything"
 
 
-def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[Reading]:
-    """Yield the plans that a model writes for a question, as readings: its likeliest first, then others.
+def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[tuple[Reading, str]]:
+    """Yield the plans that a model writes for a question, with their statements: its likeliest, then others.
 
     Their probability goes by those of their tokens, where the model tells them: what the mask forced upon it,
     it would hardly have written.
@@ -166,7 +166,7 @@ def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[R
         seen.add(said.text)
         reading = _reading(lexicon, question, card, said)
         if reading is not None:
-            yield reading
+            yield reading, said.text
 
 
 def _reading(lexicon: Lexicon, question: str, card: SchemaCard, said: Told) -> Reading | None:
