@@ -9,7 +9,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.schema_words import voice_of
-from mrag.planning.lexical.words import is_doer, is_past, is_role, root
+from mrag.planning.lexical.words import is_doer, is_done, is_past, is_role, root
 from mrag.planning.plan import Comparison, Expression, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
@@ -165,3 +165,10 @@ class PlanEnds(PlanChoices):
             return False
         shown = [o for o in self.frame.outputs if isinstance(o, Noun)]
         return any(o.end < len(low) and self.noun(o).kind == "class" for o in shown[:1])
+
+    def _shows_when_done(self) -> bool:
+        """Return whether a verb would be shown that bounds what is asked for: "women born before 1945"."""
+        low = self.question.low
+        shown = [o for o in self.frame.outputs if isinstance(o, Noun) and not o.implied]
+        done = [o for o in shown if low[o.end - 1] == "born" or is_done(low[o.end - 1])]
+        return any(o in (c.left, c.right) or c.at == o.end for o in done for c in self.frame.compared)

@@ -138,12 +138,16 @@ class QueryGraph(PlanNodes):
         if not any(word in n.hints for n in self.nodes if n.hints and n.fixed):
             return told
         # "Films with Ada directed by Ben" are not by Ada; those "directed by Ada and Ben" are by both.
-        return 0.0 if _OWN_WAY & {*self.near} and not _COORDINATED & {*self.near} else 0.4
+        return 0.0 if _OWN_WAY & {*self.near} and not self._is_coordinated() else 0.4
+
+    def _is_coordinated(self) -> bool:
+        """Return whether what is to be joined stands behind "and", so that it shares the way of a name."""
+        return bool(_COORDINATED & {*self.near[:3][-1:]})
 
     def _claimed_by_another(self, iri: str) -> bool:
         """Return whether a property stands before another name than the one that is to be joined."""
         claimed = self.claimed.get(iri, set())
-        named = isinstance(self.joining, URIRef) and not _COORDINATED & {*self.near}
+        named = isinstance(self.joining, URIRef) and not self._is_coordinated()
         return named and bool(claimed) and self.joining not in claimed
 
     def discount(self, step: JoinStep) -> float:

@@ -69,6 +69,8 @@ class Builder(PlanUnread):
         self._denied_of_things()
         self._how_extreme()
         columns, shown, order = self._columns()
+        if self._shows_when_done():
+            raise Unbuildable("when it was is not asked for")
         self.guesses += 2 * self._asks_for_its_subject()
         for restriction in later:
             self._restrict(restriction)
