@@ -173,6 +173,8 @@ def test_an_age_is_told_in_years(kg: KnowledgeGraph) -> None:
         ("People who are both directors and actors", {"Ada Holm"}),
         ("Which people are writers?", {"Edda Lund"}),
         ("How many actors are also directors?", {"1"}),
+        ("Which films are by directors who are also actors?", {"Ebb"}),
+        ("In which city is the director of Tide born?", {"Vell"}),
     ],
 )
 def test_things_of_several_kinds(kg: KnowledgeGraph, question: str, answer: set[str]) -> None:

@@ -7,8 +7,9 @@ from typing import Final
 
 from mrag.planning.lexical.words import BEING, is_past
 from mrag.planning.reading.frame import Noun
+from mrag.text.english import PREPOSITIONS
 
-_BETWEEN: Final = BEING | frozenset("who that which both also a an at once the same time".split())
+_BETWEEN: Final = BEING | frozenset("who that which both also a an".split())
 _AND: Final = (["and"], ["and", "also"], ["and", "a"], ["and", "an"], ["as", "well", "as"])
 
 
@@ -20,11 +21,14 @@ def kinds_besides(nouns: Sequence[Noun], low: Sequence[str]) -> Iterator[tuple[N
         low: Its words.
     """
     ordered = sorted(nouns, key=lambda n: n.start)
+    if low[-1] in PREPOSITIONS:
+        return  # "which towns are vendors based in"
     for at, noun in enumerate(ordered[:-1]):
         kind = ordered[at + 1]
         between = low[noun.end : kind.start]
-        if is_past(low[kind.end - 1]):
-            continue  # pupils that "were booked" are no bookings
+        before = low[max(0, noun.start - 2) : noun.start]
+        if is_past(low[kind.end - 1]) or (before[-1:] in (["which"], ["what"]) and before[0] in PREPOSITIONS):
+            continue  # pupils that "were booked" are no bookings; "in which town is a vendor based"
         if kind.role not in ("", "beside") or not BEING & {*between} or not {*between} <= _BETWEEN:
             continue
         yield noun, kind
