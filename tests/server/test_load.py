@@ -302,7 +302,10 @@ def test_a_long_text_does_not_hold_up_short_ones(towns: KnowledgeGraph) -> None:
     with running(towns, workers=1) as server, ThreadPoolExecutor(1) as client:
 
         def read() -> int:
-            return httpx.post(f"{server.url}/sparql", data={"query": long}, timeout=60).status_code
+            try:
+                return httpx.post(f"{server.url}/sparql", data={"query": long}, timeout=60).status_code
+            except httpx.RemoteProtocolError:
+                return 503  # on a busy machine its deadline may pass when its answer has begun
 
         asked = client.submit(read)
         assert until(server.engine.parsers._long.locked)
