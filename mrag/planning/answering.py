@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 _SECONDS = 10.0
-_EXPLAINING = 0.04
+_EXPLAINING = 0.03
 """Which share of the time that is left may go into finding out why there is nothing."""
 
 
