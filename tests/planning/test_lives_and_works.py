@@ -202,16 +202,19 @@ def test_each_name_is_related_by_the_words_before_it(
     assert told(kg, question) == answer
 
 
+@pytest.mark.parametrize("question", ["In which countries is Norse spoken?", "Which countries speak Norse?"])
+def test_languages_are_spoken(kg: KnowledgeGraph, question: str) -> None:
+    assert told(kg, question) == {"Norland", "Sudland"}
+
+
 @pytest.mark.parametrize(
     "question",
-    ["In which countries is Norse spoken?", "Which countries speak Norse?", "Where is Norse spoken?"],
-)
-def test_languages_are_spoken(kg: KnowledgeGraph, question: str) -> None:
-    assert told(kg, question) in ({"Norland", "Sudland"}, None)
-
-
-@pytest.mark.parametrize(
-    "question", ["Where did Ben Rask die?", "When did Dora Kell die?", "Who is the tallest actor?"]
+    [
+        "Where did Ben Rask die?",
+        "Where is Norse spoken?",
+        "When did Dora Kell die?",
+        "Who is the tallest actor?",
+    ],
 )
 def test_what_is_not_told_is_not_made_up(kg: KnowledgeGraph, question: str) -> None:
     assert not told(kg, question)
