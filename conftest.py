@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> object:
         if slow or b">>>" not in file_path.read_bytes():
             return [part for part in found if not isinstance(part, DoctestModule)]
     return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, object, object]:
+    """Look for no fixtures beside examples: modules have none, and to look imports all that is lazy."""
+    with pytest.MonkeyPatch.context() as patch:
+        if isinstance(collector, DoctestModule):
+            patch.setattr(collector.session._fixturemanager, "parsefactories", lambda _: None)
+        return (yield)
 
 
 def may_be_slow(path: Path) -> bool:

@@ -18,7 +18,6 @@ from mrag.errors import ConfigError
 
 if TYPE_CHECKING:
     from mrag.images.graph import Allowed
-    from mrag.index.document_index import Mode
     from mrag.planning.neural.choosing import Planner
     from mrag.retrieval.routing import How
 
@@ -159,7 +158,6 @@ def ask(
     options.check_choice("way", how, HOWS)
     options.check_choice("planner", planner or "judge", PLANNERS)
     from mrag.context import ContextSettings
-    from mrag.images.rankers import image_mode
 
     pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
     if image is not None or media is not None:
@@ -172,8 +170,7 @@ def ask(
             say(f"Saved as {saved.name}.")
             reading = 1
         chosen = Settings.from_env(model=model)
-        mode = image_mode(ranker) if pictured else "hybrid"
-        ranks = _ranker(seen, text, image, media, looks, only, mode) if pictured else ranker
+        ranks = _ranker(seen, text, image, media, looks, only, ranker) if pictured else ranker
         talk = seen.conversation(
             model=chosen.model, planner=cast("Planner", planner or chosen.planner),
             k=k, index=index, how=cast("How", how),
@@ -257,12 +254,10 @@ def _find(
 ) -> None:
     """Find images of the graph."""
     from mrag.images.graph import file_names, files_of, names_of
-    from mrag.images.rankers import image_mode
 
-    mode = image_mode(ranker)
     folder = _folder(media)
     with options.opened(store, kg, lang, index="main") as graph:
-        hits = _ranker(graph, text, image, folder, looks, only, mode).rank(mrag.Question(text, image), k)
+        hits = _ranker(graph, text, image, folder, looks, only, ranker).rank(mrag.Question(text, image), k)
         iris = [hit.iri for hit in hits]
         files, _ = files_of(graph, folder, images=iris)
         names = names_of(graph, iris, file_names(graph, images=iris))
@@ -289,9 +284,12 @@ def _ranker(
     media: Path | None,
     looks: str | None,
     only: str | None,
-    mode: Mode = "hybrid",
+    ranker: str,
 ) -> mrag.Ranker:
     """Return what ranks the images of the graph for a question."""
+    from mrag.images.rankers import image_mode
+
+    mode = image_mode(ranker)
     return images.image_ranker(
         graph,
         media,

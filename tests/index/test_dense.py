@@ -253,6 +253,7 @@ def test_empty_and_wrong() -> None:
         DenseParams(oversample=0)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=40), st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
 def test_compiled_functions_give_the_same_bits(words: list[int], seed: int) -> None:
