@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rdflib import URIRef
+
 from mrag.planning.building.choices import PlanChoices
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
@@ -13,9 +15,12 @@ from mrag.planning.lexical.words import is_doer, is_done, is_past, is_role, root
 from mrag.planning.plan import Comparison, Expression, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
+from mrag.planning.reading.nouns import OWNING
 from mrag.planning.reading.state import PARTICIPLES
 from mrag.planning.schema import PropertyInfo, by_number, most_of
 
+_BESIDE = frozenset("and the both their his her its".split())
+"""Words between properties that are asked of the same thing."""
 _HOLDERS = frozenset("holder holders owner owners recipient recipients bearer bearers".split())
 
 
@@ -26,6 +31,31 @@ class PlanEnds(PlanChoices):
     def _property(self, found: Candidate, noun: Noun | None, owner: PlanNode | None = None) -> Expression:
         """Return what a property stands for; `PlanExpressions` knows."""
         raise NotImplementedError
+
+    def _owner_of_both(self, found: Candidate, noun: Noun) -> PlanNode | None:
+        """Return the named thing of which two properties are asked: "the father and mother of Ada"."""
+        low, (start, end) = self.question.low, (noun.start, noun.end)
+        for other in [*self.frame.nouns] * 2:
+            if self._listed(end, other.start) or self._listed(other.end, start):
+                start, end = min(start, other.start), max(end, other.end)
+        if (start, end) == (noun.start, noun.end):
+            return None
+        end -= low[end - 1] == "of"
+        for restriction in self.frame.restrictions:
+            mention = restriction.mention
+            after = low[end : mention.start]
+            owned = mention.end == start and low[start - 1].endswith(("'s", "’s", "s'", "s’"))
+            named = self.picked.get(mention.end)
+            if named is not None and named.kind == "entity" and (owned or ({"of"} <= {*after} <= OWNING)):
+                node = self.graph.at(URIRef(named.term))
+                return node if node is not None and {*node.classes} & {*self._domains(found)} else None
+        return None
+
+    def _listed(self, end: int, start: int) -> bool:
+        """Return whether only an "and" or a comma is between two nouns."""
+        between = self.question.low[end:start]
+        listed = end == start and "," in self.question.words[start].before
+        return listed or ("and" in between and {*between} <= _BESIDE)
 
     def _holders(self, found: Candidate, noun: Noun) -> Unknown | None:
         """Return the things of which a flag holds, where a question is for these: "scholarship holders"."""

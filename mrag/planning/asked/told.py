@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rdflib import RDF
 
+from mrag.planning.algebra.scopes import mentioned
 from mrag.planning.asked.frequency import PlanFrequency
 from mrag.planning.building import checks
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
+from mrag.planning.derived.property import roots_of
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import root
 from mrag.planning.plan import Column, DatePart, Expression, Number, Plan, Unknown
 from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output
 from mrag.planning.schema import PropertyInfo
+from mrag.text.grammar import is_participle
+
+_WHO = frozenset("who that which".split())
 
 
 @dataclass
@@ -138,6 +144,35 @@ class PlanTold(PlanFrequency):
         if node is None or len(dates) != 1:
             raise Unbuildable("by which time?")
         return self.graph.number(node, dates[0])
+
+    def _loses_a_relative(self, plan: Plan) -> bool:
+        """Return whether nothing is said of those of whom a clause tells: "people whose father is a baker".
+
+        Where fathers are people, too, it is easily said of the people that are asked for.
+        """
+        low, where = self.question.low, plan.where
+        for iri in sorted({str(p.predicate) for p in where.patterns}):
+            info = self.schema.properties.get(iri)
+            if info is None or not any(self.graph.compatible(cls, [*info.ranges]) for cls in info.domains):
+                continue
+            steps = [p for p in where.patterns if str(p.predicate) == iri]
+            rest = tuple(p for p in where.patterns if p not in steps and p.predicate != RDF.type)
+            said = mentioned(replace(where, patterns=rest))
+            named = roots_of(info)
+            for at in (i for i, word in enumerate(low[:-1]) if root(word) in named):
+                whose, behind = "whose" in low[max(0, at - 2) : at], low[at + 1]
+                if not (whose or behind in _WHO or is_participle(behind)):
+                    continue
+                unsaid = any(isinstance(p.object, Unknown) and p.object not in said for p in steps)
+                if unsaid or (whose and self._before_whose(at) in {p.object for p in steps}):
+                    return True
+        return False
+
+    def _before_whose(self, at: int) -> Expression | None:
+        """Return the things whose relative is spoken of: "people whose father is a baker"."""
+        low = self.question.low
+        kinds = {self.noun(n).term for n in self.frame.nouns if low[n.end : at] == ["whose"]}
+        return next((n.place for n in self.graph.unnamed if n.typed and kinds & {*n.classes}), None)
 
     def _shows_others(self, plan: Plan, shown: Sequence[str]) -> bool:
         """Return whether other things are shown than a question begins with: "conductors without …"."""

@@ -49,7 +49,8 @@ class Builder(PlanUnread):
             Unbuildable: If there is none.
         """
         frame = self.frame
-        if frame.unsupported or _SPANNING.match(" ".join(self.question.low)):
+        spanning = _SPANNING.match(" ".join(self.question.low))
+        if frame.unsupported or spanning or (frame.superlative and checks.says_when_last(self.question)):
             raise Unbuildable("unsupported")
         self.graph = QueryGraph(
             self.schema, self.joins, self._hints(), asks_relation=frame.yes_or_no, avoided=self.avoided
@@ -111,8 +112,9 @@ class Builder(PlanUnread):
         plan = self._plan(where, columns, order)
         self.guesses += checks.heads_passed_over(self.segmentation, self.question, self._words_of_used())
         self.guesses += 2 * self._shows_others(plan, shown)
-        if (columns and not shown) or self._not_asked_for(columns, shown):
-            raise Unbuildable("a superlative in a question for yes or no")
+        beside = (columns and not shown) or self._not_asked_for(columns, shown)
+        if beside or self._loses_a_relative(plan):
+            raise Unbuildable("not what is asked for")
         return Draft(
             plan,
             tuple(shown),

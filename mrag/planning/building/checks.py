@@ -317,6 +317,18 @@ def _superlatives(way: Segmentation, question: QuestionText) -> Iterator[bool]:
             yield orders(item.start, item.end)
 
 
+def says_when_last(question: QuestionText) -> bool:
+    """Return whether a question tells when things last were something: "last released before 2021".
+
+    That is no superlative of them.
+    """
+    low = question.low
+    return bool(question.periods) and any(
+        word in ("first", "last") and low[at] in BEING and is_past(low[at + 2])
+        for at, word in enumerate(low[1:-1])
+    )
+
+
 def passes_over_or(way: Segmentation, plan: Plan) -> bool:
     """Return whether a plan has no alternatives, although the question says "or"."""
     said = any(i.cue_kind == "or" for i in way.items)

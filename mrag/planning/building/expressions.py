@@ -82,14 +82,17 @@ class PlanExpressions(PlanSums):
             self.graph.add(owner.place, info.iri, target.place)
             # What is named is known: the other end is asked for.
             return target.place if isinstance(owner.place, URIRef) else owner.place
-        target = next(
-            (
-                n
-                for n in self.graph.nodes
-                if n is not owner and isinstance(n.place, Unknown) and set(n.classes) & set(ranges)
-            ),
-            None,
-        ) or self.graph.node_of(ranges[0] if ranges else "", new=True)
+        both = noun is not None and self._owner_of_both(found, noun) is owner
+        taken = {p.object for p in self.graph.patterns if both and p.subject == owner.place}
+        taken -= {p.object for p in self.graph.patterns if p.predicate == URIRef(info.iri)}
+        fitting = (
+            n
+            for n in self.graph.nodes
+            if n is not owner and isinstance(n.place, Unknown) and set(n.classes) & set(ranges)
+        )
+        target = next((n for n in fitting if n.place not in taken), None) or self.graph.node_of(
+            ranges[0] if ranges else "", new=True
+        )
         self.graph.add(owner.place, info.iri, target.place)
         return target.place
 
@@ -125,6 +128,8 @@ class PlanExpressions(PlanSums):
     def _whose(self, found: Candidate, noun: Noun) -> PlanNode | None:
         """Return what a property is asked of: "the population of the capital"."""
         low = self.question.low
+        if (shared := self._owner_of_both(found, noun)) is not None:
+            return shared
         if (having := self._having_it(found, noun)) is not None:
             return having
         for other in self.frame.nouns:

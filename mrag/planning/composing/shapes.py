@@ -34,7 +34,7 @@ def flaw(plan: Plan) -> str:
     if _is_two(plan.where):
         return "one value is two"
     shown = {c.value for c in plan.columns}
-    folds = [getattr(condition, "left", None) for condition in plan.having]
+    folds = [*shown, *(getattr(condition, "left", None) for condition in plan.having)]
     if any(isinstance(f, Aggregate) and f.function == "count" and shown & {*f.of} for f in folds):
         return "each thing is one"
     if any(isinstance(n, Arithmetic) and n.left == n.right for n in shown):

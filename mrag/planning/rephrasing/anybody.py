@@ -6,9 +6,11 @@ import re
 from typing import Final
 
 from mrag.planning.asked.deeds import kinds_of_people
+from mrag.planning.derived.property import words_of
 from mrag.planning.lexical.words import root
+from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
-from mrag.text.grammar import plural
+from mrag.text.grammar import is_participle, plural
 from mrag.text.tokens import content
 
 _ANYBODY: Final = re.compile(
@@ -32,6 +34,18 @@ _HOUSE: Final = re.compile(
     r"|university|college|library|museum|bank|hotel|office|factory|portfolio|registry)"
     r"(?=\W*$| (?:in|since|before|after|on|during)\b)"
 )
+_WHOSE: Final = re.compile(
+    r"(?i)^\W*whose (?P<p>[\w -]+?) (?:is|are|was|were) (?P<n>(?!an?\b|of\b|in\b|more\b|less\b|not\b).+?)\W*$"
+)
+_HAVING: Final = re.compile(
+    r"(?i)^\W*who (?:has|have|had) (?:(?:the|an?) )?(?P<p>[\w-]+(?: [\w-]+)??) "
+    r"(?P<n>(?!of\b|in\b|with\b|and\b|than\b|who\b|that\b|called\b|named\b).+?)\W*$"
+)
+_WITH: Final = re.compile(
+    r"(?i)^\W*who (?:(?:has|have|had) (?:an?|(?P<no>no))"
+    r"|(?P<not>(?:does|did)(?: not|n['’]t)) have (?:an?|any)) (?P<p>[\w-]+(?: [\w-]+)?)\W*$"
+)
+_HAS: Final = {root("has"), root("of")}
 
 
 def with_people(text: str, schema: Schema) -> str:
@@ -61,6 +75,37 @@ def with_people(text: str, schema: Schema) -> str:
     found = f"{anybody['a']} any {name}{anybody['b']}"
     doing = _DOING.match(found)
     return found if doing is None else f"{doing['a']}Does{doing['b']} {doing['v']}{doing['z']}"
+
+
+def with_those_who_have(text: str, schema: Schema) -> str:
+    """Return a question for a kind of things that have something: "whose boss is Ada".
+
+    Where people have people for something, the other end could be meant as well: the boss of Ada.
+
+    Args:
+        text: The question.
+        schema: The schema.
+    """
+    held = _WITH.match(text)
+    match = held or _WHOSE.match(text) or _HAVING.match(text)
+    if match is None:
+        return text
+    what = ["some"] if held else match["n"].lower().split()
+    if is_superlative(what[-1]) or is_participle(what[0]):
+        return text
+    said = {*map(root, match["p"].lower().split())}
+    for info in schema.properties.values():
+        named = any({*map(root, words_of(name))} - _HAS == said for name in info.names)
+        if named and info.domains and info.kind in ("entity", "text"):
+            kinds = set.intersection(*({c, *schema.above(c)} for c in info.domains))
+            known = [schema.classes[c] for c in sorted(kinds) if c in schema.classes]
+            ends = {up for c in info.ranges for up in (c, *schema.above(c))}
+            if known and (info.kind == "text" or kinds & ends):
+                kind = plural(min(known, key=lambda kind: kind.count).names[0].lower())
+                if held is not None:
+                    return f"Which {kind} have {'no' if held['no'] or held['not'] else 'a'} {match['p']}?"
+                return f"Which {kind} have the {match['p']} {match['n']}?"
+    return text
 
 
 def without_house(text: str, schema: Schema) -> str:

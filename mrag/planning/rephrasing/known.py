@@ -31,6 +31,7 @@ _WHOLE: Final = re.compile(
 _OWNED: Final = re.compile(
     r"(?i)^(?P<a>\W*how many .+?) (?:does|do|did) (?:the|your|our|this) (?P<n>\w+) (?P<v>own|possess)\W*$"
 )
+_PARENTS: Final = re.compile(r"(?i)\bparents\b")
 _STUDIED: Final = re.compile(r"(?i)\b(?P<be>(?:has |have |had )?)studied (?:with|under) (?=(?:the )?\w)")
 _OPENED: Final = re.compile(r"(?i)\b(?P<v>opened|opens|opening)\b")
 _WORTH: Final = re.compile(
@@ -103,6 +104,8 @@ def as_known(text: str, schema: Schema) -> str:
     for pattern, forms in _PARTS:
         if len(called := {form for form in forms if form in labels}) == 1:
             text = pattern.sub(min(called) + r"\g<s>", text)
+    if root("parent") not in names and {root("father"), root("mother")} <= names:
+        text = _PARENTS.sub("father and mother", text)
     if root("closed") not in names and any(
         i.flag and "open" in words_of(i.names[0]) for i in schema.properties.values()
     ):

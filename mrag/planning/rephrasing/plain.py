@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mrag.planning.lexical.phrasal import as_one_word
-from mrag.planning.rephrasing.anybody import with_people, without_house
+from mrag.planning.rephrasing.anybody import with_people, with_those_who_have, without_house
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import rephrased
 from mrag.planning.rephrasing.idioms import with_single_verbs
@@ -30,4 +30,4 @@ def in_plain_words(text: str, schema: Schema, own: Mapping[tuple[str, str], str]
     """
     text = with_both_ends(with_single_verbs(rephrased(with_their_own(ranked(plainly(text)))), own))
     text = with_average_named(as_one_word(text, own), schema)
-    return as_known(without_house(with_people(text, schema), schema), schema)
+    return as_known(without_house(with_those_who_have(with_people(text, schema), schema), schema), schema)
