@@ -35,7 +35,8 @@ def flaw(plan: Plan) -> str:
         return "one value is two"
     shown = {c.value for c in plan.columns}
     folds = [*shown, *(getattr(condition, "left", None) for condition in plan.having)]
-    if any(isinstance(f, Aggregate) and f.function == "count" and shown & {*f.of} for f in folds):
+    counts = [f for f in folds if isinstance(f, Aggregate) and f.function == "count" and f.of]
+    if any(shown.issuperset(count.of) for count in counts):
         return "each thing is one"
     if any(isinstance(n, Arithmetic) and n.left == n.right for n in shown):
         return "a number beside itself"

@@ -31,7 +31,7 @@ _WHOLE: Final = re.compile(
 _OWNED: Final = re.compile(
     r"(?i)^(?P<a>\W*how many .+?) (?:does|do|did) (?:the|your|our|this) (?P<n>\w+) (?P<v>own|possess)\W*$"
 )
-_PARENTS: Final = re.compile(r"(?i)\bparents\b")
+_PARENTS: Final = re.compile(r"(?i)(?<=['’]s )parents\b|\bparents(?= of\b)")
 _STUDIED: Final = re.compile(r"(?i)\b(?P<be>(?:has |have |had )?)studied (?:with|under) (?=(?:the )?\w)")
 _OPENED: Final = re.compile(r"(?i)\b(?P<v>opened|opens|opening)\b")
 _WORTH: Final = re.compile(
