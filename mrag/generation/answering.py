@@ -17,10 +17,9 @@ from mrag.generation.models.calls import invoke, model_errors, model_name
 from mrag.generation.plain_answer import plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
-from mrag.generation.support.citations import Citer
+from mrag.generation.support.citations import Citer, supports
 from mrag.generation.support.pictures import PictureCiter
-from mrag.generation.support.sentences import ThoughtFilter, items_after, split, take_ids, without_thoughts
-from mrag.rdf.terms import Term
+from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -184,10 +183,7 @@ def cite(
             "The language model gave no text.", hint="Try again, or another model.", term=text[:80] or None
         )
     sentences = []
-    subjects: frozenset[Term] = frozenset()
-    for (before, bare, ids), items in zip(pieces, items_after([p[:2] for p in pieces]), strict=True):
-        support = citer.support(bare, ids, subjects, lead=bare.endswith(":"), items=items)
-        subjects = support.subjects
+    for (before, bare, _), support in zip(pieces, supports(citer, pieces), strict=True):
         if not any(line.inferred for line in support.lines):
             bare = untrusted.without_ids(bare)
         cited = tuple(Citation.of(line) for line in support.lines)

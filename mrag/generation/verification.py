@@ -20,10 +20,10 @@ from mrag.context.render import Context, Line
 from mrag.errors import ModelError, MragError, TermError
 from mrag.generation.lines import context_from_json, line_to_json
 from mrag.generation.result import FORMAT, Answer
-from mrag.generation.support.citations import Citer
+from mrag.generation.support.citations import Citer, supports
 from mrag.generation.support.mentions import value_forms
 from mrag.generation.support.pictures import PictureCiter
-from mrag.generation.support.sentences import items_after, with_ids
+from mrag.generation.support.sentences import with_ids
 from mrag.generation.verbalise import unquoted
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Term, Triple, triple_from_json
@@ -274,14 +274,10 @@ def _unsupported(
     present: set[str],
     altered: list[str],
 ) -> list[str]:
-    subjects: frozenset[Term] = frozenset()
     found = []
-    items = items_after([(s["before"], s["text"]) for s in sentences])
-    for s, count in zip(sentences, items, strict=True):
-        own = citer.limited(present.intersection(s["citations"]))
+    pieces = [(s["before"], s["text"], [x for x in s["citations"] if x in present]) for s in sentences]
+    for s, support in zip(sentences, supports(citer, pieces, cited=True), strict=True):
         text = s["text"]
-        support = own.support(text, s["citations"], subjects, lead=text.endswith(":"), items=count)
-        subjects = support.subjects
         if not support.supported:
             found.append(text)
         if s["supported"] and not support.supported and not s["citations"]:

@@ -1,37 +1,104 @@
 """Which lines of a context a sentence rests on: computed from the words, never taken from a model.
 
-A line supports a sentence when its subject and its object are both named there, under any of their
-names, and nothing in the wording speaks against it: the sentence does not deny, and does not name
-another relation. What an answer leaves out because the question said it ("Who develops GraphDB?" -
-"Ontotext.") is filled in from the question, or from the sentence before where a pronoun points back.
-A sentence is supported when such a line exists and nothing else that it names - things of the context,
-numbers, capitalised names - is left without a line.
-
-The test reads words, not meaning: two facts crossed within one sentence ("A makes X and owns Y" for "A
-makes Y and owns X") pass it. It errs to the strict side otherwise.
+A sentence is read as a set of claims (see `grammar`): who, which relation in which direction, to whom or how much.
+It is supported where each claim has its line and no word is left over. What an answer leaves out because the
+question said it ("Who develops GraphDB?" - "Ontotext.") is filled in from the question, or from the sentence
+before where a pronoun points back. All else is not supported, and the words that no fact accounts for are told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final
 
 from rdflib import Literal
 
 from mrag.context.render import Context, Line
-from mrag.generation.support.claims import Claim
-from mrag.generation.support.coverage import Coverage
+from mrag.generation.support import asked
+from mrag.generation.support.grammar import Derivation, Facts, Step, Steps, derive, facts_of, longest
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.verbalise import describes
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
-from mrag.text.english import NEGATIONS, NO, PRONOUNS, YES
-from mrag.text.names import split_identifier
-from mrag.text.tokens import content, keys, stem, tokens
+from mrag.generation.support.possession import owned
+from mrag.generation.support.relations import relations
+from mrag.generation.support.roots import PREPOSITIONS
+from mrag.generation.support.sentences import items_after, leads_of
+from mrag.generation.support.symbols import Symbol, symbols_of
+from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
+from mrag.generation.wording.phrases import caveats
+from mrag.rdf.terms import RDF, Term
+from mrag.text.english import NEGATIONS, NO, PRONOUNS, YES, words
+from mrag.text.synonyms import OTHERS
+from mrag.text.tokens import is_stopword, language_of, stem, tokens
 
-_TYPE = RDF + "type"
-_COPULAR = frozenset([_TYPE, RDFS + "subClassOf", RDFS + "subPropertyOf", OWL + "sameAs"])
-_DENYING = frozenset([OWL + "disjointWith", OWL + "differentFrom", OWL + "complementOf"])
+_CAVEAT: Final = re.compile(caveats())
+"""What answers without a model say of themselves."""
+_SOURCE: Final = r"(?:context|facts?|lines?|information|(?:the|this|given) (?:knowledge )?graph)"
+_NOTHING_SAID: Final = re.compile(
+    r"\b(?:i (?:do not|don['’]t|cannot|can['’]t|could not) (?:know|answer|tell|say|find|determine)"
+    rf"|{_SOURCE}(?: (?:given|provided|above|here|found|of it))?"
+    r" (?:does|do|did|is|are|was|has|have|says?|holds?|contains?|mentions?|gives?|provides?)"
+    r"(?: not|n['’]t| no| nothing)\b"
+    rf"|(?:not|nothing|no \w+)(?: \w+){{0,4}} in (?:the |this |my )?(?:\w+ ){{0,2}}{_SOURCE}\b"
+    r"|no (?:information|answer|mention|matching)\b"
+    r"|not (?:specified|mentioned|given|known|provided|stated)\b"
+    r"|weiß (?:ich |es )?nicht|keine (?:information|angabe)|je ne sais pas|non (?:lo )?so\b|no (?:lo )?sé\b"
+    r"|non è (?:specificato|indicato)|kontext (?:\w+ ){0,4}(?:nicht|keine))",
+    re.IGNORECASE,
+)
+_OF_REFUSALS: Final = frozenset(
+    map(
+        stem,
+        words(
+            "i know answer tell say find determine context fact line information graph knowledge given provided above "
+            "contain mention give provide hold specify specified specific state stated matching based question data "
+            "do does did is are not no nothing cannot can could any whether about there sorry unfortunately however "
+            "directly explicitly here found available sure enough text list don can't don't isn't doesn't ich das es weiß "
+            "mention this that it nicht je ne sais pas non so lo sé"
+        ),
+    )
+)
+_OPENER: Final = re.compile(
+    r"(?:(?:according to|based on|from|as per|in|per|as stated in|as shown in) (?:the |this |these )?(?:given |provided |above |listed )?"
+    r"(?:knowledge graph|context|facts?|graph|information|lines?|data)(?: given| provided| above)?,? ?"
+    r"|(?:the )?(?:given |provided )?(?:knowledge graph|context|facts|graph|information|data) "
+    r"(?:says?|states?|shows?|indicates?|tells? us) that "
+    r"|(?:in addition|additionally|furthermore|moreover|also|however|specifically|in summary|in short|note that|finally|"
+    r"here),? |(?:the )?(?:final )?answer(?: is(?: that)?|:) )",
+    re.IGNORECASE,
+)
+_CLOSER: Final = re.compile(
+    r",? (?:according to|based on|as stated in|in) (?:the )?(?:given |provided )?(?:context|facts|graph|information)\.?\Z",
+    re.IGNORECASE,
+)
+_PARTS: Final = re.compile(
+    r"[,;:] (?:and |but |which |though |although |however,? )?| (?:but|and|because|since) "
+)
+_MARKS: Final = re.compile(r" \((?:all )?inferred\)")
+_IT_IS: Final = re.compile(
+    r"(?:it is|it['’]s|that is|that['’]s|this is|they are|these are|he is|she is)\s+(?!not\b)", re.IGNORECASE
+)
+_DOES: Final = re.compile(r"\s+(?:does|do|did|is|are|was|were|has|have)\s*[.!]?\s*\Z", re.IGNORECASE)
+_HOLDING: Final = (
+    words(
+        "a an the is are was were be been has have of in on at by for with from to and as which that who whose it its they "
+        "their he his she her this these those there also both"
+    )
+    | PREPOSITIONS
+)
+"""Words that hold a sentence together, and say nothing alone."""
+_LEADING: Final = frozenset(
+    map(
+        stem,
+        words(
+            "follow list here answer include name result these below item found find show context graph fact"
+        ),
+    )
+)
+_FOLLOWING: Final = re.compile(r" (?:the )?following(?= )| as follows(?= )|:", re.IGNORECASE)
+_MOST_STATEMENTS: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +106,18 @@ class Support:
     """What a sentence rests on.
 
     Attributes:
-        lines: Lines that say what it says, the best first.
+        lines: Lines that say what it says, the best first; of a sentence that is not supported, what they say of it.
         supported: Whether all of what it says is covered, or it says nothing that needs cover.
         rejected: Ids that were written in it and do not hold.
         subjects: What a pronoun in the next sentence may point back to.
+        left: Words of it that no line accounts for.
     """
 
     lines: tuple[Line, ...]
     supported: bool
     rejected: tuple[str, ...] = ()
     subjects: frozenset[Term] = frozenset()
+    left: tuple[str, ...] = ()
 
 
 class Citer:
@@ -57,6 +126,7 @@ class Citer:
     Args:
         question: What was asked.
         context: The lines that may be cited, and whose names are known.
+        wordings: Further wordings of properties, each with whether it says them from object to subject.
 
     Example:
         >>> from rdflib import URIRef
@@ -67,36 +137,51 @@ class Citer:
         >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
         >>> [line.id for line in citer.support("Ontotext.").lines], citer.support("Neo4j.").supported
         (['t1'], False)
+        >>> [citer.support(f"{x}.").supported for x in ("Ontotext develops GraphDB", "GraphDB develops Ontotext")]
+        [True, False]
     """
 
-    def __init__(self, question: str, context: Context) -> None:
+    def __init__(
+        self,
+        question: str,
+        context: Context,
+        wordings: Mapping[Term, Sequence[tuple[str, bool]]] | None = None,
+    ) -> None:
         self.context = context
-        every = context.lines
-        self.lines = list(every)
-        self.names = ContextNames(every)
-        self._order = {line.id: i for i, line in enumerate(every)}
-        self._touching: dict[Term, list[Line]] = {}
-        self._relations: dict[Term, frozenset[str]] = {}
-        self._classes = self.names.classes
-        for line in every:
-            s, p, o = line.triple
-            self._relations.setdefault(p, frozenset(content(split_identifier(line.labels[1]))))
-            for term in {s, o}:
-                self._touching.setdefault(term, []).append(line)
-        self._asked = Claim(question, self.names)
-        self._coverage = Coverage(every, self.names, self._asked)
-        self._asked_named = {
-            term
-            for mention in self._asked.mentions
-            if not mention.terms & (self._classes | self.names.properties)
-            for term in mention.terms
+        self.names = ContextNames(context.lines)
+        self._relations = relations(context.lines, wordings)
+        self._every = facts_of(context.lines, self.names, self._relations, _cut(context))
+        self.facts: Facts = self._every
+        self._order = {line.id: i for i, line in enumerate(context.lines)}
+        self._question = question
+        self._asked = self._symbols(question)
+        self._asked_words = {word.key for word in tokens(question)} | {
+            stem(word.raw) for word in tokens(question)
         }
+        self._asked_things = self._spoken_of(question)
+
+    def _spoken_of(self, question: str) -> frozenset[Term]:
+        """Return the things that a question names, without those whose possession alone is asked about."""
+        told = tokens(question)
+        common = self.names.classes | self.names.properties
+        mentions = [m for m in self.names.find(question, told) if m.terms - common]
+        found: set[Term] = set()
+        for mention in mentions:
+            nouns = owned(question, told, mention, mentions)
+            if not nouns or nouns & self._relations.words:
+                found.update(t for t in mention.terms if t not in common and not isinstance(t, Literal))
+        return frozenset(found)
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The lines that may be cited."""
+        return self.facts.lines
 
     def limited(self, ids: Collection[str]) -> Citer:
         """Return a citer of the same names that may cite only some lines."""
         other = copy(self)
-        other.lines = [line for line in self.lines if line.id in ids]
-        other._touching = {t: [x for x in lines if x.id in ids] for t, lines in self._touching.items()}
+        own = [line for line in self.facts.lines if line.id in ids]
+        other.facts = facts_of(own, self.names, self._relations, self._every.cut)
         return other
 
     # --- The rules ---------------------------------------------------------------------------------
@@ -108,6 +193,7 @@ class Citer:
         before: frozenset[Term] = frozenset(),
         lead: bool = False,
         items: int = 0,
+        under: str = "",
     ) -> Support:
         """Find what a sentence rests on.
 
@@ -117,221 +203,322 @@ class Citer:
             before: `subjects` of the sentence before.
             lead: Whether it only leads in to a list or heads a part.
             items: How many items the list has that it leads in to: a number that it may give.
+            under: The sentence that leads in to the list that it is an item of.
         """
-        claim = Claim(text, self.names)
-        settled = self._settled(claim, written, before)
+        settled = self._settled(text, written, before)
         if settled is not None:
             return settled
-        if claim.first in YES and len(claim.words) == 1:
-            claim = self._asked
-        found, anchored = self._found(claim, before, lead)
-        focus = before | self._asked.here
-        kept = [line for line in self._written(written) if self._holds(line, claim, focus)]
-        names = {line.id.casefold() for line in kept}
-        rejected = tuple(one for one in written if one.casefold() not in names)
-        lines = self._best(found, kept, claim, anchored)
-        claim.counted = items or len({m.first for m in claim.mentions})
-        covered = not self._coverage.is_open(claim, lines, lead=lead)
-        supported = covered and (bool(lines) or (lead and not claim.denies))
-        subjects: frozenset[Term] = frozenset(line.triple.s for line in lines) | frozenset(
-            m for m in claim.here if m not in self._classes and not isinstance(m, Literal)
-        )
-        if claim.first in PRONOUNS or not subjects:
-            subjects |= before
-        return Support(lines, supported, rejected, subjects)
+        lines = self.claims(text, before)
+        if lines is None and under:
+            lines = self._item(text, under)
+        if lines is not None:
+            return self._supported(lines, text, written, before)
+        if lead and self._leads(text, items):
+            return Support((), True, tuple(written), before or self._named(text))
+        return self._unsupported(text, written, before)
 
-    def _settled(self, claim: Claim, written: Sequence[str], before: frozenset[Term]) -> Support | None:
+    def claims(self, text: str, before: frozenset[Term] = frozenset()) -> list[Line] | None:
+        """Return the lines of all that a sentence says, or None where some of it has none."""
+        own = self._own(text)
+        if own is not None:
+            return own
+        bare, answered = self._bare(_MARKS.sub("", text))
+        if answered is not None and not answered:
+            return None
+        for said, things in self._readings(bare, before):
+            steps = derive(Derivation(said, self.facts, things))
+            if steps is not None:
+                return _lines(steps) if answered is None else [*answered, *_lines(steps)]
+        if answered is not None and not tokens(bare):
+            return answered
+        prose = self._prose(bare, before) or disjoint(bare, self.lines, self.names)
+        if prose:
+            return prose
+        language = language_of(text)
+        if language != "en":
+            row = in_a_row(bare, language, self.lines) or self._foreign_fragment(bare, language)
+            if row:
+                return row
+        return None
+
+    def _item(self, text: str, under: str) -> list[Line] | None:
+        """Return the lines of what an item of a list says together with what leads in to it."""
+        led = _FOLLOWING.sub(" ", f" {self._bare(under)[0].rstrip(': ')} ").strip()
+        counted = self._symbols(led)
+        led = "".join(
+            led[s.start : e]
+            for s, e in zip(counted, [*(x.start for x in counted[1:]), len(led)], strict=False)
+            if s.low not in asked.COUNTS and not s.low.isdigit()
+        )
+        for said in (f"{led} {text}", f"{text} {led}"):
+            lines = self.claims(said)
+            if lines is not None:
+                return lines
+        return None
+
+    def _own(self, text: str) -> list[Line] | None:
+        """Return the lines of a sentence that the product makes of them itself."""
+        if self.facts is not self._every and is_own(text, self.lines):
+            return list(self.lines)
+        return None
+
+    def _bare(self, text: str) -> tuple[str, list[Line] | None]:
+        """Return a sentence without what leads in to it, and what its "yes" rests on, if it has one."""
+        bare = _CLOSER.sub("", text.strip())
+        for _ in range(3):
+            opener = _OPENER.match(bare)
+            if opener is None:
+                break
+            bare = bare[opener.end() :]
+        first = tokens(bare[:40])[:1]
+        if not first or first[0].key not in YES | NO:
+            return bare, None
+        rest = bare[first[0].end :].lstrip()
+        if rest[:1] not in ("", ",", ".", ":", ";", "!", "–", "—", "-"):
+            return bare, None
+        if first[0].key in NO:
+            return bare, []
+        rest = rest[1:].strip()
+        if not asked.is_yes_no(self._asked):
+            return rest, None if tokens(rest) else []
+        for said in islice(asked.asserted(self._asked), _MOST_STATEMENTS):
+            steps = derive(Derivation(said, self.facts))
+            if steps is not None:
+                return rest, _lines(steps)
+        return rest, []
+
+    def _readings(
+        self, text: str, before: frozenset[Term]
+    ) -> Iterator[tuple[Sequence[Symbol], frozenset[Term]]]:
+        """Yield what a sentence may say as a whole: as it stands, and as the answer to the question."""
+        symbols = self._symbols(text)
+        if not symbols:
+            return
+        pronoun = symbols[0].low in PRONOUNS
+        yield symbols, before or self._asked_things
+        if before and not pronoun and self._asked_things:
+            yield symbols, self._asked_things
+        shorter = [_IT_IS.sub("", text, count=1), _DOES.sub("", text)]
+        for fragment in dict.fromkeys([text, *shorter]):
+            parts = self._symbols(fragment)
+            if not parts or len(parts) > 60:
+                continue
+            for said, kind in islice(asked.declared(self._asked, parts), _MOST_STATEMENTS):
+                if not kind or self._is_kind(parts, kind):
+                    yield said, before
+
+    def _is_kind(self, fragment: Sequence[Symbol], kind: Sequence[Symbol]) -> bool:
+        """Return whether nothing speaks against what was asked for being of the class that was asked for."""
+        classes = frozenset(t for s in kind for _, terms in s.names for t in terms & self.names.classes)
+        if not classes:
+            return True
+        peopled = any(x.triple.o in classes for x in self._every.lines if str(x.triple.p) == RDF + "type")
+        things = [terms - self.names.classes for s in fragment for _, terms in s.names]
+        return not peopled or all(
+            self._every.typed(several, classes)
+            or not any(self._every.typed(several, frozenset([c])) for c in self.names.classes)
+            for several in things
+            if several
+        )
+
+    def _prose(self, text: str, before: frozenset[Term]) -> list[Line]:
+        symbols = self._symbols(text)
+        derivation = Derivation(symbols, self.facts, before or self._asked_things)
+        found = (
+            described(text, [before or self._asked_things], self.lines)
+            if before or self._asked_things
+            else []
+        )
+        for end, noun in derivation.nouns(0) if symbols else ():
+            if noun.role is None and end < len(symbols) and not found:
+                found = described(text[symbols[end].start :], noun.things, self.lines)
+                found = [*_lines(noun.steps), *found] if found else []
+        return found
+
+    def _foreign_fragment(self, text: str, language: str) -> list[Line]:
+        """Return the line that joins what is asked about and the only thing that a short answer names."""
+        small = {"で", "す", "。"} if language == "und" else set()
+        symbols = self._symbols(text)
+        names = [terms for s in symbols for _, terms in s.names]
+        rest = [
+            s
+            for i, s in enumerate(symbols)
+            if not (self._is_named(symbols, i) or s.is_mark or s.low in small)
+        ]
+        if len(names) != 1 or rest:
+            return []
+        common = self.names.classes | self.names.properties
+        return [
+            line
+            for line in self.lines
+            if (line.triple.s in self._asked_things and line.triple.o in names[0] - common)
+            or (line.triple.o in self._asked_things and line.triple.s in names[0] - common)
+        ][:1]
+
+    def _settled(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support | None:
         """Return the support of a sentence that no line has to be sought for; None of any other."""
-        verbatim = [line for line in self.lines if line.text and line.text in claim.text]
-        if verbatim and not tokens(_without(claim.text, verbatim)):
+        verbatim = [line for line in self.lines if line.text and line.text in text]
+        if verbatim and not tokens(_without(text, verbatim)):
             # Before all else: a label may say "I don't know".
             quoted = {line.id.casefold() for line in verbatim}
             rejected = tuple(one for one in written if one.casefold() not in quoted)
             return Support(tuple(verbatim), True, rejected, frozenset(x.triple.s for x in verbatim))
-        told = (m for m in claim.mentions if not self._coverage.is_common_noun(m))
-        if claim.is_caveat or (claim.refuses and all(self._coverage.from_question(m) for m in told)):
+        if _CAVEAT.fullmatch(text):
             return Support((), True, tuple(written), before)
-        if claim.first in NO and not claim.text[claim.words[0].end : claim.words[0].end + 1].isspace():
-            return Support((), False, tuple(written), before)
+        if _NOTHING_SAID.search(text):
+            lines = self._refusal(text, before)
+            if lines is not None:
+                ids = {line.id.casefold() for line in lines}
+                return Support(
+                    tuple(lines), True, tuple(x for x in written if x.casefold() not in ids), before
+                )
         return None
 
-    def _found(self, claim: Claim, before: frozenset[Term], lead: bool) -> tuple[list[Line], bool]:
-        """Return the lines that say what a sentence says, and whether some fill in what it leaves unsaid."""
-        asked = self._asked.here
-        found = [line for line in self.lines if self._states(line, claim, claim.here, strict=True)]
-        # Prose shares many words with everything; it counts where no plain fact says the same.
-        plain = [line for line in found if not describes(line)]
-        found = plain if plain and not self._coverage.is_open(claim, plain) else found
-        anchored = False
-        if not found or self._coverage.is_open(claim, found):
-            back = claim.first in PRONOUNS and bool(before)
-            extra = self._anchored(claim, before if back else asked, found, every=not back)
-            if extra is None and not lead and not back and before:
-                extra = self._anchored(claim, before, found, every=False)
-            if extra:
-                found, anchored = [*found, *extra], True
-        if not found and not asked and not before:
-            found = [line for line in self.lines if self._object_and_relation(line, claim)]
-        return found, anchored
+    def _refusal(self, text: str, before: frozenset[Term]) -> list[Line] | None:
+        """Return the lines of what a sentence says beside that something is not said; None if that is not so.
 
-    def _states(self, line: Line, claim: Claim, present: frozenset[Term], *, strict: bool) -> bool:
-        """Return whether a line says what the sentence says, given what counts as named."""
-        s, _, o = line.triple
-        if strict:
-            both = claim.pair(s, o) or (s in claim.here and self._value_overlaps(line, claim))
-        else:
-            # Prose about what was asked does not tell of another thing that the sentence names.
-            others = any(t != s and self._is_thing(t) for t in claim.here)
-            by_value = not others and self._value_overlaps(line, claim)
-            both = (s in present and (o in claim.here or by_value)) or (o in present and s in claim.here)
-        fits = both and self._relation_fits(line, claim) and self._polarity_fits(line, claim)
-        return fits and self._speaks_of(line, claim)
-
-    def _speaks_of(self, line: Line, claim: Claim) -> bool:
-        """Return whether a sentence speaks of the ends of a line, not of what they have: "Ada's children"."""
-        s, p, o = line.triple
-        if describes(line):
-            return True
-        spelt = content(split_identifier(line.labels[1]), "und")  # "knows" is a function word, too
-        own = None if str(p) in _COPULAR else self._relations[p] or frozenset(spelt)
-        value = isinstance(o, Literal) or o in self._classes
-        for end in (s, o):
-            where = claim if end in claim.here else self._asked
-            if where.is_owner_only(end, own, value=value):
-                return False
-        return True
-
-    def _is_thing(self, term: Term) -> bool:
-        common = term in self._classes or term in self.names.properties
-        return not (common or isinstance(term, Literal))
-
-    def _relation_fits(self, line: Line, claim: Claim) -> bool:
-        p = line.triple.p
-        own = self._relations[p]
-        if not own or str(p) in _COPULAR or describes(line):
-            return True
-        if claim.beside(line.triple.s, line.triple.o):
-            return True  # "Sofia, Bulgaria"
-        for wording in (claim.wording, self._asked.wording):
-            if own & wording:
-                return True
-            if any(r and r <= wording for r in self._relations.values()):
-                return False  # another relation is named, so this is not the one meant
-        return True
-
-    def _polarity_fits(self, line: Line, claim: Claim) -> bool:
-        o = line.triple.o
-        if isinstance(o, Literal) and o.datatype is not None and str(o.datatype) == XSD + "boolean":
-            return claim.denies == (str(o).strip().casefold() in ("false", "0"))
-        if not claim.denies or str(line.triple.p) in _DENYING:
-            return True
-        label = set(self._coverage.keys_of(line))
-        return any(k in label for k in (claim.words[i].key for i in claim.rest) if k in NEGATIONS)
-
-    def _value_overlaps(self, line: Line, claim: Claim) -> bool:
-        """Return whether the sentence uses the object without naming it whole."""
-        o = line.triple.o
-        if isinstance(o, Literal):
-            if o.datatype is not None and str(o.datatype) == XSD + "boolean":
-                own = self._relations[line.triple.p]
-                return bool(own) and own <= claim.wording
-            value = set(content(str(o))) | set(content(line.labels[2]))
-            used = claim.used(line)
-            return len(value) > 6 and len(used) >= 2 and len(used & value) >= 0.6 * len(used)
-        return claim.names_part(keys(line.labels[2]))
-
-    def _anchored(
-        self, claim: Claim, anchors: frozenset[Term], found: list[Line], *, every: bool
-    ) -> list[Line] | None:
-        """Find lines that join what the sentence names to what it leaves unsaid; None if some does not.
-
-        With `every`, each thing named by the question must be joined to each new name, directly or over
-        one thing between: it is not enough that an answer has to do with one half of the question.
+        That the context does not speak of something holds of words that the context does not have.
         """
-        if not anchors:
-            return None
-        extra = [line for line in self.lines if self._states(line, claim, anchors, strict=False)]
-        open_ = self._coverage.open_mentions(claim, found)
-        covered = {term for line in found for term in (line.triple.s, line.triple.o)}
-        named = [t for t in anchors if t in self._asked_named and t not in covered] if every else []
-        for mention in open_:
-            for group in self._groups(named):
-                if group & mention.terms or any(_joins(line, mention.terms, group) for line in extra):
-                    continue
-                path = self._path(mention.terms, group, claim)
-                if path is None:
-                    return None
-                extra.extend(path)
-        extra = [line for line in extra if line not in found]
-        return extra if extra and not self._coverage.is_open(claim, [*found, *extra]) else None
+        found: list[Line] = []
+        told = {stem(w.raw) for line in self._every.lines for w in tokens(" ".join(line.labels))}
+        for part in _PARTS.split(text):
+            left = self._beyond(part, _OF_REFUSALS)
+            if not left or (_NOTHING_SAID.search(part) and not {stem(w) for w in left} & told):
+                continue
+            lines = self.claims(part, before)
+            if lines is None:
+                return None
+            found += lines
+        return found
 
-    def _groups(self, named: Iterable[Term]) -> list[frozenset[Term]]:
-        """Group the question's terms by mention: of one name's several owners any will do."""
-        wanted = set(named)
-        return [m.terms for m in self._asked.mentions if m.terms & wanted]
+    def _beyond(self, text: str, known: Collection[str]) -> list[str]:
+        """Return the words of a sentence that neither the question nor a list has."""
+        return [
+            w.raw
+            for w in tokens(text)
+            if stem(w.raw) not in known
+            and w.key not in known
+            and not is_stopword(w.key)
+            and w.key not in self._asked_words
+            and stem(w.raw) not in self._asked_words
+        ]
 
-    def _path(self, start: frozenset[Term], goal: frozenset[Term], claim: Claim) -> list[Line] | None:
-        for ends, begins in ((start, goal), (goal, start)):
-            for second in (x for t in sorted(ends, key=str) for x in self._touching.get(t, ())):
-                if second.triple.o not in ends or isinstance(second.triple.s, Literal):
-                    continue
-                for first in self._touching.get(second.triple.s, ()):
-                    if first.triple.o == second.triple.s and first.triple.s in begins and not claim.denies:
-                        return [first, second]
-        return None
+    def _leads(self, text: str, items: int) -> bool:
+        """Return whether a sentence before a list says no more than what was asked, and how many items follow."""
+        if {w.key for w in tokens(text)} & NEGATIONS:
+            return False
+        known = set(_LEADING) | set(self._relations.words) | {str(items)}
+        known |= {asked_word for word in self._asked_words for asked_word in OTHERS.get(word, ())}
+        numbers = {
+            n: str(i) for i, n in enumerate("zero one two three four five six seven eight nine ten".split())
+        }
+        symbols = self._symbols(text)
+        spans = {s.start for i, s in enumerate(symbols) if self._is_named(symbols, i)}
+        words_of = {text[s.start : s.end] for s in symbols if s.start in spans}
+        left = [
+            one
+            for one in self._beyond(text, known)
+            if numbers.get(one.casefold()) != str(items) and one not in words_of
+        ]
+        digits = [w.key for w in tokens(text) if w.key.isdigit() or w.key in numbers]
+        return not left and all(d == str(items) or numbers.get(d) == str(items) for d in digits if items)
 
-    def _object_and_relation(self, line: Line, claim: Claim) -> bool:
-        own = self._relations[line.triple.p]
-        return (
-            line.triple.o in claim.here
-            and bool(own & claim.wording)
-            and self._relation_fits(line, claim)
-            and self._polarity_fits(line, claim)
-            and self._speaks_of(line, claim)
+    def _supported(
+        self, lines: Iterable[Line], text: str, written: Sequence[str], before: frozenset[Term]
+    ) -> Support:
+        best = sorted({x.id: x for x in lines}.values(), key=lambda x: (x.inferred, self._order.get(x.id, 0)))
+        ids = {line.id.casefold() for line in best}
+        rejected = tuple(one for one in written if one.casefold() not in ids)
+        subjects: frozenset[Term] = frozenset(line.triple.s for line in best) | self._named(text)
+        first = self._symbols(text)[:1]
+        if (first and first[0].low in PRONOUNS) or not subjects:
+            subjects |= before
+        return Support(tuple(best), True, rejected, subjects)
+
+    def _unsupported(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support:
+        """Return what the beginning of a sentence rests on, and the words that no fact accounts for."""
+        bare, _ = self._bare(text)
+        symbols = self._symbols(bare)
+        end, steps = (
+            longest(Derivation(symbols, self.facts, before or self._asked_things)) if symbols else (0, ())
+        )
+        if end and not _may_break(symbols, end):
+            end, steps = 0, ()
+        known = self._relations.words
+        left = [
+            bare[s.start : s.end]
+            for i, s in enumerate(symbols)
+            if not (
+                s.is_mark or i < end or self._is_named(symbols, i) or s.stem in known or s.low in _HOLDING
+            )
+        ]
+        partial = _lines(steps)
+        ids = {line.id.casefold() for line in partial}
+        rejected = tuple(one for one in written if one.casefold() not in ids)
+        subjects = self._named(text) or before
+        return Support(tuple(partial), False, rejected, subjects, tuple(dict.fromkeys(left)))
+
+    def _named(self, text: str) -> frozenset[Term]:
+        common = self.names.classes | self.names.properties
+        return frozenset(
+            t
+            for s in self._symbols(text)
+            for _, terms in s.names
+            for t in terms
+            if t not in common and not isinstance(t, Literal)
         )
 
-    def _written(self, written: Sequence[str]) -> list[Line]:
-        wanted = {one.casefold() for one in written}
-        return [line for line in self.lines if line.id.casefold() in wanted]
+    @staticmethod
+    def _is_named(symbols: Sequence[Symbol], at: int) -> bool:
+        return any(i + size > at for i in range(at + 1) for size, _ in symbols[i].names)
 
-    def _holds(self, line: Line, claim: Claim, focus: frozenset[Term]) -> bool:
-        """Return whether an id that the model wrote may stay: its line's words must be in the sentence."""
-        s, p, o = line.triple
-        if not (self._relation_fits(line, claim) and self._polarity_fits(line, claim)):
-            return False
-        if not self._speaks_of(line, claim):
-            return False
-        words = {stem(w.raw) for w in claim.words}
-        value = content(line.labels[2])
-        object_ = o in claim.here or (value and len(words & set(value)) * 2 >= len(value))
-        if s in claim.here:
-            return bool(object_) or self._value_overlaps(line, claim)
-        if s in focus:
-            return bool(object_)
-        return bool(object_) and bool(self._relations[p] & claim.wording) and not focus
+    def _symbols(self, text: str) -> list[Symbol]:
+        told = tokens(text)
+        return symbols_of(text, told, self.names.find(text, told))
 
-    # --- The order ---------------------------------------------------------------------------------
 
-    def _best(
-        self, found: Iterable[Line], kept: Sequence[Line], claim: Claim, anchored: bool
-    ) -> tuple[Line, ...]:
-        """Order lines, and of several between the same two things keep those that say it in its words."""
-        wording = claim.wording | self._asked.wording if anchored or not claim.wording else claim.wording
-        scores: dict[str, tuple[float, Line]] = {}
-        for line in [*kept, *found]:
-            own = self._relations[line.triple.p]
-            score = 2.0 * bool(own & wording) + 1.0 * (line in kept) + 0.5 * (not line.inferred)
-            scores[line.id] = (score, line)
-        pairs: dict[frozenset[Term], float] = {}
-        for score, line in scores.values():
-            pair = frozenset([line.triple.s, line.triple.o])
-            pairs[pair] = max(pairs.get(pair, 0.0), score)
-        best = [
-            (score, line)
-            for score, line in scores.values()
-            if line in kept or score >= 2 or pairs[frozenset([line.triple.s, line.triple.o])] < 2
-        ]
-        return tuple(line for _, line in sorted(best, key=lambda x: (-x[0], self._order[x[1].id])))
+def supports(
+    citer: Citer, pieces: Sequence[tuple[str, str, Sequence[str]]], *, cited: bool = False
+) -> list[Support]:
+    """Find what each sentence of a text rests on, pronouns and items of lists by what stands before them.
+
+    Args:
+        citer: Knows the lines and the question.
+        pieces: What stands before each sentence, the sentence, and ids of lines written in it.
+        cited: Whether each may rest on no other lines than those of its ids.
+    """
+    found: list[Support] = []
+    subjects: frozenset[Term] = frozenset()
+    told = [piece[:2] for piece in pieces]
+    for (_, text, ids), items, under in zip(pieces, items_after(told), leads_of(told), strict=True):
+        own = citer.limited(ids) if cited else citer
+        found.append(own.support(text, ids, subjects, lead=text.endswith(":"), items=items, under=under))
+        subjects = found[-1].subjects
+    return found
+
+
+def _may_break(symbols: Sequence[Symbol], at: int) -> bool:
+    """Return whether the beginning of a sentence may be judged without the rest: a new part begins there."""
+    rest = symbols[at:]
+    return (
+        bool(rest)
+        and rest[0].low != "'s"
+        and (rest[0].is_mark or rest[0].low in ("and", "but", "which", "that", "who", "while"))
+    )
+
+
+def _lines(steps: Steps) -> list[Line]:
+    return list({line.id: line for step in steps for line in step.lines}.values())
+
+
+def _cut(context: Context) -> list[tuple[Term, Term, bool]]:
+    """Return of which lists a context has the first only: the entity, the property, whether it is the object."""
+    known = {str(t): t for line in context.lines for t in (line.triple.s, line.triple.p, line.triple.o)}
+    return [
+        (known[one.entity], known[one.predicate], one.direction == "in")
+        for one in context.cut
+        if one.entity in known and one.predicate in known
+    ]
 
 
 def _without(text: str, lines: Sequence[Line]) -> str:
@@ -340,6 +527,4 @@ def _without(text: str, lines: Sequence[Line]) -> str:
     return text
 
 
-def _joins(line: Line, one: frozenset[Term], other: frozenset[Term]) -> bool:
-    s, _, o = line.triple
-    return (s in one and o in other) or (o in one and s in other)
+__all__ = ["Citer", "Step", "Support", "supports"]

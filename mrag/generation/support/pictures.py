@@ -89,9 +89,10 @@ class PictureCiter(Citer):
         before: frozenset[Term] = frozenset(),
         lead: bool = False,
         items: int = 0,
+        under: str = "",
     ) -> Support:
         """Find what a sentence rests on; see `Citer.support`."""
-        usual = super().support(text, written, before, lead, items)
+        usual = super().support(text, written, before, lead, items, under)
         found = self._shown(text)
         if found is None:
             return usual

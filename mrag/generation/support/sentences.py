@@ -187,3 +187,22 @@ def items_after(pieces: list[tuple[str, str]]) -> list[int]:
         running = running + 1 if "\n" in pieces[i][0] or pieces[i][0].lstrip()[:1] in "-*•" else running
         running = 0 if pieces[i][1].endswith(":") else running
     return counts
+
+
+def leads_of(pieces: list[tuple[str, str]]) -> list[str]:
+    r"""Return, for each sentence that is an item of a list, the sentence that leads in to the list.
+
+    Args:
+        pieces: What stands before each sentence, and the sentence.
+
+    Example:
+        >>> leads_of([("", "It has two:"), ("\n- ", "A."), ("\n- ", "B."), ("\n\n", "It is new.")])
+        ['', 'It has two:', 'It has two:', '']
+    """
+    found: list[str] = []
+    lead = ""
+    for before, sentence in pieces:
+        item = "\n" in before and bool(_ITEM.search(before.rsplit("\n", 1)[-1] + " "))
+        found.append(lead if item else "")
+        lead = sentence if sentence.endswith(":") else lead if item else ""
+    return found

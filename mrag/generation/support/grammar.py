@@ -1,0 +1,1065 @@
+"""Reading a sentence as claims: a small grammar in which each word is used, and each claim has its facts.
+
+A sentence is derived left to right from things, classes, values and the words that say relations (see
+`relations`), with the function words that hold them together. Whatever the grammar has no place for - a verb
+that no property gives rise to, "allegedly", "not", "only", "will", a number, an adjective - ends the derivation,
+so that a sentence is derived as a whole only where all that it says is accounted for. Relations are looked up in
+the direction that their words have.
+
+Facts are asked as they are met. A strict derivation stops where one is missing; a lenient one goes on and keeps
+the claim, which can then be asked of the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from rdflib import Literal
+
+from mrag.context.render import Line
+from mrag.generation.support.mentions import ContextNames
+from mrag.generation.support.relations import TYPE, Relations, Way
+from mrag.generation.support.roots import PREPOSITIONS, UNITS, agentive, finite, participle, root
+from mrag.generation.support.symbols import Symbol
+from mrag.rdf.terms import OWL, RDFS, XSD, Term
+from mrag.text.english import words
+from mrag.text.tokens import keys
+
+_NOW: Final = words("is are 's")
+_WAS: Final = words("was were")
+_BE: Final = _NOW | _WAS
+_HAVE: Final = words("has have had possesses possess")
+_DETERMINERS: Final = words("a an the its their his her")
+_ARTICLES: Final = words("a an the")
+_PRONOUNS: Final = words("it he she they this these that those which who both")
+_OWN: Final = words("its their his her")
+_ADVERBS: Final = words("also both additionally each")
+_COUNTS: Final = {
+    w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
+_SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_UNIT_FITS: Final = {"people": {"population", "inhabitants", "residents"}, "year": {"age"}}
+_NAMED: Final = words("called named")
+_STEPS: Final = 20_000
+"""Most steps of one derivation: a sentence that needs more is not derived."""
+
+Things = tuple[frozenset[Term], ...]
+"""What several names joined by "and" name, each with its candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One claim of a derivation: who, what of it, and the lines that say so, none where it is open.
+
+    Attributes:
+        subject: Candidates of its first end.
+        way: The properties that may say it; None for "is of the class".
+        object: Candidates of its second end.
+        lines: The lines that say it.
+        denied: Whether the sentence denies it.
+    """
+
+    subject: frozenset[Term]
+    way: Way | None
+    object: frozenset[Term]
+    lines: tuple[Line, ...] = ()
+    denied: bool = False
+
+
+Steps = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """What a noun phrase stands for: things, or the bearer of a role that something has."""
+
+    things: Things
+    steps: Steps = ()
+    role: Way | None = None
+    unit: str = ""
+    plain: bool = False
+    told: bool = False
+
+
+class TooLongError(Exception):
+    """The sentence needs more steps than are allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Lines, by their subjects, with what can be said of their properties."""
+
+    lines: Sequence[Line]
+    names: ContextNames
+    relations: Relations
+    by_subject: dict[Term, list[Line]]
+    by_object: dict[Term, list[Line]]
+    cut: frozenset[tuple[Term, Term, bool]] = frozenset()
+
+    def of(self, way: Way, subject: frozenset[Term], objects: frozenset[Term]) -> tuple[Line, ...]:
+        """Return the lines that relate one of some things to one of others by one of some properties."""
+        found: dict[str, Line] = {}
+        for p, flipped in way:
+            both = p in self.relations.mutual
+            for one, other in ((subject, objects), (objects, subject)):
+                first, second = (other, one) if flipped else (one, other)
+                for s in first:
+                    for line in self.by_subject.get(s, ()):
+                        if line.triple.p == p and line.triple.o in second:
+                            found[line.id] = line
+                if not both:
+                    break
+        return tuple(found.values())
+
+    def typed(self, subject: frozenset[Term], classes: frozenset[Term]) -> tuple[Line, ...]:
+        """Return the lines that say that one of some things is of one of some classes."""
+        found = []
+        for s in subject:
+            own = [
+                x
+                for x in self.by_subject.get(s, ())
+                if str(x.triple.p) == TYPE or x.triple.p in self.relations.kinds
+            ]
+            found += [x for x in own if x.triple.o in classes]
+            if not found:
+                found += self._above(own, classes)
+            found += [
+                x
+                for x in self.by_subject.get(s, ())
+                if str(x.triple.p) == RDFS + "subClassOf" and x.triple.o in classes
+            ]
+        return tuple({x.id: x for x in found}.values())
+
+    def _above(self, own: Sequence[Line], classes: frozenset[Term]) -> list[Line]:
+        for line in own:
+            path, at = [line], line.triple.o
+            for _ in range(8):
+                up = [x for x in self.by_subject.get(at, ()) if str(x.triple.p) == RDFS + "subClassOf"]
+                hit = next((x for x in up if x.triple.o in classes), None)
+                if hit is not None:
+                    return [*path, hit]
+                if len(up) != 1:
+                    break
+                path.append(up[0])
+                at = up[0].triple.o
+        return []
+
+
+def facts_of(
+    lines: Sequence[Line], names: ContextNames, known: Relations, cut: Iterable[tuple[Term, Term, bool]] = ()
+) -> Facts:
+    """Return lines ready to be asked."""
+    by_subject: dict[Term, list[Line]] = {}
+    by_object: dict[Term, list[Line]] = {}
+    for line in lines:
+        by_subject.setdefault(line.triple.s, []).append(line)
+        by_object.setdefault(line.triple.o, []).append(line)
+    return Facts(tuple(lines), names, known, by_subject, by_object, frozenset(cut))
+
+
+class Derivation:
+    """The derivations of one sentence.
+
+    Args:
+        symbols: The sentence.
+        facts: What may say what it says.
+        before: What a pronoun, or a predicate without a subject, may point to.
+        lenient: Whether to go on where a fact is missing.
+    """
+
+    def __init__(
+        self,
+        symbols: Sequence[Symbol],
+        facts: Facts,
+        before: frozenset[Term] = frozenset(),
+        *,
+        lenient: bool = False,
+    ) -> None:
+        self.symbols = symbols
+        self.facts = facts
+        self.before = before
+        self.lenient = lenient
+        self._left = _STEPS
+        self._prior: Things = ()
+        self._nouns: dict[tuple[int, bool, Things], list[tuple[int, Noun]]] = {}
+
+    # --- Symbols -----------------------------------------------------------------------------------
+
+    def _is(self, at: int, several: frozenset[str]) -> bool:
+        return at < len(self.symbols) and self.symbols[at].low in several
+
+    def _stem(self, at: int) -> str:
+        return self.symbols[at].stem if at < len(self.symbols) else ""
+
+    def _names(self, at: int) -> list[tuple[int, frozenset[Term]]]:
+        """Return what is named from a place on, each with where the name ends."""
+        return (
+            [(at + size, terms) for size, terms in self.symbols[at].names] if at < len(self.symbols) else []
+        )
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise TooLongError
+
+    def _keyed(
+        self, at: int, table: dict[tuple[str, ...], set[tuple[Term, bool]]]
+    ) -> Iterator[tuple[int, Way]]:
+        """Yield what a table has of the words from a place on, the longest first."""
+        stems: list[str] = []
+        for i in range(at, min(len(self.symbols), at + self.facts.relations.longest)):
+            if self.symbols[i].is_mark:
+                break
+            stems.append(self.symbols[i].stem)
+        for size in range(len(stems), 0, -1):
+            ways = table.get(tuple(stems[:size]))
+            if ways:
+                yield at + size, frozenset(ways)
+
+    # --- Claims ------------------------------------------------------------------------------------
+
+    def _claim(self, way: Way, subjects: Things, objects: Things, unit: str = "") -> Steps | None:
+        steps: list[Step] = []
+        if unit:
+            way = frozenset((p, f) for p, f in way if self._measured_in(p, unit, objects))
+            if not way:
+                return None
+        for subject in subjects:
+            for one in objects:
+                lines = self.facts.of(way, subject, one)
+                if not lines and not self.lenient:
+                    return None
+                steps.append(Step(subject, way, one, lines))
+        return tuple(steps) or None
+
+    def _measured_in(self, p: Term, unit: str, objects: Things) -> bool:
+        """Return whether the numbers of a property are in a unit, by its label or their datatype."""
+        if unit in self.facts.relations.units.get(p, frozenset()):
+            return True
+        nouns = self.facts.relations.nouns
+        if any((p, False) in nouns.get((root(word),), ()) for word in _UNIT_FITS.get(unit, ())):
+            return True
+        return any(
+            isinstance(o, Literal)
+            and unit in {UNITS.get(w, w) for w in keys(str(o.datatype or "").rsplit("/", 1)[-1])}
+            for several in objects
+            for o in several
+        )
+
+    def _typed(self, subjects: Things, classes: frozenset[Term]) -> Steps | None:
+        steps = []
+        for subject in subjects:
+            lines = self.facts.typed(subject, classes)
+            if not lines and not self.lenient:
+                return None
+            steps.append(Step(subject, None, classes, lines))
+        return tuple(steps) or None
+
+    # --- Noun phrases ------------------------------------------------------------------------------
+
+    def nouns(self, at: int, *, several: bool = True) -> list[tuple[int, Noun]]:
+        """Return the noun phrases that begin at a place: where each ends, and what it stands for."""
+        key = (at, several, self._prior)
+        known = self._nouns.get(key)
+        if known is None:
+            # Nothing that begins here can be a part of itself.
+            self._nouns[key] = []
+            known = list(self._listed(at) if several else self._noun(at))
+            self._nouns[key] = known
+        return known
+
+    def _listed(self, at: int) -> Iterator[tuple[int, Noun]]:
+        for end, noun in self.nouns(at, several=False):
+            yield end, noun
+            if noun.role is None:
+                yield from self._more(end, noun)
+
+    def _more(self, at: int, first: Noun) -> Iterator[tuple[int, Noun]]:
+        self._spend()
+        for start in self._joined(at):
+            for end, noun in self.nouns(start, several=False):
+                if noun.role is not None or noun.unit != first.unit:
+                    continue
+                both = Noun(
+                    first.things + noun.things,
+                    first.steps + noun.steps,
+                    unit=first.unit,
+                    told=first.told and noun.told,
+                )
+                yield end, both
+                yield from self._more(end, both)
+
+    def _joined(self, at: int) -> Iterator[int]:
+        """Yield where the next of several may begin."""
+        if self._is(at, frozenset([",", ";"])):
+            yield at + 1
+            if self._is(at + 1, frozenset(["and", "&"])):
+                yield at + 2
+        if self._is(at, frozenset(["and", "&"])):
+            yield at + 1
+        if (
+            self._is(at, frozenset(["as"]))
+            and self._is(at + 1, frozenset(["well"]))
+            and self._is(at + 2, frozenset(["as"]))
+        ):
+            yield at + 3
+
+    def _noun(self, at: int) -> Iterator[tuple[int, Noun]]:
+        self._spend()
+        if at >= len(self.symbols):
+            return
+        for end, noun in self._head(at):
+            yield from self._owned(end, noun)
+            yield end, noun
+            yield from self._aside(end, noun)
+
+    def _owned(self, at: int, owner: Noun) -> Iterator[tuple[int, Noun]]:
+        """Yield "OWNER's ROLE"."""
+        if self._is(at, frozenset(["'s"])):
+            for end, way in self._role(at + 1):
+                made = replace(owner, role=way, plain=False)
+                yield end, made
+                yield from self._owned_again(end, made)
+
+    def _owned_again(self, at: int, role: Noun) -> Iterator[tuple[int, Noun]]:
+        for noun in self._borne(role):
+            yield from self._owned(at, noun)
+
+    def _role(self, at: int) -> Iterator[tuple[int, Way]]:
+        """Yield role nouns, from owner to bearer."""
+        yield from self._keyed(at, self.facts.relations.nouns)
+        for end, way in self._keyed(at, self.facts.relations.agents):
+            if agentive(self.symbols[end - 1].low):
+                yield end, way
+
+    def _head(self, at: int) -> Iterator[tuple[int, Noun]]:
+        start = at
+        if self._is(at, frozenset(["both"])):
+            start += 1
+        determined = self._is(start, _ARTICLES)
+        if determined:
+            for end, terms in self._names(start):
+                if whole := terms - self.facts.names.properties - self.facts.names.classes:
+                    yield end, Noun((whole,))
+        if self._is(start, _DETERMINERS):
+            if self._is(start, _OWN) or self._prior:
+                for end, way in self._role(start + 1):
+                    for several in self._anaphors():
+                        yield end, Noun(several, role=way)
+            start += 1
+        if start >= len(self.symbols):
+            return
+        for end, terms in self._names(start):
+            things = terms - self.facts.names.properties - self.facts.names.classes or (
+                terms - self.facts.names.properties if self.lenient else frozenset()
+            )
+            if things:
+                yield from self._valued(start, end, things)
+            classes = terms & self.facts.names.classes
+            if classes:
+                # "the vendor Ontotext", "the vendors Ontotext and Stardog"
+                for last, noun in self.nouns(end, several=True):
+                    typed = self._typed(noun.things, classes) if noun.role is None else None
+                    if typed is not None:
+                        yield last, replace(noun, steps=noun.steps + typed)
+                if self._is(at, frozenset(["the", "this", "these"])):
+                    for several in self._anaphors():
+                        same = frozenset(
+                            one
+                            for each in several
+                            for one in each
+                            if self.facts.typed(frozenset([one]), classes)
+                        )
+                        if same:
+                            yield end, Noun((same,), plain=True)
+                yield end, Noun((classes,), plain=True)
+        number = self._number(start)
+        if number is not None and not self.symbols[start].names:
+            yield from self._valued(start, number[0], frozenset([Literal(str(number[1]))]))
+        elif number is not None:
+            yield from self._valued(start, number[0], self._equal(number[1]))
+        if self._is(at, _PRONOUNS):
+            for several in self._anaphors():
+                yield at + 1, Noun(several)
+        for end, way in self._role(start):
+            if self._is(end, frozenset(["of", "for", "to"])):
+                for last, owner in self.nouns(end + 1):
+                    if owner.role is None:
+                        yield last, replace(owner, role=way, plain=False)
+                    else:
+                        for noun in self._borne(owner):
+                            yield last, replace(noun, role=way, plain=False)
+
+    def _anaphors(self) -> Iterator[Things]:
+        """Yield what a pronoun may point to: the subject of the clause before, or what was spoken of before."""
+        if self._prior:
+            yield self._prior
+        if self.before:
+            yield (self.before,)
+            if len(self.before) > 1:
+                yield tuple(frozenset([t]) for t in sorted(self.before, key=str))
+
+    def _number(self, at: int) -> tuple[int, Decimal] | None:
+        low = self.symbols[at].low if at < len(self.symbols) else ""
+        try:
+            value = Decimal(_COUNTS[low]) if low in _COUNTS else Decimal(self.symbols[at].key)
+        except (InvalidOperation, KeyError, IndexError):
+            return None
+        if not value.is_finite():
+            return None
+        if at + 1 < len(self.symbols) and self.symbols[at + 1].low in _SCALES:
+            return at + 2, value * _SCALES[self.symbols[at + 1].low]
+        return at + 1, value
+
+    def _equal(self, value: Decimal) -> frozenset[Term]:
+        """Return the literals that have a value."""
+        found: set[Term] = set()
+        for line in self.facts.lines:
+            o = line.triple.o
+            if isinstance(o, Literal) and o.datatype is not None:
+                try:
+                    if Decimal(str(o)) == value:
+                        found.add(o)
+                except InvalidOperation:
+                    continue
+        return frozenset(found) or frozenset([Literal(str(value))])
+
+    def _valued(self, start: int, end: int, things: frozenset[Term]) -> Iterator[tuple[int, Noun]]:
+        """Yield a name, and with a unit behind it where it is a number."""
+        number = self._number(start)
+        if number is not None and number[0] >= end:
+            equal = self._equal(number[1]) | things
+            yield number[0], Noun((equal,))
+            at = number[0]
+            if at < len(self.symbols):
+                unit = UNITS.get(self.symbols[at].low, self.symbols[at].stem)
+                if self.symbols[at].low in UNITS or any(
+                    unit in u for u in self.facts.relations.units.values()
+                ):
+                    yield at + 1, Noun((equal,), unit=unit)
+        elif start > 0 and self.symbols[start - 1].low in UNITS and self.symbols[start - 1].is_mark:
+            return
+        else:
+            yield end, Noun((things,))
+
+    def _borne(self, role: Noun) -> Iterator[Noun]:
+        """Yield what bears a role, where facts say so."""
+        if role.role is None:
+            return
+        found: dict[Term, list[Line]] = {}
+        for owners in role.things:
+            for owner in owners:
+                for p, flipped in role.role:
+                    for line in (self.facts.by_object if flipped else self.facts.by_subject).get(owner, ()):
+                        if line.triple.p == p:
+                            found.setdefault(line.triple.s if flipped else line.triple.o, []).append(line)
+        for bearer in sorted(found, key=str):
+            step = Step(frozenset().union(*role.things), role.role, frozenset([bearer]), tuple(found[bearer]))
+            yield Noun((frozenset([bearer]),), (*role.steps, step))
+
+    def _aside(self, at: int, noun: Noun) -> Iterator[tuple[int, Noun]]:
+        """Yield a name with what is said of it beside: in brackets, between commas, in a relative clause."""
+        if noun.plain or noun.role is not None:
+            return
+        if self._is(at, frozenset(["("])):
+            for end, steps in self._remark(at + 1, noun.things):
+                if self._is(end, frozenset([")"])):
+                    yield end + 1, replace(noun, steps=noun.steps + steps, told=True)
+            return
+        comma = self._is(at, frozenset([","]))
+        start = at + 1 if comma else at
+        for end, steps in self._remark(start, noun.things, bare=comma):
+            last = end
+            if comma and self._is(end, frozenset([","])):
+                last = end + 1
+            for close in {end, last}:
+                yield close, replace(noun, steps=noun.steps + steps, told=True)
+
+    def _remark(
+        self, at: int, things: Things, *, bare: bool = True, beside: bool = True
+    ) -> Iterator[tuple[int, Steps]]:
+        """Yield what is said of things without a verb of its own, or by "which" and "who".
+
+        Args:
+            at: Where it begins.
+            things: What it is said of.
+            bare: Whether a class may stand alone: behind a comma, in brackets.
+            beside: Whether the name of another thing may, too.
+        """
+        self._spend()
+        if self._is(at, frozenset(["which", "that", "who"])):
+            yield from self._predicates(at + 1, things)
+            return
+        if self._is(at, frozenset(["whose"])):
+            for end, way in self._role(at + 1):
+                yield from self._is_role(end, Noun(things, role=way))
+            return
+        yield from self._participial(at, things)
+        if not bare:
+            yield from self._with(at, things)
+            return
+        yield from self._class(at, things)
+        yield from self._with(at, things)
+        for end, noun in self.nouns(at, several=False) if beside else ():
+            if noun.plain or len(noun.things) != 1:
+                continue
+            if noun.role is not None:
+                # "Ontotext, the developer of GraphDB"
+                steps = self._claim(noun.role, noun.things, things)
+            else:
+                # "Sofia, Bulgaria": beside each other, by whatever relates the first to the second
+                steps = self._beside(things, noun.things[0])
+            if steps is not None:
+                yield end, noun.steps + steps
+
+    def _beside(self, things: Things, other: frozenset[Term]) -> Steps | None:
+        steps = []
+        for subject in things:
+            lines = tuple(
+                line
+                for s in sorted(subject, key=str)
+                for line in self.facts.by_subject.get(s, ())
+                if line.triple.o in other and str(line.triple.p) != OWL + "differentFrom"
+            )
+            if not lines:
+                return None
+            steps.append(Step(subject, frozenset((x.triple.p, False) for x in lines), other, lines))
+        return tuple(steps) or None
+
+    # --- Predicates --------------------------------------------------------------------------------
+
+    def _class(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield "a vendor based in Sofia", said of things."""
+        start = at
+        if (
+            self._is(at, frozenset(["one"]))
+            and self._is(at + 1, frozenset(["of"]))
+            and self._is(at + 2, frozenset(["the"]))
+        ):
+            start = at + 3
+        elif self._is(at, _ARTICLES | frozenset(["one", "another"])):
+            start = at + 1
+        if self._is(start, words("kind type form sort")) and self._is(start + 1, frozenset(["of"])):
+            start += 2
+            start += self._is(start, _ARTICLES)
+        yield from self._classed(start, things, ())
+
+    def _classed(self, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
+        self._spend()
+        if at >= len(self.symbols):
+            return
+        for end, terms in self._names(at):
+            kinds = frozenset(t for t in terms if self._is_kind(t))
+            if kinds:
+                typed = self._typed(things, kinds)
+                if typed is not None:
+                    yield from self._modified(end, things, steps + typed)
+            # "a green jacket", "a 1999 film": something that it has, before what it is
+            if len(steps) < 3:
+                found = [self._modifying(subject, terms) for subject in things]
+                if found and all(found):
+                    own = tuple(step for step in found if step is not None)
+                    after = end + 1 if self._is(end, frozenset([","])) else end
+                    yield from self._classed(after, things, steps + own)
+
+    def _is_kind(self, term: Term) -> bool:
+        if term in self.facts.names.classes:
+            return True
+        return any(
+            line.triple.p in self.facts.relations.kinds or str(line.triple.p) == TYPE
+            for line in self.facts.by_object.get(term, ())
+        )
+
+    def _modifying(self, subject: frozenset[Term], terms: frozenset[Term]) -> Step | None:
+        for s in sorted(subject, key=str):
+            for line in self.facts.by_subject.get(s, ()):
+                p, o = line.triple.p, line.triple.o
+                if (
+                    o in terms
+                    and str(p) != TYPE
+                    and (p in self.facts.relations.qualities or p in self.facts.relations.kinds)
+                ):
+                    return Step(subject, frozenset([(p, False)]), frozenset([o]), (line,))
+        return None
+
+    def _modified(self, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
+        yield at, steps
+        start = at + 1 if self._is(at, frozenset([","])) else at
+        for end, more in self._remark(start, things, bare=False):
+            yield from self._modified(end, things, steps + more)
+        yield from self._prepositional(at, things, steps)
+
+    def _prepositional(self, at: int, things: Things, steps: Steps = ()) -> Iterator[tuple[int, Steps]]:
+        for end, way in self._keyed(at, self.facts.relations.prepositions):
+            for last, noun in self.nouns(end):
+                if noun.role is None:
+                    claim = self._claim(way, things, noun.things, noun.unit)
+                    if claim is not None:
+                        yield last, steps + noun.steps + claim
+
+    def _participial(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield "developed by Ontotext", "based in Sofia", "also known as OWLIM", said of things."""
+        self._spend()
+        while self._is(at, frozenset(["also", "first"])) and not self._leads(at):
+            at += 1
+        if at >= len(self.symbols):
+            return
+        if participle(self.symbols[at].low) or self.lenient:
+            for end, way in self._passive(at):
+                for last, noun in self._completed(end):
+                    steps = self._claim(way, noun.things, things)
+                    if steps is not None:
+                        yield last, noun.steps + steps
+                        yield from self._again(at, last, things, noun.steps + steps)
+        for end, way in self._keyed(at, self.facts.relations.participles):
+            for last, noun in self._completed(end):
+                steps = self._claim(way, things, noun.things, noun.unit)
+                if steps is not None:
+                    yield last, noun.steps + steps
+                    yield from self._again(at, last, things, noun.steps + steps)
+        for end, way in self._keyed(at, self.facts.relations.phrases):
+            if finite(self.symbols[at].low) and not participle(self.symbols[at].low):
+                continue
+            if self.symbols[end - 1].low not in PREPOSITIONS and not participle(self.symbols[at].low):
+                continue
+            for last, noun in self._completed(end):
+                steps = self._claim(way, things, noun.things, noun.unit)
+                if steps is not None:
+                    yield last, noun.steps + steps
+        if self._is(at, _NAMED | words("known")):
+            start = (
+                at + 2 if self.symbols[at].low == "known" and self._is(at + 1, frozenset(["as"])) else at + 1
+            )
+            naming = frozenset((p, False) for p in self.facts.relations.naming)
+            for last, noun in self.nouns(start):
+                steps = self._claim(naming, things, noun.things) if naming else None
+                if steps is not None:
+                    yield last, noun.steps + steps
+
+    def _leads(self, at: int) -> bool:
+        """Return whether an adverb is a part of what says a relation: "first released in"."""
+        tables = (self.facts.relations.participles, self.facts.relations.phrases)
+        return any(next(self._keyed(at, table), None) for table in tables)
+
+    def _completed(self, at: int) -> list[tuple[int, Noun]]:
+        return [(end, noun) for end, noun in self._bearing(at)]
+
+    def _bearing(self, at: int) -> Iterator[tuple[int, Noun]]:
+        """Yield noun phrases, of a role what bears it."""
+        for end, noun in self.nouns(at):
+            if noun.role is None:
+                yield end, noun
+            else:
+                for one in self._borne(noun):
+                    yield end, one
+
+    def _passive(self, at: int) -> Iterator[tuple[int, Way]]:
+        """Yield "developed by", with what it says from agent to patient."""
+        for end, way in self._keyed(at, self.facts.relations.passives):
+            if self._is(end, frozenset(["by"])):
+                yield end + 1, way
+
+    def _again(self, verb: int, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
+        """Yield a second complement of one participle: "released by A in 2007"."""
+        if not self._is(at, PREPOSITIONS):
+            return
+        for key, ways in (*self.facts.relations.participles.items(), *self.facts.relations.verbs.items()):
+            passive = not key[-1]
+            last = "by" if passive else key[-1]
+            if len(key) != 2 or key[0] != self._stem(verb) or last != self.symbols[at].low:
+                continue
+            for end, noun in self._completed(at + 1):
+                claim = (
+                    self._claim(frozenset(ways), noun.things, things)
+                    if passive
+                    else self._claim(frozenset(ways), things, noun.things, noun.unit)
+                )
+                if claim is not None:
+                    yield end, steps + noun.steps + claim
+
+    def _with(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        if self._is(at, frozenset(["with", "having"])):
+            yield from self._had(at + 1, things)
+
+    def _had(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield what things have: "a height of 172 cm", "the features A and B", "blue eyes", "RDF storage"."""
+        self._spend()
+        start = at + 1 if self._is(at, _ARTICLES) else at
+        counted = self._number(start)
+        if counted is not None:
+            for end, way in self._role(counted[0]):
+                steps = self._claim(way, things, (self._equal(counted[1]),))
+                if steps is not None:
+                    yield end, steps
+                steps = self._counted(way, things, counted[1])
+                if steps is None:
+                    continue
+                yield end, steps
+                if self._is(end, frozenset([":"])):
+                    for last, noun in self._completed(end + 1):
+                        named = self._claim(way, things, noun.things)
+                        if named is not None and len(noun.things) == counted[1]:
+                            yield last, steps + noun.steps + named
+        for end, way in self._role(start):
+            after = end
+            if self._is(end, frozenset(["of", ":", ","])) or self._is(end, _NAMED):
+                after = end + 1
+            for last, noun in self._completed(after):
+                steps = self._claim(way, things, noun.things, noun.unit)
+                if steps is not None:
+                    yield last, noun.steps + steps
+        having = frozenset((p, False) for p in self.facts.relations.having)
+        for end, noun in self._completed(at):
+            if self._is(end, frozenset(["as"])):
+                for last, way in self._role(end + 1 + self._is(end + 1, _DETERMINERS)):
+                    steps = self._claim(way, things, noun.things, noun.unit)
+                    if steps is not None:
+                        yield last, noun.steps + steps
+            if having and not noun.unit:
+                steps = self._claim(having, things, noun.things)
+                if steps is not None:
+                    yield end, noun.steps + steps
+            for last, way in self._tail(end):
+                steps = self._claim(way, things, noun.things, noun.unit)
+                if steps is not None:
+                    yield last, noun.steps + steps
+
+    def _tail(self, at: int) -> Iterator[tuple[int, Way]]:
+        """Yield the last words of role nouns: "eyes" of "eye color" behind its value, "blue"."""
+        for key, ways in self.facts.relations.nouns.items():
+            for size in range(1, len(key) + 1):
+                for begin in {0, len(key) - size}:
+                    part = key[begin : begin + size]
+                    if all(self._stem(at + i) == word for i, word in enumerate(part)):
+                        yield at + size, frozenset(ways)
+
+    def _counted(self, way: Way, things: Things, number: Decimal) -> Steps | None:
+        """Return the claim that each of some things has so many of what a role noun says."""
+        steps = []
+        for subject in things:
+            best: dict[Term, Line] = {}
+            for p, flipped in way:
+                for owner in subject:
+                    if (owner, p, flipped) in self.facts.cut:
+                        return None
+                    for line in (self.facts.by_object if flipped else self.facts.by_subject).get(owner, ()):
+                        if line.triple.p == p:
+                            best[line.triple.s if flipped else line.triple.o] = line
+            if len(best) != number or not best:
+                return None
+            steps.append(Step(subject, way, frozenset(best), tuple(best.values())))
+        return tuple(steps) or None
+
+    def _is_role(self, at: int, role: Noun) -> Iterator[tuple[int, Steps]]:
+        """Yield "[The developer of GraphDB] is Ontotext"."""
+        if role.role is None:
+            return
+        start = at
+        if self._is(at, _BE | frozenset([":", "include", "includes", "–", ","])):
+            start = at + 1
+        elif not self._is(at, frozenset(["namely"])):
+            return
+        start += self._is(start, _ADVERBS)
+        start += self._is(start, frozenset([":"]))
+        for end, noun in self._completed(start):
+            steps = self._claim(role.role, role.things, noun.things, noun.unit)
+            if steps is not None:
+                yield end, role.steps + noun.steps + steps
+
+    def _predicates(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield one or more predicates joined by "and", said of things."""
+        for end, steps, be in self._predicate(at, things):
+            yield end, steps
+            yield from self._joined_on(end, things, steps, be)
+
+    def _joined_on(self, at: int, things: Things, steps: Steps, be: bool) -> Iterator[tuple[int, Steps]]:
+        self._spend()
+        for start in self._joined(at):
+            start += self._is(start, _ADVERBS)
+            found = [*self._predicate(start, things)]
+            if be:
+                found += [(end, more, True) for end, more in self._complements(start, things, was=False)]
+            for end, more, again in found:
+                yield end, steps + more
+                yield from self._joined_on(end, things, steps + more, again)
+
+    def _predicate(self, at: int, things: Things) -> Iterator[tuple[int, Steps, bool]]:
+        """Yield a predicate, with whether it goes on as "is"."""
+        self._spend()
+        while self._is(at, _ADVERBS):
+            if self.symbols[at].low == "both" and len(things) != 2:
+                return
+            at += 1
+        if at >= len(self.symbols):
+            return
+        if self._is(at, _BE):
+            was = self._is(at, _WAS)
+            start = at + 1
+            if self._is(start, frozenset(["both"])) and len(things) != 2:
+                return
+            start += self._is(start, _ADVERBS)
+            for end, steps in self._complements(start, things, was=was):
+                yield end, steps, True
+            yield from ((end, steps, True) for end, steps in self._denials(start, things))
+            return
+        if self._is(at, frozenset(["has", "have"])) and self._is(at + 1, frozenset(["been"])):
+            for end, steps in self._participial(at + 2, things):
+                yield end, steps, True
+        if self._is(at, _HAVE):
+            if self._is(at + 1, frozenset(["not"])):
+                yield from ((end, steps, False) for end, steps in self._truth(at + 2, things, denied=True))
+            yield from ((end, steps, False) for end, steps in self._truth(at + 1, things, denied=False))
+            yield from ((end, steps, False) for end, steps in self._had(at + 1, things))
+        for end, steps in self._active(at, things):
+            yield end, steps, False
+
+    def _active(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield "develops GraphDB", "works for Acme", "weighs 5 kg", and whole labels."""
+        known = self.facts.relations
+        if finite(self.symbols[at].low) or self.symbols[at].low.endswith(("s", "ed")):
+            for key in (key for key in known.verbs if key[0] == self._stem(at)):
+                start = self._along(at, key)
+                if start is None or (agentive(self.symbols[at].low) and not finite(self.symbols[at].low)):
+                    continue
+                way = frozenset(known.verbs[key])
+                for end, noun in self._completed(start):
+                    steps = self._claim(way, things, noun.things, noun.unit)
+                    if steps is not None:
+                        yield end, noun.steps + steps
+                counted = self._number(start) if start < len(self.symbols) else None
+                for end, terms in self._names(counted[0]) if counted is not None else ():
+                    if counted is not None and terms & self.facts.names.classes:
+                        steps = self._counted(way, things, counted[1])
+                        typed = steps and self._typed(tuple(frozenset([o]) for o in steps[0].object), terms)
+                        if steps is not None and typed:
+                            yield end, steps + typed
+        for end, way in self._keyed(at, known.phrases):
+            for last, noun in self._completed(end):
+                steps = self._claim(way, things, noun.things, noun.unit)
+                if steps is not None:
+                    yield last, noun.steps + steps
+        yield from self._truth(at, things, denied=False)
+
+    def _along(self, at: int, key: tuple[str, ...]) -> int | None:
+        """Return where a verb ends that begins at a place, with a noun that is a part of it: "uses the fuel"."""
+        for i, word in enumerate(key[:-1]):
+            at += i > 0 and self._is(at, _ARTICLES)
+            if self._stem(at) != word:
+                return None
+            at += 1
+        if not key[-1]:
+            return at
+        return at + 1 if self._is(at, frozenset([key[-1]])) else None
+
+    def _complements(self, at: int, things: Things, *, was: bool) -> Iterator[tuple[int, Steps]]:
+        """Yield what can stand behind "is"."""
+        self._spend()
+        if at >= len(self.symbols):
+            return
+        yield from self._participial(at, things)
+        yield from self._truth(at, things, denied=False)
+        yield from self._prepositional(at, things)
+        yield from self._measured(at, things)
+        if not was or self._is_past(things):
+            yield from self._class(at, things)
+            yield from self._quality(at, things)
+        for end, noun in self.nouns(at, several=True):
+            if noun.role is not None:
+                # "Ontotext is the developer of GraphDB"
+                steps = self._claim(noun.role, noun.things, things)
+                if steps is not None:
+                    yield end, noun.steps + steps
+            elif not noun.plain and len(noun.things) == len(things) == 1:
+                steps = self._same(things[0], noun.things[0])
+                if steps is not None:
+                    yield end, noun.steps + steps
+
+    def _same(self, one: frozenset[Term], other: frozenset[Term]) -> Steps | None:
+        lines = self.facts.of(frozenset((p, False) for p in self.facts.relations.naming), one, other)
+        return (Step(one, frozenset(), other, lines),) if lines else None
+
+    def _is_past(self, things: Things) -> bool:
+        """Return whether what was is told of things with a date, which may well be over."""
+        return all(
+            any(
+                isinstance(x.triple.o, Literal)
+                and str(x.triple.o.datatype or "").removeprefix(XSD)
+                in ("date", "dateTime", "gYear", "gYearMonth")
+                for s in subject
+                for x in self.facts.by_subject.get(s, ())
+            )
+            for subject in things
+        )
+
+    def _quality(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield "female", said of what has it as its gender."""
+        for end, terms in self._names(at):
+            found = [self._modifying(subject, terms) for subject in things]
+            if found and all(found):
+                yield end, tuple(step for step in found if step is not None)
+
+    def _measured(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield "172 cm tall"."""
+        for end, noun in self.nouns(at, several=False):
+            if self._number(at) is None or noun.role is not None:
+                continue
+            start = (
+                end + 1
+                if self._is(end, frozenset(["years", "year"])) and self._is(end + 1, frozenset(["old"]))
+                else end
+            )
+            for last, way in self._keyed(start, self.facts.relations.adjectives):
+                steps = self._claim(way, things, noun.things, noun.unit)
+                if steps is not None:
+                    yield last, steps
+
+    def _truth(self, at: int, things: Things, *, denied: bool) -> Iterator[tuple[int, Steps]]:
+        at += self._is(at, frozenset(["a", "an"]))
+        for end, way in self._keyed(at, self.facts.relations.truths):
+            steps = []
+            for subject in things:
+                lines = [
+                    line
+                    for s in subject
+                    for line in self.facts.by_subject.get(s, ())
+                    if (line.triple.p, False) in way
+                    and (str(line.triple.o).strip().casefold() in ("false", "0")) == denied
+                ]
+                if not lines and not self.lenient:
+                    break
+                steps.append(Step(subject, way, frozenset([Literal(not denied)]), tuple(lines)))
+            else:
+                yield end, tuple(steps)
+
+    def _denials(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield what a negation may say: a truth value that is false, and what the graph says is different."""
+        if not self._is(at, frozenset(["not"])):
+            return
+        yield from self._truth(at + 1, things, denied=True)
+        start = at + 1
+        if [self.symbols[i].low for i in range(start, min(start + 3, len(self.symbols)))] == [
+            "the",
+            "same",
+            "as",
+        ]:
+            different = frozenset(
+                (line.triple.p, False)
+                for line in self.facts.lines
+                if str(line.triple.p) == OWL + "differentFrom"
+            )
+            for end, noun in self.nouns(start + 3):
+                steps = self._claim(different, things, noun.things) if different else None
+                if steps is not None:
+                    yield end, steps
+
+    # --- Sentences ---------------------------------------------------------------------------------
+
+    def clauses(self, at: int = 0) -> Iterator[tuple[int, Steps]]:
+        """Yield where a statement that begins at a place may end, with its claims."""
+        for end, steps, subject in self._clause(at):
+            yield end, steps
+            kept = self._prior
+            for start in self._next(end):
+                self._prior = subject
+                for last, more in self.clauses(start):
+                    self._prior = kept
+                    yield last, steps + more
+                    self._prior = subject
+            self._prior = kept
+
+    def _next(self, at: int) -> Iterator[int]:
+        start = at
+        if self._is(at, frozenset([",", ";"])):
+            start = at + 1
+        if self._is(start, words("and while whereas & but")):
+            yield start + 1
+        elif start > at:
+            yield start
+
+    def _clause(self, at: int) -> Iterator[tuple[int, Steps, Things]]:
+        self._spend()
+        for end, subject in self.nouns(at):
+            things = subject.things
+            if subject.role is not None:
+                for last, steps in self._is_role(end, subject):
+                    yield last, steps, things
+                for noun in self._borne(subject):
+                    for last, steps in self._predicates(end, noun.things):
+                        yield last, noun.steps + steps, noun.things
+                continue
+            for last, steps in self._predicates(end, things):
+                yield last, subject.steps + steps, things
+            if self._is(end, frozenset([":", "–"])):
+                for last, steps in self._remark(end + 1, things):
+                    yield last, subject.steps + steps, things
+                for last, steps in self._labelled(end + 1, subject):
+                    yield last, steps, things
+            # A name with what is said of it beside is a statement, too: "GraphDB, developed by Ontotext".
+            if subject.told and at == 0:
+                yield end, subject.steps, things
+            elif at == 0:
+                for last, steps in self._remark(end, things, bare=False):
+                    yield last, subject.steps + steps, things
+        if self._is(at, words("one a an another")):
+            # "One city that is located in Italy is Bolzano."
+            for middle in range(at + 2, len(self.symbols) - 1):
+                for end, noun in self.nouns(middle + 1) if self._is(middle, _NOW) else ():
+                    for last, steps in self._class(at, noun.things) if noun.role is None else ():
+                        if last == middle:
+                            yield end, noun.steps + steps, noun.things
+        for things in self._anaphors():
+            for end, way in self._role(at):
+                for last, steps in self._is_role(end, Noun(things, role=way)):
+                    yield last, steps, things
+            if at == 0:
+                for last, steps in (*self._predicates(at, things), *self._remark(at, things, beside=False)):
+                    yield last, steps, things
+
+    def _labelled(self, at: int, subject: Noun) -> Iterator[tuple[int, Steps]]:
+        """Yield "label: value" behind a name."""
+        for end, way in (*self._keyed(at, self.facts.relations.phrases), *self._role(at)):
+            if self._is(end, frozenset([":"])):
+                for last, noun in self._completed(end + 1):
+                    steps = self._claim(way, subject.things, noun.things, noun.unit)
+                    if steps is not None:
+                        yield last, subject.steps + noun.steps + steps
+
+
+def derive(derivation: Derivation) -> Steps | None:
+    """Return the claims of a sentence that is derived as a whole, None of any other.
+
+    A lenient derivation gives the reading with the fewest open claims.
+    """
+    best: Steps | None = None
+    try:
+        for end, steps in derivation.clauses():
+            if end != len(derivation.symbols):
+                continue
+            if not derivation.lenient:
+                return steps
+            if best is None or _open(steps) < _open(best):
+                best = steps
+                if not _open(steps):
+                    break
+    except (TooLongError, RecursionError):
+        return best
+    return best
+
+
+def _open(steps: Steps) -> int:
+    return sum(not step.lines for step in steps)
+
+
+def longest(derivation: Derivation, least: int = 2) -> tuple[int, Steps]:
+    """Return how far the longest beginning of a sentence goes that is a statement, with its claims."""
+    found: tuple[int, Steps] = (0, ())
+    try:
+        for end, steps in derivation.clauses():
+            if end > found[0] and end >= least:
+                found = (end, steps)
+    except (TooLongError, RecursionError):
+        return found
+    return found

@@ -1,0 +1,391 @@
+"""Which words say a relation, and which of its ends they make the subject.
+
+A property is named once, in its label, but said in many ways: "developed by" also as "develops", "the developer
+of", "GraphDB's developer". Each way is a lexical key - a verb, a role noun, a participle with its preposition, a
+bare preposition, an adjective - together with its direction, so that a sentence that turns the ends round says
+another relation. What a label does not give rise to, says nothing: there is no list of verbs that will do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdflib import Literal
+
+from mrag.context.render import Line
+from mrag.generation.support.mentions import NAMING
+from mrag.generation.support.roots import PREPOSITIONS, UNITS, finite, participle, root
+from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
+from mrag.text.english import words
+from mrag.text.names import split_identifier
+
+Way = frozenset[tuple[Term, bool]]
+"""Properties that some words say, each with whether its subject is what the words make the second end."""
+
+Key = tuple[str, ...]
+
+TYPE: Final = RDF + "type"
+_SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
+_BE: Final = words("is are was were be been being")
+_SMALL: Final = words("a an the")
+_BEARERS: Final = words(
+    "coach pilot host guide judge author sponsor mentor cook chair captain architect patron tutor head lead"
+)
+"""Nouns for who does something that are verbs, too: the bearer does it."""
+_NO_AGENTS: Final = words(
+    "father mother brother sister daughter number order member letter power chapter river color sector factor error "
+    "floor door weather center character parameter paper water tower quarter border partner neighbor other former "
+    "master minister gender answer offer cover filter layer corner summer winter flower finger shoulder"
+)
+_DOES: Final = {"donor": "donated", "author": "authored", "inventor": "invented", "visitor": "visited"}
+_OCCASION: Final = words("date year time day month place location city town country site venue")
+_WHEN: Final = words("date year time day month")
+_NOMINAL: Final = {root(k): root(v) for k, v in {
+    "birth": "born", "death": "died", "publication": "published", "foundation": "founded", "inception": "founded",
+    "creation": "created", "burial": "buried", "marriage": "married", "sale": "sold", "purchase": "purchased",
+    "departure": "departed", "arrival": "arrived", "birthday": "born",
+}.items()}  # fmt: skip
+"""Nouns for what happened, to its verb, where no ending tells."""
+_MEASURES: Final[Mapping[str, str]] = {root(k): v for k, v in {
+    "height": "tall high", "elevation": "high", "altitude": "high", "length": "long", "width": "wide", "depth": "deep",
+    "weight": "heavy", "mass": "heavy", "age": "old", "duration": "long", "runtime": "long", "thickness": "thick",
+    "speed": "fast",
+}.items()}  # fmt: skip
+_SAID_OF_MEASURES: Final[Mapping[str, str]] = {root(k): root(v) for k, v in {
+    "weight": "weigh", "mass": "weigh", "price": "cost", "cost": "cost", "duration": "last", "runtime": "last",
+    "length": "measure", "area": "cover",
+}.items()}  # fmt: skip
+_KINDS: Final = frozenset(
+    map(root, words("type kind class category occupation profession species genre instance job"))
+)
+_QUALITIES: Final = frozenset(
+    map(
+        root,
+        words(
+            "gender sex color colour status state nationality style material condition religion mood type kind"
+        ),
+    )
+)
+_MUTUAL: Final = frozenset(
+    map(root, words("spouse husband wife sibling married marry friend partner neighbour neighbor border borders related "
+                    "linked link sister brother cousin colleague twin adjacent associate connected connect knows "
+                    "interoperate interoperates disjoint same differ"))
+)  # fmt: skip
+_TURNED: Final[Mapping[str, tuple[str, ...]]] = {root(k): tuple(root(w) for w in v.split()) for k, v in {
+    "parent": "child", "child": "parent", "employer": "employee", "employee": "employer", "teacher": "student pupil",
+    "student": "teacher", "pupil": "teacher", "predecessor": "successor", "successor": "predecessor",
+    "ancestor": "descendant", "descendant": "ancestor", "father": "child", "mother": "child",
+}.items()}  # fmt: skip
+"""Role nouns, to those of the other end."""
+_OFFERED: Final[Mapping[str, str]] = {root(k): v for k, v in {
+    "feature": "support offer provide include", "capability": "support offer provide", "function": "offer provide",
+    "part": "contain include comprise", "member": "include", "ingredient": "contain include use", "component": "contain include",
+    "object": "contain show", "element": "contain include",
+}.items()}  # fmt: skip
+"""What something is said to have, to verbs that say that it has it."""
+_ALIKE: Final[Sequence[frozenset[str]]] = tuple(
+    frozenset(map(root, words(row)))
+    for row in (
+        "develop make create build produce",
+        "manufacture make produce",
+        "write author pen",
+        "located situated based headquartered",
+        "star act appear feature",
+        "spouse marry married husband wife",
+        "begin start",
+        "buy purchase",
+        "use employ utilise utilize",
+        "found establish",
+        "release publish",
+        "finish complete",
+        "instruct teach",
+    )
+)
+"""Verbs that say the same, where no property of the graph is named by the other."""
+_SAID_AGENTS: Final[Mapping[str, str]] = {
+    "develop": "vendor maker creator producer",
+    "make": "vendor manufacturer",
+}
+_PLACED: Final = frozenset(map(root, words("located situated based headquartered")))
+_TEMPLATES: Final[Mapping[str, str]] = {
+    OWL + "sameAs": "the same as", OWL + "equivalentClass": "the same as", RDFS + "subClassOf": "kind of",
+    _SKOS + "broader": "narrower than", _SKOS + "narrower": "broader than", _SKOS + "related": "related to",
+    _SKOS + "inScheme": "in the scheme", RDFS + "isDefinedBy": "defined by", RDFS + "seeAlso": "has more about it at",
+}  # fmt: skip
+
+
+@dataclass
+class Relations:
+    """What the words of a sentence may say, of the properties of some lines.
+
+    Attributes:
+        verbs: Stem of a verb, and a preposition behind it or nothing, to what it says from agent to patient.
+        participles: Stems up to a preposition, and that, to what they say from theme to landmark.
+        nouns: Stems of a role noun to what it says from the owner to who bears it.
+        agents: The same of nouns that verbs give rise to, which are told by their endings: "developer".
+        phrases: Whole labels to what they say from subject to object.
+        prepositions: Bare prepositions to what they say from subject to object.
+        truths: Stems of what is or is not, to properties with truth values.
+        adjectives: Adjectives of measures to properties with numbers.
+        kinds: Properties whose value says what something is.
+        qualities: Properties whose value says what something is like.
+        having: Properties whose value something has.
+        naming: Properties that give further names.
+        mutual: Properties that hold both ways.
+        units: What each property is measured in, by its label.
+        passives: Verbs that stand before "by", without what stands behind them.
+        longest: Words of the longest key of any sort.
+    """
+
+    verbs: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    participles: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    nouns: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    agents: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    phrases: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    prepositions: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    truths: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    adjectives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    kinds: set[Term] = field(default_factory=set)
+    qualities: set[Term] = field(default_factory=set)
+    having: set[Term] = field(default_factory=set)
+    naming: set[Term] = field(default_factory=set)
+    mutual: set[Term] = field(default_factory=set)
+    units: dict[Term, frozenset[str]] = field(default_factory=dict)
+    passives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    longest: int = 1
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every stem that says a relation, or a part of one."""
+        tables = (
+            self.verbs,
+            self.participles,
+            self.nouns,
+            self.agents,
+            self.phrases,
+            self.truths,
+            self.adjectives,
+        )
+        return frozenset(word for table in tables for key in table for word in key)
+
+
+def relations(
+    lines: Iterable[Line], more: Mapping[Term, Sequence[tuple[str, bool]]] | None = None
+) -> Relations:
+    """Return what says the relations of some lines.
+
+    Args:
+        lines: Lines of a context.
+        more: Further wordings of properties, such as alternative labels, each with whether it says the
+            property from object to subject, as the label of an inverse does.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.rdf.terms import Triple
+        >>> p = URIRef("urn:by")
+        >>> line = Line("t1", "", Triple(URIRef("urn:a"), p, URIRef("urn:b")), "", False, ("a", "developed by", "b"))
+        >>> made = relations([line])
+        >>> made.verbs[("develop", "")] == {(p, True)}, made.agents[("develop",)] == {(p, False)}
+        (True, True)
+    """
+    made = Relations()
+    said: dict[Term, dict[str, None]] = {}
+    truths: set[Term] = set()
+    literals: set[Term] = set()
+    numbers: set[Term] = set()
+    for line in lines:
+        p: Term = line.triple.p
+        o = line.triple.o
+        if isinstance(o, Literal):
+            literals.add(p)
+            if o.datatype is not None or re.fullmatch(r"[-+]?[\d.,]+", str(o)):
+                numbers.add(p)
+        said.setdefault(p, {})[line.labels[1]] = None
+        if isinstance(o, Literal) and str(o.datatype or "") == XSD + "boolean":
+            truths.add(p)
+        if str(p) == OWL + "SymmetricProperty" or (str(p) == TYPE and str(o) == OWL + "SymmetricProperty"):
+            made.mutual.add(line.triple.s)
+    for p, labels in said.items():
+        if str(p) == TYPE:
+            continue
+        if str(p) in NAMING:
+            made.naming.add(p)
+        template = _TEMPLATES.get(str(p))
+        if template:
+            _put(made, made.phrases, tuple(map(root, template.split())), p, flipped=False)
+        for label in labels:
+            _label(
+                made, p, label, flipped=False, truth=p in truths, literal=p in literals, number=p in numbers
+            )
+        for label, flipped in (more or {}).get(p, ()):
+            _label(
+                made, p, label, flipped=flipped, truth=p in truths, literal=p in literals, number=p in numbers
+            )
+    _spread(made)
+    return made
+
+
+def _put(
+    made: Relations, table: dict[Key, set[tuple[Term, bool]]], key: Key, p: Term, *, flipped: bool
+) -> None:
+    if key and any(key):
+        table.setdefault(key, set()).add((p, flipped))
+        made.longest = max(made.longest, len(key))
+
+
+def _label(
+    made: Relations, p: Term, label: str, *, flipped: bool, truth: bool, literal: bool, number: bool
+) -> None:
+    text = split_identifier(label)
+    bracket = re.findall(r"[(\[]([^)\]]*)[)\]]", text)
+    text = re.sub(r"\s*[(\[][^)\]]*[)\]]", "", text).strip() or text
+    inside = [w.casefold() for part in bracket for w in re.findall(r"[^\W\d_]+|[%€$£°]", part)]
+    low = [w.casefold() for w in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text)]
+    if not low:
+        return
+    whole = tuple(map(root, low))
+    _put(made, made.phrases, whole, p, flipped=flipped)
+    if set(whole) & _MUTUAL:
+        made.mutual.add(p)
+    if low[0] in _BE:
+        low = low[1:] or low
+        _put(made, made.phrases, tuple(map(root, low)), p, flipped=flipped)
+    if truth:
+        bare = low[1:] if low[0] in ("has", "can") and len(low) > 1 else low
+        _put(made, made.truths, tuple(map(root, bare)), p, flipped=False)
+    if len(low) > 1 and low[0] in _SMALL:
+        low = low[1:]
+    shapes = [low]
+    if number and len(low) > 1 and (low[-1] in UNITS or (low[-2] == "in" and low[-1].endswith("s"))):
+        # "height in metres", "run min": what the number is counted in
+        inside = [*inside, low[-1]]
+        shapes.append(low[:-2] if low[-2] == "in" else low[:-1])
+    made.units[p] = made.units.get(p, frozenset()) | frozenset(UNITS.get(w, root(w)) for w in inside)
+    for shape in shapes:
+        if shape:
+            _shape(made, p, shape, flipped, literal)
+
+
+def _shape(made: Relations, p: Term, low: list[str], flipped: bool, literal: bool) -> None:
+    stems = [root(w) for w in low]
+    if low[0] in ("has", "have", "having") and len(low) > 1:
+        made.having.add(p)
+        if low[-1] in ("of", "as", "in", "by") and len(low) > 2:
+            # "has capital of": whatever it may mean, it is said as it stands.
+            return
+        _noun(made, p, low[1:], flipped)
+        return
+    if low[-1] in PREPOSITIONS and len(low) == 1:
+        _put(made, made.prepositions, (low[0],), p, flipped=flipped)
+        return
+    if low[-1] in PREPOSITIONS:
+        head, last = low[:-1], low[-1]
+        if len(head) == 1 and head[0] in ("born", "died", "buried"):
+            event = {"born": "birth", "died": "death", "buried": "burial"}[head[0]]
+            for key in ((event + "place",), (event, "place"), ("place", "of", event)):
+                _put(made, made.nouns, tuple(map(root, key)), p, flipped=flipped)
+        if last == "by":
+            _put(made, made.verbs, (stems[-2], ""), p, flipped=not flipped)
+            _put(made, made.prepositions, ("by",), p, flipped=flipped)
+        elif finite(head[0]) and not participle(head[0]):
+            _put(made, made.verbs, (*stems[:-1], last), p, flipped=flipped)
+        elif last in ("of", "to", "for", "in", "with") and not participle(head[-1]):
+            # "capital of": who is one is the subject.
+            _put(made, made.nouns, tuple(stems[:-1]), p, flipped=not flipped)
+            for turned in _TURNED.get(stems[-2], ()) if len(head) == 1 and last == "of" else ():
+                _put(made, made.nouns, (turned,), p, flipped=flipped)
+        if last != "by" and len(head) == 1 and root(head[0]) in _PLACED:
+            _put(made, made.prepositions, (last,), p, flipped=flipped)
+        _put(made, made.participles, (*stems[:-1], last), p, flipped=flipped)
+        return
+    if len(low) == 1 and low[0] in _BEARERS:
+        _noun(made, p, low, flipped)
+        _put(made, made.verbs, (stems[0], ""), p, flipped=not flipped)
+        return
+    if finite(low[0]) and len(low) == 1 and not (literal and participle(low[0])):
+        _put(made, made.verbs, (stems[0], ""), p, flipped=flipped)
+        if not low[0].endswith("s"):
+            # A verb in its plain form may be a noun as well: "date", "award", "border".
+            _noun(made, p, low, flipped)
+        return
+    if finite(low[0]) and low[0].endswith("s") and len(low) > 1:
+        _put(made, made.verbs, (*stems, ""), p, flipped=flipped)
+        return
+    if participle(low[0]) and len(low) == 1:
+        for preposition in ("in", "on", "at", "by", "for"):
+            _put(made, made.participles, (stems[0], preposition), p, flipped=flipped)
+        _put(made, made.nouns, (stems[0],), p, flipped=flipped)
+        return
+    _noun(made, p, low, flipped)
+
+
+def _noun(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
+    stems = tuple(root(w) for w in low)
+    _put(made, made.nouns, stems, p, flipped=flipped)
+    if stems[-1] in _KINDS and len(stems) == 1:
+        made.kinds.add(p)
+    if stems[-1] in _QUALITIES and len(stems) == 1:
+        made.qualities.add(p)
+    if len(low) == 2 and low[1] not in PREPOSITIONS:
+        _put(made, made.nouns, (stems[1], "of", stems[0]), p, flipped=flipped)
+    if "of" in low[1:-1]:
+        at = low.index("of", 1)
+        rest = [w for w in low[at + 1 :] if w not in _SMALL]
+        _put(made, made.nouns, (*map(root, rest), *stems[:at]), p, flipped=flipped)
+        low = [*rest, *low[:at]]
+    if len(low) > 1 and low[-1] in _OCCASION:
+        verbal = [root(w) for w in low[:-1]]
+        verbal[-1] = _NOMINAL.get(verbal[-1], verbal[-1])
+        for key in {tuple(verbal), (*verbal[:-1], verbal[-1].removesuffix("at"))}:
+            for preposition in ("in", "on", "at") if low[-1] in _WHEN else ("in", "at"):
+                _put(made, made.participles, (*key, preposition), p, flipped=flipped)
+    if low[0] in ("birthplace", "birthdate", "birthday", "birthyear"):
+        for preposition in ("in", "on", "at"):
+            _put(made, made.participles, (root("born"), preposition), p, flipped=flipped)
+    if len(low) == 1:
+        for turned in _TURNED.get(stems[0], ()):
+            _put(made, made.nouns, (turned,), p, flipped=not flipped)
+        if low[0].endswith(("er", "or")) and low[0] not in _NO_AGENTS and len(low[0]) > 4:
+            verb = root(_DOES.get(low[0], low[0]))
+            _put(made, made.verbs, (verb, ""), p, flipped=not flipped)
+        if low[0] in ("author", "creator", "spouse"):
+            _put(
+                made,
+                made.verbs,
+                (root({"author": "author", "creator": "create", "spouse": "marry"}[low[0]]), ""),
+                p,
+                flipped=not flipped,
+            )
+        if low[0] in ("location", "country", "city", "place", "region", "headquarters", "state", "continent"):
+            _put(made, made.prepositions, ("in",), p, flipped=flipped)
+            for verb in _PLACED:
+                _put(made, made.participles, (verb, "in"), p, flipped=flipped)
+    for word in _MEASURES.get(stems[-1], "").split():
+        _put(made, made.adjectives, (word,), p, flipped=False)
+    for offer in _OFFERED.get(stems[-1], "").split() if len(stems) == 1 else ():
+        _put(made, made.verbs, (root(offer), ""), p, flipped=flipped)
+    measured = _SAID_OF_MEASURES.get(stems[-1])
+    if measured:
+        _put(made, made.verbs, (measured, ""), p, flipped=flipped)
+
+
+def _spread(made: Relations) -> None:
+    """Add verbs that say the same, and the nouns for who does what a verb says."""
+    own = {key[0] for table in (made.verbs, made.participles, made.nouns) for key in table}
+    for table in (made.verbs, made.participles):
+        for key, ways in list(table.items()):
+            for alike in _ALIKE:
+                if key[0] in alike:
+                    for other in alike - own:
+                        table.setdefault((other, *key[1:]), set()).update(ways)
+    made.passives.update((key[:-1], ways) for key, ways in made.verbs.items() if not key[-1])
+    for key, ways in list(made.verbs.items()):
+        if len(key) == 2 and not key[1]:
+            turned = {(p, not flipped) for p, flipped in ways}
+            made.agents.setdefault(key[:1], set()).update(turned)
+            for noun in _SAID_AGENTS.get(key[0], "").split():
+                if root(noun) not in own:
+                    made.agents.setdefault((root(noun),), set()).update(turned)

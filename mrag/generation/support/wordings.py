@@ -1,0 +1,191 @@
+"""Sentences that need no grammar: the product's own wordings, quotations of texts, and labels put in a row.
+
+What `verbalise` makes of lines says what they say, in any language, and a quotation says that it is one. A text
+in another language than English is held to its lines word by word: the subject, the label and the object must
+stand in it, in this order, with nothing else but function words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mrag.context.render import Line
+from mrag.generation.support.mentions import ContextNames
+from mrag.generation.verbalise import describes, value, verbalise
+from mrag.generation.wording.phrases import PHRASES, filled
+from mrag.rdf.terms import OWL, Term
+from mrag.text.english import NEGATIONS, words
+from mrag.text.names import split_identifier
+from mrag.text.stopwords import FUNCTION_WORDS
+from mrag.text.tokens import fold, keys, tokens
+
+_QUOTED: Final = re.compile(r"[“„«]\s?([^“”„«»]*?)\s?[”“»]")
+_OPENS: Final = words("that which who and but whereas while")
+_CLOSES: Final = words("that which who and but whereas while with")
+_SMALL: Final = words("a an the is are was were it they this he she")
+_MOST: Final = 40
+"""Lines of one sentence that are put in words again."""
+
+
+def is_own(text: str, lines: Sequence[Line]) -> bool:
+    """Return whether a sentence is what the product makes of some lines.
+
+    Args:
+        text: The sentence.
+        lines: All lines that it may rest on.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.rdf.terms import Triple
+        >>> line = Line("t1", "", Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b")), "", False, ("A", "Kind", "B"))
+        >>> is_own("Kind von A: B.", [line]), is_own("Kind von B: A.", [line])
+        (True, False)
+    """
+    if not lines or len(lines) > _MOST:
+        return False
+    quoted = {
+        part: line
+        for part in _QUOTED.findall(text)
+        for line in lines
+        if describes(line) and quotes(part, line)
+    }
+    shown = {line.id: replace(line, labels=(*line.labels[:2], part)) for part, line in quoted.items()}
+    given = [shown.get(line.id, line) for line in lines]
+    for language in ("en", *(name for name in PHRASES if name != "en"), "und"):
+        for person, kind in (
+            ((False, False), (True, False), (False, True)) if language == "en" else ((False, False),)
+        ):
+            told = verbalise(given, language=language, person=person, kind=kind)
+            if len(told) == 1 and told[0].text == text:
+                return True
+    by_subject: dict[Term, list[Line]] = {}
+    for line in lines:
+        by_subject.setdefault(line.triple.s, []).append(line)
+    names = [
+        f"{own[0].labels[0]} ({', '.join(dict.fromkeys(value(line) for line in own))})"
+        for own in by_subject.values()
+    ]
+    return any(text == filled(p.also, names=p.join(names)) for p in PHRASES.values())
+
+
+def quotes(part: str, line: Line) -> bool:
+    """Return whether a text is a passage of what a line says, which may break off."""
+    whole = " ".join(str(line.triple.o).split()).replace("“", "‘").replace("”", "’")
+    bare = part.removesuffix(" …").strip()
+    return len(bare) > 1 and (bare in whole or bare in " ".join(line.labels[2].split()))
+
+
+def described(text: str, subjects: Iterable[frozenset[Term]], lines: Sequence[Line]) -> list[Line]:
+    """Return lines with prose that has a predicate as one of its own clauses, for each of some subjects.
+
+    Args:
+        text: What a sentence says of the subjects: "keeps inferred statements".
+        subjects: What it says it of, each with its candidates.
+        lines: The lines.
+    """
+    wanted = keys(text)
+    while wanted and wanted[0] in _SMALL | {"describ", "described", "as"}:
+        wanted = wanted[1:]
+    if len(wanted) < 2 or (len(wanted) < 3 and not text.strip()[:1].isalpha()):
+        return []
+    found: list[Line] = []
+    for subject in subjects:
+        hit = next(
+            (x for x in lines if x.triple.s in subject and describes(x) and _has_clause(x, wanted)), None
+        )
+        if hit is None:
+            return []
+        found.append(hit)
+    return found
+
+
+def _has_clause(line: Line, wanted: tuple[str, ...]) -> bool:
+    whole = str(line.triple.o)
+    told = tokens(whole)
+    form = tuple(word.key for word in told)
+    size = len(wanted)
+    for at in range(len(form) - size + 1):
+        if form[at : at + size] != wanted:
+            continue
+        start = at
+        while (
+            start > 0
+            and form[start - 1] in _SMALL
+            and not _broken(whole, told[start - 1].end, told[start].start)
+        ):
+            start -= 1
+        sentence = re.split(r"[.!?;:]", whole[: told[at].start])[-1]
+        if {fold(word) for word in re.findall(r"\w+(?:['’]\w+)?", sentence)} & NEGATIONS or "n't" in sentence:
+            continue
+        opens = (
+            start == 0 or form[start - 1] in _OPENS or _broken(whole, told[start - 1].end, told[start].start)
+        )
+        names_it = (
+            not opens and keys(line.labels[0]) == form[max(0, start - len(keys(line.labels[0]))) : start]
+        )
+        last = at + size
+        closes = (
+            last == len(form) or form[last] in _CLOSES or _broken(whole, told[last - 1].end, told[last].start)
+        )
+        if (opens or names_it) and closes:
+            return True
+    return False
+
+
+def _broken(text: str, start: int, end: int) -> bool:
+    return any(c in ",;:.!?()—–" for c in text[start:end])
+
+
+def disjoint(text: str, lines: Sequence[Line], names: ContextNames) -> list[Line]:
+    """Return the lines that two classes have nothing in common, where that is all a sentence says.
+
+    Example: "No product is a vendor", "Nothing is both a product and a vendor".
+    """
+    match = re.fullmatch(
+        r"(?:no (?P<a>.+?) (?:is|are|can be) (?:an? )?(?P<b>.+?)|nothing is both (?:an? )?(?P<c>.+?) and (?:an? )?(?P<d>.+?))\.?",
+        text.strip(),
+        re.IGNORECASE,
+    )
+    if match is None:
+        return []
+    one, other = keys(match["a"] or match["c"]), keys(match["b"] or match["d"])
+    ends = {one, other}
+    return [
+        line
+        for line in lines
+        if str(line.triple.p) == OWL + "disjointWith"
+        and {keys(split_identifier(line.labels[0])), keys(split_identifier(line.labels[2]))} == ends
+        and line.triple.s in names.classes
+    ]
+
+
+def in_a_row(text: str, language: str, lines: Sequence[Line]) -> list[Line]:
+    """Return the line that a sentence in another language puts in a row: subject, label, object, and no more.
+
+    Args:
+        text: The sentence.
+        language: Its language.
+        lines: The lines.
+    """
+    said = keys(text)
+    small = frozenset(map(fold, FUNCTION_WORDS.get(language, frozenset()))) - frozenset(map(fold, NEGATIONS))
+    for line in lines:
+        place, last = 0, 0
+        used: set[int] = set()
+        for label in (line.labels[0], split_identifier(line.labels[1]), line.labels[2]):
+            wanted = keys(label)
+            at = next(
+                (i for i in range(last, len(said) - len(wanted) + 1) if said[i : i + len(wanted)] == wanted),
+                None,
+            )
+            if at is None or not wanted:
+                break
+            last = at + len(wanted)
+            used.update(range(at, last))
+            place += 1
+        if place == 3 and all(i in used or word in small for i, word in enumerate(said)):
+            return [line]
+    return []
