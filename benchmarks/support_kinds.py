@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import support_wording as english
 from rdflib import URIRef
-from support_sentences import Case, Fact, Scene, World
+from support_sentences import Case, Fact, Said, Scene, World
 from support_wording import Clause, a, listed, plural_of, sentence
 
-Make: TypeAlias = Callable[[Scene, random.Random], Case | None]
+Make: TypeAlias = Callable[[Scene, random.Random], Said | None]
 TRUE: dict[str, Make] = {}
 FALSE: dict[str, Make] = {}
 
@@ -28,44 +28,30 @@ NEAR = tuple(
         "cites refe", "kind type clas genr tags cate", "owne owns hold", "bord adja", "corr auth",
     )
 )  # fmt: skip
-SYMMETRIC = (
-    "inter",
-    "bord",
-    "link",
-    "rela",
-    "comp",
-    "marr",
-    "sibl",
-    "part",
-    "conn",
-    "same",
-    "neigh",
-    "simi",
-    "coll",
-    "spou",
-)
+SYMMETRIC = tuple("inter bord link rela comp marr sibl part conn same neigh simi coll spou".split())
+_VERBS = """
+steal; acquire: owne owns owned; sue; hate; compete with: riva; replace;
+found: crea deve foun esta head lead; marry: spou part; bankrupt; leak; betray; praise: rate;
+criticise: rate; buy: owne owns; sell: manu prod publ offe; ban; hack; invent: crea deve auth manu;
+destroy; fund: spon dona gran fund; hire: work empl play memb assi; fire; divorce; imitate: base;
+copy: base; endorse: spon; boycott; fine; attack; rescue; kidnap; import: uses; export;
+paint: crea auth arti; poison; adopt: uses; reject; rename; blackmail; photograph: crea auth film;
+interview; outperform; supersede; license: lice; abandon; audit; defeat: matc home away;
+inspire: base; merge with: part; depend on: base uses exte; apologise to; vote against; flee from;
+rely on: base uses exte; own: owne owns owned hold; visit: hold; sponsor: spon dona fund gran;
+rent: owne rese; insult; avoid; envy; translate: auth writ; govern: head lead capi nati citi coun;
+smuggle; invade; worship
+"""
+"""Verbs, each with its preposition, and the beginnings of words of labels that may mean the same."""
 
-ALIEN: tuple[tuple[str, str, str], ...] = tuple(
-    (verb, prep, avoid)
-    for verb, prep, avoid in (
-        ("steal", "", ""), ("acquire", "", "owne owns owned"), ("sue", "", ""), ("hate", "", ""),
-        ("compete", "with", "riva"), ("replace", "", ""), ("found", "", "crea deve foun esta head lead"),
-        ("marry", "", "spou part"), ("bankrupt", "", ""), ("leak", "", ""), ("betray", "", ""), ("praise", "", "rate"),
-        ("criticise", "", "rate"), ("buy", "", "owne owns"), ("sell", "", "manu prod publ offe"), ("ban", "", ""),
-        ("hack", "", ""), ("invent", "", "crea deve auth manu"), ("destroy", "", ""), ("fund", "", "spon dona gran fund"),
-        ("hire", "", "work empl play memb assi"), ("fire", "", ""), ("divorce", "", ""), ("imitate", "", "base"),
-        ("copy", "", "base"), ("endorse", "", "spon"), ("boycott", "", ""), ("fine", "", ""), ("attack", "", ""),
-        ("rescue", "", ""), ("kidnap", "", ""), ("import", "", "uses"), ("export", "", ""), ("paint", "", "crea auth arti"),
-        ("poison", "", ""), ("adopt", "", "uses"), ("reject", "", ""), ("rename", "", ""), ("blackmail", "", ""),
-        ("photograph", "", "crea auth film"), ("interview", "", ""), ("outperform", "", ""), ("supersede", "", ""),
-        ("license", "", "lice"), ("abandon", "", ""), ("audit", "", ""), ("defeat", "", "matc home away"),
-        ("inspire", "", "base"), ("merge", "with", "part"), ("depend", "on", "base uses exte"), ("apologise", "to", ""),
-        ("vote", "against", ""), ("flee", "from", ""), ("rely", "on", "base uses exte"), ("own", "", "owne owns owned hold"),
-        ("visit", "", "hold"), ("sponsor", "", "spon dona fund gran"), ("rent", "", "owne rese"), ("insult", "", ""),
-        ("avoid", "", ""), ("envy", "", ""), ("translate", "", "auth writ"), ("govern", "", "head lead capi nati citi coun"),
-        ("smuggle", "", ""), ("invade", "", ""), ("worship", "", ""),
-    )
-)  # fmt: skip
+
+def _read(item: str) -> tuple[str, str, frozenset[str]]:
+    said, _, avoid = item.partition(":")
+    verb, _, preposition = said.strip().partition(" ")
+    return verb, preposition, frozenset(avoid.split())
+
+
+ALIEN = tuple(_read(item) for item in _VERBS.split(";"))
 ALIEN_NOUNS = (
     "rival", "enemy", "clone", "subsidiary", "landlord", "nephew", "competitor", "successor", "bodyguard", "victim",
     "parody", "nickname", "mascot", "debtor", "twin", "lawyer",
@@ -119,13 +105,13 @@ PREAMBLES = (
 
 def true(make: Make) -> Make:
     """Register a kind of true sentence."""
-    TRUE[make.__name__] = make
+    TRUE[make.__name__.strip("_")] = make
     return make
 
 
 def false(make: Make) -> Make:
     """Register a kind of false sentence."""
-    FALSE[make.__name__] = make
+    FALSE[make.__name__.strip("_")] = make
     return make
 
 
@@ -212,21 +198,22 @@ def stranger(here: Scene, fact: Fact, rng: random.Random) -> str | None:
 
 def alien(here: Scene, rng: random.Random, *labels: str) -> tuple[str, str]:
     """Choose a verb that the schema has nothing like, with its preposition."""
-    for verb, prep, avoid in rng.sample(ALIEN, len(ALIEN)):
-        stems = stem(verb) | stem(english.past_of(verb)[0])
-        if stems & here.world.stems or any(set(avoid.split()) & {s.strip() for s in stem(x)} for x in labels):
-            continue
-        if set(avoid.split()) & here.world.stems and labels:
-            near_by = {w for x in labels for w in stem(x)}
-            if {w.strip() for w in near_by} & set(avoid.split()):
-                continue
-        return verb, prep
+    near_by = {s.strip() for label in labels for s in stem(label)}
+    for verb, preposition, avoid in rng.sample(ALIEN, len(ALIEN)):
+        if not (stem(verb) | stem(english.past_of(verb)[0])) & here.world.stems and not avoid & near_by:
+            return verb, preposition
     raise AssertionError("no verb is left")
+
+
+def labels_between(here: Scene, fact: Fact) -> list[str]:
+    """Return the labels of all relations between the ends of a fact."""
+    between = here.world.related(fact.s, str(fact.o)) if of_entities(fact) else set()
+    return [here.world.display.predicate(p) for p in sorted(between | {fact.relation.iri})]
 
 
 def alien_predicate(here: Scene, fact: Fact, rng: random.Random, name: str) -> str:
     """Return a predicate that names an end with a verb or noun which the schema has nothing like."""
-    verb, prep = alien(here, rng, fact.relation.label)
+    verb, prep = alien(here, rng, *labels_between(here, fact))
     past, participle = english.past_of(verb)
     if rng.random() < 0.2:
         return f"is {a(rng.choice(ALIEN_NOUNS))} of {name}"
@@ -299,6 +286,28 @@ def complete(here: Scene, facts: Sequence[Fact]) -> bool:
     return len(values) == len({f.o.n3() for f in facts})
 
 
+def card(here: Scene, rng: random.Random, *, wrong: bool = False) -> list[str] | None:
+    """Return the lines of a name with its values under it, the last of them wrong if asked for."""
+    own = [f for f in here.facts if f.s == here.entity and f.relation.shape == "noun" and f.single]
+    if len(own) < 2:
+        return None
+    chosen = rng.sample(own, min(len(own), rng.randint(2, 4)))
+    lines = [f"{chosen[0].subject}:"]
+    for fact in chosen:
+        value = fact.relation.value(fact.value)
+        if wrong and fact is chosen[-1]:
+            found = others(here, fact, rng)
+            if fact.relation.kind in ("number", "year"):
+                value = fact.relation.value(other_number(fact.value, rng))
+            elif found:
+                value = found[0][1]
+            else:
+                return None
+        head = fact.relation.head
+        lines.append(f"- {head[:1].upper()}{head[1:]}: {value}")
+    return lines
+
+
 def yes_no(c: Clause) -> str:
     """Return the question whether a clause holds."""
     if c.base == "be":
@@ -310,63 +319,55 @@ def yes_no(c: Clause) -> str:
 
 
 @true
-def plain(here: Scene, rng: random.Random) -> Case | None:
+def _plain(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng)
-    return (
-        here.case("plain", True, str(fact.plain if fact.relation.shape != "flag" else fact.clauses()[0]))
-        if fact
-        else None
-    )
+    return Said(str(fact.plain if fact.relation.shape != "flag" else fact.clauses()[0])) if fact else None
 
 
 @true
-def verbatim(here: Scene, rng: random.Random) -> Case | None:
+def _verbatim(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng)
     if fact is None:
         return None
     if rng.random() < 0.6:
-        return here.case("verbatim", True, fact.line, raw=True)
-    return here.case("verbatim", True, f"{fact.subject} {fact.relation.label} {fact.value}")
+        return Said(fact.line, raw=True)
+    return Said(f"{fact.subject} {fact.relation.label} {fact.value}")
 
 
 @true
-def voice(here: Scene, rng: random.Random) -> Case | None:
+def _voice(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.relation.voice("x", "y"))
-    return here.case("voice", True, str(fact.relation.voice(fact.subject, fact.value))) if fact else None
+    return Said(str(fact.relation.voice(fact.subject, fact.value))) if fact else None
 
 
 @true
-def noun_form(here: Scene, rng: random.Random) -> Case | None:
+def _noun_form(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.relation.nouns("x", "1", f.single))
     if fact is None:
         return None
-    return here.case(
-        "noun_form", True, str(rng.choice(fact.relation.nouns(fact.subject, fact.value, fact.single)))
-    )
+    return Said(str(rng.choice(fact.relation.nouns(fact.subject, fact.value, fact.single))))
 
 
 @true
-def having(here: Scene, rng: random.Random) -> Case | None:
+def _having(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.single and f.relation.having("x", "1"))
     if fact is None:
         return None
     owner = pronoun(here, fact.s)
-    return here.case(
-        "having", True, str(fact.relation.having(fact.subject, fact.value, owner[1] if owner else "their"))
-    )
+    return Said(str(fact.relation.having(fact.subject, fact.value, owner[1] if owner else "their")))
 
 
 @true
-def list_objects(here: Scene, rng: random.Random) -> Case | None:
+def _list_objects(here: Scene, rng: random.Random) -> Said | None:
     facts = group(here, rng)
     if facts is None:
         return None
     said = list_clause(rng.sample(facts, min(len(facts), rng.randint(2, 4))), rng)
-    return here.case("list_objects", True, str(said)) if said else None
+    return Said(str(said)) if said else None
 
 
 @true
-def list_subjects(here: Scene, rng: random.Random) -> Case | None:
+def _list_subjects(here: Scene, rng: random.Random) -> Said | None:
     found: dict[tuple[str, str], list[Fact]] = {}
     for f in here.facts:
         if of_things(f) and f.plain.subject == f.subject:
@@ -381,11 +382,11 @@ def list_subjects(here: Scene, rng: random.Random) -> Case | None:
     text = f"{both}{listed([f.subject for f in chosen])} {c.plural} {c.rest}"
     if c.rest.startswith(("a ", "an ")):
         return None
-    return here.case("list_subjects", True, text)
+    return Said(text)
 
 
 @true
-def joined(here: Scene, rng: random.Random) -> Case | None:
+def _joined(here: Scene, rng: random.Random) -> Said | None:
     one = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
     if one is None:
         return None
@@ -396,33 +397,33 @@ def joined(here: Scene, rng: random.Random) -> Case | None:
     )
     if other is None:
         return None
-    return here.case("joined", True, f"{one.plain} and {other.clauses()[0].predicate}")
+    return Said(f"{one.plain} and {other.clauses()[0].predicate}")
 
 
 @true
-def apposition(here: Scene, rng: random.Random) -> Case | None:
+def _apposition(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and f.clauses()[0].subject == f.subject)
     if fact is None:
         return None
     kind = class_name(here, fact.s) or ""
     c = fact.clauses()[0]
-    return here.case("apposition", True, f"{fact.subject}, {a(kind)}, {c.predicate}")
+    return Said(f"{fact.subject}, {a(kind)}, {c.predicate}")
 
 
 @true
-def class_relative(here: Scene, rng: random.Random) -> Case | None:
+def _class_relative(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and f.clauses()[0].subject == f.subject)
     if fact is None:
         return None
     kind, c = class_name(here, fact.s) or "", fact.clauses()[0]
     if fact.relation.shape in ("participle", "when"):
-        return here.case("class_relative", True, f"{fact.subject} is {a(kind)} {c.rest}")
+        return Said(f"{fact.subject} is {a(kind)} {c.rest}")
     who = "who" if here.world.is_person(fact.s) else "that"
-    return here.case("class_relative", True, f"{fact.subject} is {a(kind)} {who} {c.predicate}")
+    return Said(f"{fact.subject} is {a(kind)} {who} {c.predicate}")
 
 
 @true
-def class_with(here: Scene, rng: random.Random) -> Case | None:
+def _class_with(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(
         here,
         rng,
@@ -435,51 +436,51 @@ def class_with(here: Scene, rng: random.Random) -> Case | None:
     kind = class_name(here, fact.s) or ""
     value = f"{a(fact.relation.head)} of {fact.relation.value(fact.value)}"
     if rng.random() < 0.5:
-        return here.case("class_with", True, f"{fact.subject}, with {value}, is {a(kind)}")
-    return here.case("class_with", True, f"{fact.subject} is {a(kind)} with {value}")
+        return Said(f"{fact.subject}, with {value}, is {a(kind)}")
+    return Said(f"{fact.subject} is {a(kind)} with {value}")
 
 
 @true
-def of_class(here: Scene, rng: random.Random) -> Case | None:
+def _of_class(here: Scene, rng: random.Random) -> Said | None:
     found = sorted(here.types)
     if not found:
         return None
     iri = here.entity if here.entity in here.types else rng.choice(found)
     name = here.world.entities[iri]
-    return here.case("of_class", True, f"{name} is {a(class_name(here, iri) or '')}")
+    return Said(f"{name} is {a(class_name(here, iri) or '')}")
 
 
 @true
-def follow_up(here: Scene, rng: random.Random) -> Case | None:
+def _follow_up(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and f.clauses()[0].subject == f.subject)
     if fact is None or (who := pronoun(here, fact.s)) is None:
         return None
     lead = sentence(f"{fact.subject} is {a(class_name(here, fact.s) or '')}")
-    return here.case("follow_up", True, f"{who[0]} {fact.clauses()[0].predicate}", lead=lead)
+    return Said(f"{who[0]} {fact.clauses()[0].predicate}", lead=lead)
 
 
 @true
-def follow_up_possessive(here: Scene, rng: random.Random) -> Case | None:
+def _follow_up_possessive(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and f.single and f.relation.shape == "noun")
     if fact is None or (who := pronoun(here, fact.s)) is None:
         return None
     lead = sentence(f"{fact.subject} is {a(class_name(here, fact.s) or '')}")
     value = fact.relation.value(fact.value)
-    return here.case("follow_up_possessive", True, f"{who[1]} {fact.relation.head} is {value}", lead=lead)
+    return Said(f"{who[1]} {fact.relation.head} is {value}", lead=lead)
 
 
 @true
-def fragment(here: Scene, rng: random.Random) -> Case | None:
+def _fragment(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.relation.ask("x"))
     if fact is None:
         return None
     value = fact.relation.value(fact.value)
     text = rng.choice((value, value, f"It is {value}", f"The answer is {value}"))
-    return here.case("fragment", True, text, question=fact.relation.ask(fact.subject))
+    return Said(text, question=fact.relation.ask(fact.subject))
 
 
 @true
-def bullets(here: Scene, rng: random.Random) -> Case | None:
+def _bullets(here: Scene, rng: random.Random) -> Said | None:
     facts = group(here, rng)
     if facts is None:
         return None
@@ -489,17 +490,23 @@ def bullets(here: Scene, rng: random.Random) -> Case | None:
         return None
     many = noun if noun.endswith("s") else plural_of(noun)
     lead = f"{s} has the following {many}:" if rng.random() < 0.5 else f"The {many} of {s} are:"
-    return here.case("bullets", True, lead + "".join(f"\n- {f.value}" for f in facts[:5]), raw=True)
+    marks = rng.choice((["-"] * 5, ["*"] * 5, ["1.", "2.", "3.", "4.", "5."]))
+    items = "".join(f"\n{mark} {f.value}" for mark, f in zip(marks, facts[:5], strict=False))
+    return Said(lead + items, raw=True)
 
 
 @true
-def preamble(here: Scene, rng: random.Random) -> Case | None:
+def _preamble(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng)
-    return here.case("preamble", True, rng.choice(PREAMBLES).format(fact.clauses()[0])) if fact else None
+    if fact is None:
+        return None
+    form = rng.choice(PREAMBLES)
+    asked = fact.relation.ask(fact.subject) if form.startswith("The answer") else None
+    return Said(form.format(fact.clauses()[0]), question=asked)
 
 
 @true
-def count(here: Scene, rng: random.Random) -> Case | None:
+def _count(here: Scene, rng: random.Random) -> Said | None:
     facts = group(here, rng)
     if facts is None or not complete(here, facts) or not of_entities(facts[0]):
         return None
@@ -508,94 +515,142 @@ def count(here: Scene, rng: random.Random) -> Case | None:
     if r.shape in ("has", "noun", "plural"):
         many = r.head if r.head.endswith("s") else plural_of(r.head)
         more = rng.choice(("", f": {listed([f.value for f in facts])}"))
-        return here.case("count", True, f"{s} has {number} {many}{more}")
+        return Said(f"{s} has {number} {many}{more}")
     kinds = {class_name(here, str(f.o)) for f in facts}
     if r.shape == "verb" and len(kinds) == 1 and (kind := kinds.pop()):
         rest = r.rest if not r.rest.startswith("the ") else ""
-        return here.case("count", True, f"{s} {r.head} {rest} {number} {plural_of(kind)}")
+        return Said(f"{s} {r.head} {rest} {number} {plural_of(kind)}")
     return None
 
 
 @true
-def dated(here: Scene, rng: random.Random) -> Case | None:
+def _dated(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.kind == "date" and f.single)
     if fact is None:
         return None
     day = english.date_words(fact.value, rng.randint(0, 1))
-    return here.case("dated", True, str(fact.relation.plain(fact.subject, day)))
+    return Said(str(fact.relation.plain(fact.subject, day)))
 
 
 @true
-def thousands(here: Scene, rng: random.Random) -> Case | None:
+def _thousands(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: measured(f) and f.single and re.fullmatch(r"\d{4,}(\.\d+)?", f.value))
     if fact is None:
         return None
     value = english.grouped(fact.value)
     r = fact.relation
-    return here.case(
-        "thousands", True, str(rng.choice((r.plain(fact.subject, value), r.having(fact.subject, value))))
-    )
+    return Said(str(rng.choice((r.plain(fact.subject, value), r.having(fact.subject, value)))))
 
 
 @true
-def with_unit(here: Scene, rng: random.Random) -> Case | None:
+def _with_unit(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.unit and f.single and f.relation.shape == "noun")
     if fact is None:
         return None
     r = fact.relation
-    return here.case(
-        "with_unit",
-        True,
+    return Said(
         str(rng.choice((r.plain(fact.subject, fact.value), r.having(fact.subject, fact.value)))),
     )
 
 
 @true
-def flag(here: Scene, rng: random.Random) -> Case | None:
+def _flag(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape == "flag")
-    return here.case("flag", True, str(fact.clauses()[0])) if fact else None
+    return Said(str(fact.clauses()[0])) if fact else None
 
 
 @true
-def yes(here: Scene, rng: random.Random) -> Case | None:
+def _yes(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: of_things(f) and f.plain.subject == f.subject)
     if fact is None:
         return None
     text = rng.choice(("Yes", "Yes", f"Yes, {fact.plain}"))
-    return here.case("yes", True, text, question=yes_no(fact.plain))
+    return Said(text, question=yes_no(fact.plain))
 
 
 @true
-def cleft(here: Scene, rng: random.Random) -> Case | None:
+def _cleft(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: of_things(f) and f.plain.subject == f.subject and f.s in here.types)
     if fact is None:
         return None
     kind = class_name(here, fact.s) or ""
     who = "who" if here.world.is_person(fact.s) else "that"
-    return here.case("cleft", True, f"one {kind} {who} {fact.plain.predicate} is {fact.subject}")
+    return Said(f"one {kind} {who} {fact.plain.predicate} is {fact.subject}")
 
 
 @true
-def relative(here: Scene, rng: random.Random) -> Case | None:
+def _relative(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and f.clauses()[0].subject == f.subject)
     if fact is None:
         return None
     who = "who" if here.world.is_person(fact.s) else "which"
     kind = class_name(here, fact.s) or ""
-    return here.case("relative", True, f"{fact.subject}, {who} {fact.clauses()[0].predicate}, is {a(kind)}")
+    return Said(f"{fact.subject}, {who} {fact.clauses()[0].predicate}, is {a(kind)}")
+
+
+@true
+def _past(here: Scene, rng: random.Random) -> Said | None:
+    fact = pick(
+        here, rng, lambda f: f.relation.shape == "participle" and f.relation.verb not in english.STATES
+    )
+    if fact is None or fact.relation.rest != "by":
+        return None
+    return Said(f"{fact.subject} was {fact.plain.rest}")
+
+
+@true
+def _bold(here: Scene, rng: random.Random) -> Said | None:
+    fact = pick(here, rng, of_things)
+    if fact is None:
+        return None
+    return Said(
+        sentence(str(fact.relation.plain(f"**{fact.subject}**", f"**{fact.value}**", fact.single))), raw=True
+    )
+
+
+@true
+def _card(here: Scene, rng: random.Random) -> Said | None:
+    lines = card(here, rng)
+    return Said("\n".join(lines), raw=True) if lines else None
+
+
+@true
+def _without_noun(here: Scene, rng: random.Random) -> Said | None:
+    fact = pick(here, rng, lambda f: of_entities(f) and f.plain.rest.startswith("the "))
+    return Said(f"{fact.subject} {fact.plain.finite} {fact.value}") if fact else None
+
+
+@true
+def _of_its_kind(here: Scene, rng: random.Random) -> Said | None:
+    fact = pick(here, rng, lambda f: of_entities(f) and str(f.o) in here.types and f.relation.voice("x", "y"))
+    if fact is None:
+        return None
+    c = fact.relation.voice(fact.subject, fact.value)
+    if c is None or c.subject != fact.value:
+        return None
+    who = "who" if here.world.is_person(str(fact.o)) else "that"
+    return Said(f"{fact.value} is the {class_name(here, str(fact.o))} {who} {c.predicate}")
+
+
+@true
+def _no(here: Scene, rng: random.Random) -> Said | None:
+    fact = pick(here, rng, lambda f: f.relation.shape == "flag" and f.value == "false")
+    if fact is None:
+        return None
+    asked = yes_no(english.flag(fact.subject, fact.relation, True))
+    return Said(f"No, {fact.clauses()[0]}", question=asked)
 
 
 # --- False: the relation -------------------------------------------------------------------------------
 
 
 @false
-def relation_schema(here: Scene, rng: random.Random) -> Case | None:
+def _relation_schema(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
     world = here.world
-    between = world.related(fact.s, str(fact.o)) if of_entities(fact) else {fact.relation.iri}
-    names = [world.display.predicate(p) for p in between | {fact.relation.iri}]
+    names = labels_between(here, fact)
     found = [
         r
         for r in world.relations.values()
@@ -606,20 +661,20 @@ def relation_schema(here: Scene, rng: random.Random) -> Case | None:
         return None
     r = rng.choice(sorted(found, key=lambda r: r.iri))
     c = rng.choice([r.plain(fact.subject, fact.value), *r.nouns(fact.subject, fact.value)])
-    return here.case("relation_schema", False, str(c))
+    return Said(str(c))
 
 
 @false
-def relation_alien(here: Scene, rng: random.Random) -> Case | None:
+def _relation_alien(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
     one, other = rng.sample([fact.subject, fact.value], 2)
-    return here.case("relation_alien", False, f"{one} {alien_predicate(here, fact, rng, other)}")
+    return Said(f"{one} {alien_predicate(here, fact, rng, other)}")
 
 
 @false
-def direction(here: Scene, rng: random.Random) -> Case | None:
+def _direction(here: Scene, rng: random.Random) -> Said | None:
     world = here.world
 
     def one_way(f: Fact) -> bool:
@@ -638,20 +693,18 @@ def direction(here: Scene, rng: random.Random) -> Case | None:
     turned = [r.plain(fact.value, fact.subject), *r.nouns(fact.value, fact.subject)]
     if c := r.voice(fact.value, fact.subject):
         turned += [c, c]
-    return here.case("direction", False, str(rng.choice(turned)))
+    return Said(str(rng.choice(turned)))
 
 
 @false
-def triple_wrong(here: Scene, rng: random.Random) -> Case | None:
+def _triple_wrong(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
     if rng.random() < 0.3:
-        return here.case(
-            "triple_wrong", False, f"({fact.subject}, is a, {rng.choice(ALIEN_CLASSES)})", raw=True
-        )
+        return Said(f"({fact.subject}, is a, {rng.choice(ALIEN_CLASSES)})", raw=True)
     for _, name in others(here, fact, rng)[:1]:
-        return here.case("triple_wrong", False, f"({fact.subject}, {fact.relation.label}, {name})", raw=True)
+        return Said(f"({fact.subject}, {fact.relation.label}, {name})", raw=True)
     return None
 
 
@@ -661,7 +714,7 @@ def triple_wrong(here: Scene, rng: random.Random) -> Case | None:
 def negate(form: str) -> Make:
     """Return the maker of one form of negation."""
 
-    def make(here: Scene, rng: random.Random) -> Case | None:
+    def make(here: Scene, rng: random.Random) -> Said | None:
         fact = pick(here, rng, of_things)
         if fact is None:
             return None
@@ -702,7 +755,7 @@ def negate(form: str) -> Make:
                 if c.subject == fact.subject and kind:
                     being = "being" if c.base == "be" else _gerund(c.base)
                     text = f"{c.subject} is {a(kind)} without {being} {c.rest}"
-        return here.case(f"negation_{form}", False, text) if text else None
+        return Said(text) if text else None
 
     make.__name__ = f"negation_{form}"
     return make
@@ -720,20 +773,18 @@ for _form in (
 
 
 @false
-def flag_wrong(here: Scene, rng: random.Random) -> Case | None:
+def _flag_wrong(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape == "flag")
     if fact is None:
         return None
-    return here.case(
-        "flag_wrong", False, str(english.flag(fact.subject, fact.relation, fact.value != "true"))
-    )
+    return Said(str(english.flag(fact.subject, fact.relation, fact.value != "true")))
 
 
 # --- False: modality, attribution, tense ---------------------------------------------------------------
 
 
 @false
-def attribution(here: Scene, rng: random.Random) -> Case | None:
+def _attribution(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
@@ -748,11 +799,11 @@ def attribution(here: Scene, rng: random.Random) -> Case | None:
         who=who, c=c, adv=c.with_adverb(rng.choice(("allegedly", "supposedly", "reportedly", "apparently"))),
         said=f"{c.subject} is {rng.choice(('said', 'believed', 'rumoured', 'thought'))} to {c.base} {c.rest}",
     )  # fmt: skip
-    return here.case("attribution", False, text)
+    return Said(text)
 
 
 @false
-def modality(here: Scene, rng: random.Random) -> Case | None:
+def _modality(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
@@ -766,11 +817,11 @@ def modality(here: Scene, rng: random.Random) -> Case | None:
         f"it is possible that {c}", f"{c.subject} probably {bare if False else c.finite} {c.rest}",
         f"{c.subject} pretends to {bare}", f"{c.subject} tried to {bare}", f"{c.subject} hopes to {bare}",
     ))  # fmt: skip
-    return here.case("modality", False, form)
+    return Said(form)
 
 
 @false
-def tense(here: Scene, rng: random.Random) -> Case | None:
+def _tense(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
@@ -782,7 +833,7 @@ def tense(here: Scene, rng: random.Random) -> Case | None:
         f"{c.subject} {'was' if c.base == 'be' else c.past} formerly {c.rest}", f"until recently, {c.subject} {c.past if c.base != 'be' else 'was'} {c.rest}",
         f"{c.subject} is going to {bare}", f"{c.subject} had {c.participle} {c.rest} before it stopped",
     ))  # fmt: skip
-    return here.case("tense", False, form)
+    return Said(form)
 
 
 # --- False: what is added ------------------------------------------------------------------------------
@@ -802,18 +853,18 @@ def added(here: Scene, fact: Fact, rng: random.Random) -> str | None:
 
 
 @false
-def conjunct_and(here: Scene, rng: random.Random) -> Case | None:
+def _conjunct_and(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
     if fact is None or (more := added(here, fact, rng)) is None:
         return None
     joint = rng.choice((" and ", " and ", ", but ", " and also "))
     if rng.random() < 0.3:
-        return here.case("conjunct_and", False, f"{fact.subject} {more} and {fact.plain.predicate}")
-    return here.case("conjunct_and", False, f"{fact.plain}{joint}{more}")
+        return Said(f"{fact.subject} {more} and {fact.plain.predicate}")
+    return Said(f"{fact.plain}{joint}{more}")
 
 
 @false
-def conjunct_apposition(here: Scene, rng: random.Random) -> Case | None:
+def _conjunct_apposition(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
     if fact is None:
         return None
@@ -824,41 +875,35 @@ def conjunct_apposition(here: Scene, rng: random.Random) -> Case | None:
     wrong = wrong_class(here, fact.s, rng)
     if wrong:
         nouns += [a(wrong), a(wrong)]
-    return here.case(
-        "conjunct_apposition", False, f"{fact.subject}, {rng.choice(nouns)}, {fact.plain.predicate}"
-    )
+    return Said(f"{fact.subject}, {rng.choice(nouns)}, {fact.plain.predicate}")
 
 
 @false
-def conjunct_relative(here: Scene, rng: random.Random) -> Case | None:
+def _conjunct_relative(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
     if fact is None or (more := added(here, fact, rng)) is None:
         return None
     person = here.world.is_person(fact.s)
     kind = class_name(here, fact.s)
     if kind and rng.random() < 0.5:
-        return here.case(
-            "conjunct_relative", False, f"{fact.subject} is {a(kind)} {'who' if person else 'that'} {more}"
-        )
-    return here.case(
-        "conjunct_relative",
-        False,
+        return Said(f"{fact.subject} is {a(kind)} {'who' if person else 'that'} {more}")
+    return Said(
         f"{fact.subject}, {'who' if person else 'which'} {more}, {fact.plain.predicate}",
     )
 
 
 @false
-def conjunct_at_end(here: Scene, rng: random.Random) -> Case | None:
+def _conjunct_at_end(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: of_entities(f) and f.plain.rest.endswith(f.value))
     if fact is None or (other := stranger(here, fact, rng)) is None:
         return None
     more = alien_predicate(here, fact, rng, other)
     who = "who" if here.world.is_person(str(fact.o)) else "which"
-    return here.case("conjunct_at_end", False, f"{fact.plain}, {who} {more}")
+    return Said(f"{fact.plain}, {who} {more}")
 
 
 @false
-def conjunct_participle(here: Scene, rng: random.Random) -> Case | None:
+def _conjunct_participle(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and f.relation.shape != "flag")
     if fact is None or (other := stranger(here, fact, rng)) is None:
         return None
@@ -869,14 +914,12 @@ def conjunct_participle(here: Scene, rng: random.Random) -> Case | None:
         [*verbs[:2], english.past_of(alien_verb)[1], "created" if "crea" not in here.world.stems else "sued"]
     )
     if rng.random() < 0.5 or fact.plain.subject != fact.subject:
-        return here.case("conjunct_participle", False, f"{fact.subject} is {a(kind)} {done} by {other}")
-    return here.case(
-        "conjunct_participle", False, f"{fact.subject}, {done} by {other}, {fact.plain.predicate}"
-    )
+        return Said(f"{fact.subject} is {a(kind)} {done} by {other}")
+    return Said(f"{fact.subject}, {done} by {other}, {fact.plain.predicate}")
 
 
 @false
-def conjunct_parenthesis(here: Scene, rng: random.Random) -> Case | None:
+def _conjunct_parenthesis(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
     if fact is None or (other := stranger(here, fact, rng)) is None:
         return None
@@ -886,12 +929,12 @@ def conjunct_parenthesis(here: Scene, rng: random.Random) -> Case | None:
          f"together with {other}")
     )  # fmt: skip
     if rng.random() < 0.4:
-        return here.case("conjunct_parenthesis", False, f"{fact.plain} ({inside})")
-    return here.case("conjunct_parenthesis", False, f"{fact.subject} ({inside}) {fact.plain.predicate}")
+        return Said(f"{fact.plain} ({inside})")
+    return Said(f"{fact.subject} ({inside}) {fact.plain.predicate}")
 
 
 @false
-def list_intruder(here: Scene, rng: random.Random) -> Case | None:
+def _list_intruder(here: Scene, rng: random.Random) -> Said | None:
     facts = group(here, rng)
     if facts is None or not (wrong := others(here, facts[0], rng)):
         return None
@@ -899,11 +942,11 @@ def list_intruder(here: Scene, rng: random.Random) -> Case | None:
     bad = Fact(values[0].s, values[0].o, values[0].relation, values[0].subject, wrong[0][1], "", False)
     values.insert(rng.randint(0, len(values)), bad)
     said = list_clause(values, rng)
-    return here.case("list_intruder", False, str(said)) if said else None
+    return Said(str(said)) if said else None
 
 
 @false
-def adjunct(here: Scene, rng: random.Random) -> Case | None:
+def _adjunct(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
@@ -911,25 +954,25 @@ def adjunct(here: Scene, rng: random.Random) -> Case | None:
     other = stranger(here, fact, rng)
     more = rng.choice((*ADJUNCTS, f"together with {other}", f"instead of {other}") if other else ADJUNCTS)
     if rng.random() < 0.2:
-        return here.case("adjunct", False, f"{more}, {c}")
-    return here.case("adjunct", False, f"{c} {more}")
+        return Said(f"{more}, {c}")
+    return Said(f"{c} {more}")
 
 
 @false
-def superlative(here: Scene, rng: random.Random) -> Case | None:
+def _superlative(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and of_things(f))
     if fact is None:
         return None
     kind, best = class_name(here, fact.s) or "", rng.choice(SUPERLATIVES)
     if fact.relation.shape == "participle" and rng.random() < 0.6:
-        return here.case("superlative", False, f"{fact.subject} is the {best} {kind} {fact.plain.rest}")
+        return Said(f"{fact.subject} is the {best} {kind} {fact.plain.rest}")
     if fact.plain.subject == fact.subject and rng.random() < 0.5:
-        return here.case("superlative", False, f"{fact.subject}, the {best} {kind}, {fact.plain.predicate}")
-    return here.case("superlative", False, f"{fact.subject} is the {best} {kind}")
+        return Said(f"{fact.subject}, the {best} {kind}, {fact.plain.predicate}")
+    return Said(f"{fact.subject} is the {best} {kind}")
 
 
 @false
-def adjective(here: Scene, rng: random.Random) -> Case | None:
+def _adjective(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and of_things(f))
     if fact is None:
         return None
@@ -947,14 +990,14 @@ def adjective(here: Scene, rng: random.Random) -> Case | None:
             "former",
         )
     )
-    return here.case("adjective", False, f"{fact.subject} is {a(f'{word} {kind}')}")
+    return Said(f"{fact.subject} is {a(f'{word} {kind}')}")
 
 
 @false
-def bare_predicate(here: Scene, rng: random.Random) -> Case | None:
+def _bare_predicate(here: Scene, rng: random.Random) -> Said | None:
     name = rng.choice((here.name, *(x for f in here.facts if of_things(f) for x in sorted(f.ends))))
     text = rng.choice((f"is {rng.choice(ADJECTIVES)}", rng.choice(VERBS_ALONE)))
-    return here.case("bare_predicate", False, f"{name} {text}")
+    return Said(f"{name} {text}")
 
 
 # --- False: quantity -----------------------------------------------------------------------------------
@@ -973,7 +1016,7 @@ def other_number(value: str, rng: random.Random) -> str:
 
 
 @false
-def number(here: Scene, rng: random.Random) -> Case | None:
+def _number(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.kind in ("number", "year", "date") and f.single)
     if fact is None:
         return None
@@ -996,11 +1039,11 @@ def number(here: Scene, rng: random.Random) -> Case | None:
     else:
         value = other_number(fact.value, rng)
     c = rng.choice([r.plain(fact.subject, value), *(r.nouns(fact.subject, value)[:1])])
-    return here.case("number", False, str(c))
+    return Said(str(c))
 
 
 @false
-def count_wrong(here: Scene, rng: random.Random) -> Case | None:
+def _count_wrong(here: Scene, rng: random.Random) -> Said | None:
     facts = group(here, rng)
     if facts is None or not of_entities(facts[0]):
         return None
@@ -1016,11 +1059,11 @@ def count_wrong(here: Scene, rng: random.Random) -> Case | None:
         wrong = n + 1
     shown = english.NUMBERS[wrong] if wrong < len(english.NUMBERS) and rng.random() < 0.5 else str(wrong)
     how = rng.choice(("", "", "exactly "))
-    return here.case("count_wrong", False, f"{s} has {how}{shown} {many}")
+    return Said(f"{s} has {how}{shown} {many}")
 
 
 @false
-def unit(here: Scene, rng: random.Random) -> Case | None:
+def _unit(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: measured(f) and f.single)
     if fact is None:
         return None
@@ -1029,11 +1072,11 @@ def unit(here: Scene, rng: random.Random) -> Case | None:
     bare = english.Relation(r.iri, r.label, r.shape, r.head, r.rest, r.kind)
     value = f"{fact.value} {wrong}"
     c = rng.choice((bare.plain(fact.subject, value), bare.having(fact.subject, value)))
-    return here.case("unit", False, str(c))
+    return Said(str(c))
 
 
 @false
-def quantifier(here: Scene, rng: random.Random) -> Case | None:
+def _quantifier(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: of_entities(f) and f.s in here.types and f.plain.subject == f.subject)
     if fact is None:
         return None
@@ -1061,11 +1104,11 @@ def quantifier(here: Scene, rng: random.Random) -> Case | None:
             f"both {fact.subject} and {other} {c.plural} {c.rest}",
             f"{other} and {fact.subject} {c.plural} {c.rest}",
         ]
-    return here.case("quantifier", False, rng.choice(forms))
+    return Said(rng.choice(forms))
 
 
 @false
-def only_one(here: Scene, rng: random.Random) -> Case | None:
+def _only_one(here: Scene, rng: random.Random) -> Said | None:
     facts = group(here, rng)
     if facts is None:
         return None
@@ -1085,11 +1128,11 @@ def only_one(here: Scene, rng: random.Random) -> Case | None:
                 "the feature only", "only the feature"
             )
         )
-    return here.case("only_one", False, rng.choice(forms)) if forms else None
+    return Said(rng.choice(forms)) if forms else None
 
 
 @false
-def comparison(here: Scene, rng: random.Random) -> Case | None:
+def _comparison(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: measured(f) and f.single)
     if fact is None:
         return None
@@ -1111,14 +1154,14 @@ def comparison(here: Scene, rng: random.Random) -> Case | None:
         how = "lower" if float(fact.value) > float(other.value) else "higher"
         forms += [f"{fact.subject} has a {how} {r.head} than {other.subject}"] * 4
         forms += [f"the {r.head} of {fact.subject} is {how} than that of {other.subject}"] * 3
-    return here.case("comparison", False, rng.choice(forms))
+    return Said(rng.choice(forms))
 
 
 # --- False: the ends -----------------------------------------------------------------------------------
 
 
 @false
-def entity_object(here: Scene, rng: random.Random) -> Case | None:
+def _entity_object(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
@@ -1134,11 +1177,11 @@ def entity_object(here: Scene, rng: random.Random) -> Case | None:
             *filter(None, [r.voice(fact.subject, name)]),
         ]
     )
-    return here.case("entity_object", False, str(c))
+    return Said(str(c))
 
 
 @false
-def entity_subject(here: Scene, rng: random.Random) -> Case | None:
+def _entity_subject(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
@@ -1154,17 +1197,17 @@ def entity_subject(here: Scene, rng: random.Random) -> Case | None:
             *filter(None, [r.voice(name, fact.value)]),
         ]
     )
-    return here.case("entity_subject", False, str(c))
+    return Said(str(c))
 
 
 @false
-def alien_entity(here: Scene, rng: random.Random) -> Case | None:
+def _alien_entity(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, of_things)
     if fact is None:
         return None
     r, name = fact.relation, rng.choice(STRANGERS)
     c = r.plain(fact.subject, name) if rng.random() < 0.5 else r.plain(name, fact.value)
-    return here.case("alien_entity", False, str(c))
+    return Said(str(c))
 
 
 def wrong_class(here: Scene, iri: str, rng: random.Random) -> str | None:
@@ -1180,7 +1223,7 @@ def wrong_class(here: Scene, iri: str, rng: random.Random) -> str | None:
 
 
 @false
-def class_swap(here: Scene, rng: random.Random) -> Case | None:
+def _class_swap(here: Scene, rng: random.Random) -> Said | None:
     if not here.types:
         return None
     iri = here.entity if here.entity in here.types else rng.choice(sorted(here.types))
@@ -1190,23 +1233,23 @@ def class_swap(here: Scene, rng: random.Random) -> Case | None:
     name = here.world.entities[iri]
     fact = pick(here, rng, lambda f: f.s == iri and f.relation.shape == "participle")
     if fact and rng.random() < 0.5:
-        return here.case("class_swap", False, f"{name} is {a(wrong)} {fact.plain.rest}")
-    return here.case("class_swap", False, f"{name} is {a(wrong)}")
+        return Said(f"{name} is {a(wrong)} {fact.plain.rest}")
+    return Said(f"{name} is {a(wrong)}")
 
 
 @false
-def class_alien(here: Scene, rng: random.Random) -> Case | None:
+def _class_alien(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
     if fact is None:
         return None
     kind = a(rng.choice(ALIEN_CLASSES))
     if fact.relation.shape == "participle" and rng.random() < 0.6:
-        return here.case("class_alien", False, f"{fact.subject} is {kind} {fact.plain.rest}")
-    return here.case("class_alien", False, f"{fact.subject} is {kind}")
+        return Said(f"{fact.subject} is {kind} {fact.plain.rest}")
+    return Said(f"{fact.subject} is {kind}")
 
 
 @false
-def crossed(here: Scene, rng: random.Random) -> Case | None:
+def _crossed(here: Scene, rng: random.Random) -> Said | None:
     world = here.world
     one = pick(here, rng, lambda f: of_things(f) and f.plain.subject == f.subject)
     if one is None:
@@ -1232,11 +1275,11 @@ def crossed(here: Scene, rng: random.Random) -> Case | None:
         return None
     first, second = r.plain(one.subject, other.value), other.relation.plain(other.subject, one.value)
     same = other.s == one.s
-    return here.case("crossed", False, f"{first} and {second.predicate if same else second}")
+    return Said(f"{first} and {second.predicate if same else second}")
 
 
 @false
-def wrong_answer(here: Scene, rng: random.Random) -> Case | None:
+def _wrong_answer(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: of_things(f) and f.relation.ask("x"))
     if fact is None:
         return None
@@ -1245,36 +1288,67 @@ def wrong_answer(here: Scene, rng: random.Random) -> Case | None:
         return None
     name = (found[0] if rng.random() < 0.7 else rng.choice(found))[1]
     text = rng.choice((name, name, f"It is {name}", f"The answer is {name}"))
-    return here.case("wrong_answer", False, text, question=fact.relation.ask(fact.subject))
+    return Said(text, question=fact.relation.ask(fact.subject))
 
 
 @false
-def yes_wrong(here: Scene, rng: random.Random) -> Case | None:
+def _yes_wrong(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: of_things(f) and f.plain.subject == f.subject)
     if fact is None:
         return None
     if rng.random() < 0.4:
         text = rng.choice(("No", f"No, {fact.plain.negated()}"))
-        return here.case("yes_wrong", False, text, question=yes_no(fact.plain))
+        return Said(text, question=yes_no(fact.plain))
     found = others(here, fact, rng)
     if not found:
         return None
     c = fact.relation.plain(fact.subject, found[0][1])
-    return here.case("yes_wrong", False, rng.choice(("Yes", "Yes", f"Yes, {c}")), question=yes_no(c))
+    return Said(rng.choice(("Yes", "Yes", f"Yes, {c}")), question=yes_no(c))
 
 
 @false
-def follow_up_wrong(here: Scene, rng: random.Random) -> Case | None:
+def _follow_up_wrong(here: Scene, rng: random.Random) -> Said | None:
     fact = pick(here, rng, lambda f: f.s in here.types and of_things(f))
     if fact is None or (who := pronoun(here, fact.s)) is None:
         return None
     lead = sentence(f"{fact.subject} is {a(class_name(here, fact.s) or '')}")
     if rng.random() < 0.4 and fact.plain.subject == fact.subject and (found := others(here, fact, rng)):
-        return here.case(
-            "follow_up_wrong", False, f"{who[0]} {fact.relation.plain('x', found[0][1]).predicate}", lead=lead
-        )
+        return Said(f"{who[0]} {fact.relation.plain('x', found[0][1]).predicate}", lead=lead)
     more = added(here, fact, rng)
-    return here.case("follow_up_wrong", False, f"{who[0]} {more}", lead=lead) if more else None
+    return Said(f"{who[0]} {more}", lead=lead) if more else None
+
+
+@false
+def _card_wrong(here: Scene, rng: random.Random) -> Said | None:
+    lines = card(here, rng, wrong=True)
+    return Said("\n".join(lines), raw=True) if lines else None
+
+
+@false
+def _preamble_wrong(here: Scene, rng: random.Random) -> Said | None:
+    fact = pick(here, rng, of_things)
+    if fact is None or not (found := others(here, fact, rng)):
+        return None
+    c = fact.relation.plain(fact.subject, found[0][1], fact.single)
+    return Said(rng.choice(PREAMBLES).format(c))
+
+
+@false
+def _other_relations_value(here: Scene, rng: random.Random) -> Said | None:
+    fact = pick(here, rng, lambda f: of_things(f) and f.relation.ask("x"))
+    if fact is None:
+        return None
+    found = [
+        f
+        for f in here.facts
+        if f.s == fact.s and of_things(f) and f.relation != fact.relation
+        and not here.world.holds(fact.s, fact.relation.iri, f.o) and not near(f.relation.label, fact.relation.label)
+    ]  # fmt: skip
+    if not found:
+        return None
+    name = rng.choice(found).value
+    text = rng.choice((name, f"It is {name}", str(fact.relation.plain(fact.subject, name, fact.single))))
+    return Said(text, question=fact.relation.ask(fact.subject))
 
 
 def make_cases(
@@ -1299,7 +1373,9 @@ def make_cases(
             if failed[kind] >= 150:
                 continue
             for _ in range(12):
-                found = makers[kind](rng.choice(places), rng)
+                here = rng.choice(places)
+                said = makers[kind](here, rng)
+                found = here.case(kind, makers is TRUE, said) if said else None
                 key = (found.question, found.lead, found.text, found.true) if found else None
                 if found and key and key not in made:
                     made[key] = found

@@ -69,6 +69,23 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Said:
+    """What a kind makes of a scene.
+
+    Attributes:
+        text: The sentence, or sentences.
+        lead: True sentences before it.
+        question: What it answers, if not what the scene was made for.
+        raw: Whether the text is left as it stands.
+    """
+
+    text: str
+    lead: str = ""
+    question: str | None = None
+    raw: bool = False
+
+
+@dataclass(frozen=True)
 class Fact:
     """A triple in words.
 
@@ -359,10 +376,9 @@ def _kind(o: Node, label: str) -> str:
         return "flag"
     if kind in ("date", "dateTime") and re.match(r"\d{4}-\d\d-\d\d", text):
         return "date"
-    if (
-        kind == "gYear"
-        or (re.fullmatch(r"1[5-9]\d\d|20\d\d", text)
-        and re.search(r"(?i)year|founded|opened|established|since|until|created|built", label))
+    if kind == "gYear" or (
+        re.fullmatch(r"1[5-9]\d\d|20\d\d", text)
+        and re.search(r"(?i)year|founded|opened|established|since|until|created|built", label)
     ):
         return "year"
     if kind in _NUMBERS:
@@ -395,19 +411,10 @@ class Scene:
         """Name of the entity."""
         return self.world.entities[self.entity]
 
-    def case(
-        self,
-        kind: str,
-        true: bool,
-        text: str,
-        *,
-        lead: str = "",
-        question: str | None = None,
-        raw: bool = False,
-    ) -> Case:
-        """Make a case of this scene; `raw` text is left as it stands."""
-        asked = question or self.question
-        return Case(self.world.name, kind, true, asked, lead, text if raw else sentence(text), self.entity)
+    def case(self, kind: str, true: bool, said: Said) -> Case:
+        """Make a case of what is said of this scene."""
+        text = said.text if said.raw else sentence(said.text)
+        return Case(self.world.name, kind, true, said.question or self.question, said.lead, text, self.entity)
 
 
 def scene(world: World, entity: str, question: str, other: str | None) -> Scene:

@@ -20,7 +20,8 @@ IRREGULAR = {
     "steal": ("stole", "stolen"), "sink": ("sank", "sunk"), "show": ("showed", "shown"),
     "have": ("had", "had"), "be": ("was", "been"), "see": ("saw", "seen"), "feed": ("fed", "fed"),
     "keep": ("kept", "kept"), "set": ("set", "set"), "begin": ("began", "begun"), "split": ("split", "split"),
-    "breed": ("bred", "bred"), "drive": ("drove", "driven"), "give": ("gave", "given"),
+    "breed": ("bred", "bred"), "flee": ("fled", "fled"), "learn": ("learned", "learned"),
+    "worship": ("worshipped", "worshipped"), "drive": ("drove", "driven"), "give": ("gave", "given"),
 }  # fmt: skip
 _OF_PARTICIPLE = {participle: base for base, (_, participle) in IRREGULAR.items() if base != "be"}
 AGENTS = {
@@ -33,7 +34,9 @@ AGENTS = {
 }  # fmt: skip
 _OF_AGENT = {noun: base for base, noun in AGENTS.items()} | {"author": "write"}
 STATES = frozenset("own operate insure supervise manage lead sponsor run employ coach".split())
-NO_PASSIVE = frozenset("appeared starred occurred happened lived died worked participated belonged".split())
+NO_PASSIVE = frozenset(
+    "appeared starred occurred happened lived died worked participated belonged learned graduated came".split()
+)
 PLURALS = frozenset(
     "actors members parts children awards genres languages tags seats beds days packages servings platforms"
     " runways bags stores features cities colours colors names ingredients keywords topics sports residents"
@@ -45,7 +48,7 @@ TRANSITIVE = frozenset(
 )
 PERSONS = frozenset(
     "person player referee doctor patient passenger agent artist curator researcher professor technician"
-    " engineer teacher student actor director employee customer cook chef author human driver rider".split()
+    " engineer teacher student actor director employee cook chef author human driver rider".split()
 )
 NOUN_HEADS = ("chef", "body", "author", "penalty", "member", "leader", "owner", "winner", "person", "player")
 UNITS = {
@@ -210,7 +213,7 @@ class Clause:
         """The clause with a negation at its verb."""
         if self.base == "be":
             return f"{self.subject} {self.finite} {word} {self.rest}"
-        do = "did" if self.finite == self.past else "does"
+        do = "did" if self.finite == self.past else "do" if self.finite == self.base else "does"
         return f"{self.subject} {do} {word} {self.base} {self.rest}"
 
     def with_adverb(self, adverb: str) -> str:
@@ -291,6 +294,8 @@ class Relation:
         """
         o = self.value(o)
         match self.shape:
+            case "participle" if re.search("[A-Z]", o) and self.kind == "date":
+                return Clause(s, "was", "be", f"{self.head} on {o}")
             case "participle":
                 return Clause(
                     s, "was" if self.kind in ("date", "year") else "is", "be", f"{self.head} {self.rest} {o}"
@@ -391,7 +396,7 @@ class Relation:
                 return f"How many {self.head} does {s} have?"
             return f"What {'are' if self.shape == 'plural' else 'is'} the {self.head} of {s}?"
         if self.shape == "has":
-            return f"Which {self.head} does {s} have?"
+            return f"Which {plural_of(self.head)} does {s} have?"
         return None
 
 
@@ -434,6 +439,8 @@ def relation(iri: str, label: str, kind: str) -> Relation | None:
     text = " ".join(words)
     if kind == "flag":
         return of("flag", text)
+    if counted := re.fullmatch(r"(?:total )?number of (.+)", text):
+        return of("plural", counted[1]) if kind == "number" else None
     if first == "has" and len(words) > 1:
         return of("has", " ".join(words[1:])) if last not in PREPOSITIONS else None
     if first == "is" and len(words) > 1:
@@ -465,8 +472,6 @@ def relation(iri: str, label: str, kind: str) -> Relation | None:
         return None
     if last in PLURALS or (last.endswith("s") and kind == "number" and not last.endswith(("ss", "us"))):
         return of("plural", text) if kind in ("entity", "number") else None
-    if first == "number" and words[1:2] == ["of"] and kind == "number":
-        return of("plural", " ".join(words[2:]))
     return of("noun", text)
 
 
