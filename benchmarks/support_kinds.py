@@ -1,18 +1,20 @@
-"""The kinds of true and false sentences: each makes a case of a scene, or None where it has nothing for it."""
+"""The kinds of true and false sentences: each says something of a scene, or raises `Nothing`."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
 
 import support_wording as english
 from rdflib import URIRef
 from support_sentences import Case, Fact, Said, Scene, World
-from support_wording import Clause, a, listed, plural_of, sentence
+from support_wording import Clause, Relation, a, listed, plural_of, sentence
 
-Make: TypeAlias = Callable[[Scene, random.Random], Said | None]
+Make: TypeAlias = Callable[[Scene, random.Random], Said]
+T = TypeVar("T")
 TRUE: dict[str, Make] = {}
 FALSE: dict[str, Make] = {}
 
@@ -98,9 +100,13 @@ OTHER_UNIT = {
     "years": "months", "litres": "gallons",
 }  # fmt: skip
 PREAMBLES = (
-    "According to the provided context, {}", "Based on the given facts, {}", "The graph says that {}",
-    "According to the facts, {}", "As stated in the context, {}", "The answer is that {}",
+    "according to the provided context, {}", "based on the given facts, {}", "the graph says that {}",
+    "according to the facts, {}", "as stated in the context, {}", "the answer is that {}",
 )  # fmt: skip
+
+
+class Nothing(LookupError):
+    """A scene has nothing for a kind of sentence."""
 
 
 def true(make: Make) -> Make:
@@ -118,16 +124,27 @@ def false(make: Make) -> Make:
 # --- Choosing ------------------------------------------------------------------------------------------
 
 
-def pick(here: Scene, rng: random.Random, wanted: Callable[[Fact], object] = bool) -> Fact | None:
+def choose(found: Sequence[T], rng: random.Random) -> T:
+    """Choose one of what was found.
+
+    Raises:
+        Nothing: If nothing was.
+    """
+    if not found:
+        raise Nothing
+    return rng.choice(found)
+
+
+def pick(here: Scene, rng: random.Random, wanted: Callable[[Fact], object] = bool) -> Fact:
     """Choose a fact, those about the entity before the others."""
     found = [f for f in here.facts if wanted(f)]
     own = [f for f in found if here.entity in (f.s, str(f.o))]
-    return rng.choice(own if own and rng.random() < 0.8 else found) if found else None
+    return choose(own if own and rng.random() < 0.8 else found, rng)
 
 
 def of_things(fact: Fact) -> bool:
-    """Whether both ends are named."""
-    return fact.relation.kind in ("entity", "text") and fact.relation.shape not in ("flag",)
+    """Whether both ends have names."""
+    return fact.relation.kind in ("entity", "text")
 
 
 def of_entities(fact: Fact) -> bool:
@@ -136,44 +153,56 @@ def of_entities(fact: Fact) -> bool:
 
 
 def measured(fact: Fact) -> bool:
-    """Whether the value is a number with a noun."""
-    return fact.relation.kind == "number" and fact.relation.shape == "noun"
+    """Whether the value is the only number under a noun."""
+    return fact.relation.kind == "number" and fact.relation.shape == "noun" and fact.single
+
+
+def straight(fact: Fact) -> bool:
+    """Whether the plain clause has the subject first."""
+    return fact.relation.shape != "flag" and fact.plain.subject == fact.subject
+
+
+def classed(here: Scene) -> Callable[[Fact], bool]:
+    """Whether a line gives the subject a class, and the plainest clause has it first."""
+    return lambda f: f.s in here.types and f.clauses()[0].subject == f.subject
 
 
 def stem(label: str) -> set[str]:
-    """The beginnings of the words of a label."""
+    """Return the beginnings of the words of a label.
+
+    Example:
+        >>> sorted(stem("headquartered in"))
+        ['head', 'in  ']
+    """
     return {(w + "    ")[:4] for w in english.words_of(label.lower())}
 
 
 def near(one: str, other: str) -> bool:
     """Whether two labels may mean the same of a pair, so that one does not make the other false."""
     left, right = stem(one), stem(other)
-    shared = (left & right) - {"of  ", "by  ", "has ", "is  ", "to  ", "for ", "with"}
-    if shared or any(g in s for g in GENERIC for s in (*left, *right)):
+    if (left & right) - _SMALL or any(g in s for g in GENERIC for s in (*left, *right)):
         return True
-    return any(left & set(group) and right & set(group) for group in _PADDED)
+    return any(left & group and right & group for group in _NEAR)
 
 
-_PADDED = tuple(tuple((w + "    ")[:4] for w in group) for group in NEAR)
+_SMALL = frozenset({"of  ", "by  ", "has ", "is  ", "to  ", "for ", "with"})
+_NEAR = tuple({(w + "    ")[:4] for w in group} for group in NEAR)
 
 
-def others(here: Scene, fact: Fact, rng: random.Random, *, subject: bool = False) -> list[tuple[str, str]]:
-    """Return ends that would make a fact false: term and name, those in the context first."""
+def others(here: Scene, fact: Fact, rng: random.Random, *, subject: bool = False) -> str:
+    """Return the name of another end that makes a fact false, mostly one that the context names."""
     world, p = here.world, fact.relation.iri
-    same = world.of_relation[p]
-    found: dict[str, str] = {}
-    for other in same:
-        if subject:
-            if not world.holds(other.s, p, fact.o) and other.s != str(fact.o):
-                found[other.s] = other.subject
-        elif not world.holds(fact.s, p, other.o) and str(other.o) != fact.s:
-            found[other.o.n3()] = other.value
-    names = {x.casefold() for line in here.context.lines for x in (line.labels[0], line.labels[2].strip('"'))}
-    avoid = fact.ends
-    left = sorted((n, t) for t, n in found.items() if not any(_within(n, x) for x in avoid))
-    rng.shuffle(left)
-    left.sort(key=lambda item: item[0].casefold() not in names)
-    return [(t, n) for n, t in left]
+    found, avoid = set(), {fact.subject, fact.value}
+    for other in world.of_relation[p]:
+        if (other.o == fact.o) if subject else (other.s == fact.s):
+            avoid |= {other.subject, other.value}
+        elif subject and not world.holds(other.s, p, fact.o) and other.s != str(fact.o):
+            found.add(other.subject)
+        elif not subject and not world.holds(fact.s, p, other.o) and str(other.o) != fact.s:
+            found.add(other.value)
+    left = [name for name in sorted(found) if not any(_within(name, x) for x in avoid)]
+    shown = [name for name in left if name.casefold() in here.named]
+    return choose(shown if shown and rng.random() < 0.7 else left, rng)
 
 
 def _within(one: str, other: str) -> bool:
@@ -181,28 +210,18 @@ def _within(one: str, other: str) -> bool:
     return one in other or other in one
 
 
-def stranger(here: Scene, fact: Fact, rng: random.Random) -> str | None:
+def stranger(here: Scene, fact: Fact, rng: random.Random) -> str:
     """Return the name of an entity that has nothing to do with either end of a fact."""
-    world = here.world
-    ends = {fact.s, str(fact.o)}
+    world, ends = here.world, {fact.s, str(fact.o)}
     near_by = sorted({x for f in here.facts for x in (f.s, str(f.o)) if x in world.entities} - ends)
     rest = rng.sample(sorted(world.entities), min(12, len(world.entities)))
     rng.shuffle(near_by)
     for iri in near_by[:8] + rest if rng.random() < 0.6 else rest:
         name = world.entities[iri]
-        if iri not in ends and not any(world.related(iri, end) for end in ends):
+        if not any(iri == end or world.related(iri, end) for end in ends):
             if not any(_within(name, x) for x in fact.ends):
                 return name
-    return None
-
-
-def alien(here: Scene, rng: random.Random, *labels: str) -> tuple[str, str]:
-    """Choose a verb that the schema has nothing like, with its preposition."""
-    near_by = {s.strip() for label in labels for s in stem(label)}
-    for verb, preposition, avoid in rng.sample(ALIEN, len(ALIEN)):
-        if not (stem(verb) | stem(english.past_of(verb)[0])) & here.world.stems and not avoid & near_by:
-            return verb, preposition
-    raise AssertionError("no verb is left")
+    raise Nothing
 
 
 def labels_between(here: Scene, fact: Fact) -> list[str]:
@@ -211,15 +230,33 @@ def labels_between(here: Scene, fact: Fact) -> list[str]:
     return [here.world.display.predicate(p) for p in sorted(between | {fact.relation.iri})]
 
 
+def alien(here: Scene, fact: Fact, rng: random.Random) -> tuple[str, str]:
+    """Choose a verb that the schema has nothing like, with its preposition."""
+    near_by = {s.strip() for label in labels_between(here, fact) for s in stem(label)}
+    for verb, preposition, avoid in rng.sample(ALIEN, len(ALIEN)):
+        if not (stem(verb) | stem(english.past_of(verb)[0])) & here.world.stems and not avoid & near_by:
+            return verb, preposition
+    raise Nothing
+
+
 def alien_predicate(here: Scene, fact: Fact, rng: random.Random, name: str) -> str:
     """Return a predicate that names an end with a verb or noun which the schema has nothing like."""
-    verb, prep = alien(here, rng, *labels_between(here, fact))
+    verb, preposition = alien(here, fact, rng)
     past, participle = english.past_of(verb)
     if rng.random() < 0.2:
-        return f"is {a(rng.choice(ALIEN_NOUNS))} of {name}"
-    if prep:
-        return f"{rng.choice((past, english.third_of(verb)))} {prep} {name}"
+        return f"is {rng.choice(('the', 'a'))} {rng.choice(ALIEN_NOUNS)} of {name}"
+    if preposition:
+        return f"{rng.choice((past, english.third_of(verb)))} {preposition} {name}"
     return rng.choice((f"{past} {name}", f"{english.third_of(verb)} {name}", f"was {participle} by {name}"))
+
+
+def alien_participle(here: Scene, fact: Fact, rng: random.Random) -> str:
+    """Return the participle of a verb that the schema has nothing like."""
+    for _ in range(20):
+        verb, preposition = alien(here, fact, rng)
+        if not preposition:
+            return english.past_of(verb)[1]
+    raise Nothing
 
 
 def clause_of(fact: Fact, rng: random.Random, *, entity_first: bool = False) -> Clause:
@@ -230,54 +267,70 @@ def clause_of(fact: Fact, rng: random.Random, *, entity_first: bool = False) -> 
     return found[0] if rng.random() < 0.5 else rng.choice(found)
 
 
-def pronoun(here: Scene, iri: str) -> tuple[str, str] | None:
+def clauses_with(relation: Relation, s: str, o: str, single: bool) -> list[Clause]:
+    """Return all clauses of a relation with other ends."""
+    voiced = relation.voice(s, o)
+    return [relation.plain(s, o, single), *relation.nouns(s, o, single), *([voiced] if voiced else [])]
+
+
+def pronoun(here: Scene, iri: str) -> tuple[str, str]:
     """Return the pronoun and the possessive of an entity, where they are known."""
     if not here.world.is_person(iri):
         return "it", "its"
     for fact in here.world.facts:
         if fact.s == iri and fact.relation.label.casefold() in ("gender", "sex"):
-            return {"male": ("he", "his"), "female": ("she", "her")}.get(fact.value.casefold())
-    return None
+            if fact.value.casefold() in ("male", "female"):
+                return ("he", "his") if fact.value.casefold() == "male" else ("she", "her")
+    raise Nothing
 
 
-def class_name(here: Scene, iri: str) -> str | None:
+def class_name(here: Scene, iri: str) -> str:
     """Return the class that a line gives to an entity."""
-    found = here.types.get(iri)
-    return here.world.classes[found] if found else None
+    if iri not in here.types:
+        raise Nothing
+    return here.world.classes[here.types[iri]]
 
 
-def group(here: Scene, rng: random.Random) -> list[Fact] | None:
+def who(here: Scene, iri: str, thing: str = "that") -> str:
+    """Return the relative pronoun for an entity."""
+    return "who" if here.world.is_person(iri) else thing
+
+
+def introduced(here: Scene, iri: str) -> str:
+    """Return the sentence that says what an entity is."""
+    return sentence(f"{here.world.entities[iri]} is {a(class_name(here, iri))}")
+
+
+def group(here: Scene, rng: random.Random) -> list[Fact]:
     """Return the facts of one subject and relation, where there are several."""
     found: dict[tuple[str, str], list[Fact]] = {}
     for f in here.facts:
         if of_things(f):
             found.setdefault((f.s, f.relation.iri), []).append(f)
-    several = [g for g in found.values() if len({f.value for f in g}) == len(g) > 1]
-    return rng.choice(several) if several else None
+    return choose([g for g in found.values() if len({f.value for f in g}) == len(g) > 1], rng)
 
 
-def list_clause(facts: Sequence[Fact], rng: random.Random) -> Clause | None:
-    """Return one clause that says all of them."""
-    r, s = facts[0].relation, facts[0].subject
-    names = listed([f.value for f in facts])
-    match r.shape:
-        case "has":
-            head = r.head if r.head.endswith("s") else plural_of(r.head)
-            return Clause(s, "has", "have", f"the {head} {names}")
-        case "verb" if r.rest.startswith("the "):
-            return Clause(s, r.head, english.base_of(r.head), f"the {plural_of(r.rest[4:])} {names}")
-        case "verb" | "participle" | "of" | "past" | "is":
-            return r.plain(s, names)
-        case "noun" if r.kind in ("entity", "text"):
-            return Clause(f"the {plural_of(r.head)} of {s}", "are", "be", names)
-        case "plural" if r.kind == "entity":
-            return rng.choice(
-                (
-                    Clause(f"the {r.head} of {s}", "are", "be", names),
-                    Clause(f"the {r.head} of {s}", "include", "include", names),
-                )
-            )
-    return None
+def many(relation: Relation) -> str:
+    """Return the plural of the noun that names the values."""
+    if relation.shape not in ("has", "noun", "plural"):
+        raise Nothing
+    return relation.head if relation.head.endswith("s") else plural_of(relation.head)
+
+
+def list_clause(relation: Relation, s: str, values: Sequence[str], rng: random.Random) -> Clause:
+    """Return one clause that says all values."""
+    names = listed(values)
+    if relation.shape == "has":
+        return Clause(s, "has", "have", f"the {many(relation)} {names}")
+    if relation.shape == "verb" and relation.rest.startswith("the "):
+        rest = f"the {plural_of(relation.rest[4:])} {names}"
+        return Clause(s, relation.head, english.base_of(relation.head), rest)
+    if relation.shape in ("noun", "plural"):
+        verb = rng.choice((("are", "be"), ("include", "include")))
+        return Clause(f"the {many(relation)} of {s}", *verb, names)
+    if relation.shape == "of":
+        raise Nothing
+    return relation.plain(s, names)
 
 
 def complete(here: Scene, facts: Sequence[Fact]) -> bool:
@@ -286,26 +339,19 @@ def complete(here: Scene, facts: Sequence[Fact]) -> bool:
     return len(values) == len({f.o.n3() for f in facts})
 
 
-def card(here: Scene, rng: random.Random, *, wrong: bool = False) -> list[str] | None:
-    """Return the lines of a name with its values under it, the last of them wrong if asked for."""
+def card(here: Scene, rng: random.Random, *, wrong: bool = False) -> Said:
+    """Return a name with its values under it, the last of them wrong if asked for."""
     own = [f for f in here.facts if f.s == here.entity and f.relation.shape == "noun" and f.single]
     if len(own) < 2:
-        return None
-    chosen = rng.sample(own, min(len(own), rng.randint(2, 4)))
-    lines = [f"{chosen[0].subject}:"]
-    for fact in chosen:
-        value = fact.relation.value(fact.value)
-        if wrong and fact is chosen[-1]:
-            found = others(here, fact, rng)
-            if fact.relation.kind in ("number", "year"):
-                value = fact.relation.value(other_number(fact.value, rng))
-            elif found:
-                value = found[0][1]
-            else:
-                return None
+        raise Nothing
+    lines = [f"{here.name}:"]
+    for fact in rng.sample(own, min(len(own), rng.randint(2, 4))):
         head = fact.relation.head
-        lines.append(f"- {head[:1].upper()}{head[1:]}: {value}")
-    return lines
+        lines.append(f"- {head[:1].upper()}{head[1:]}: {fact.relation.value(fact.value)}")
+    if wrong:
+        value = false_value(here, fact, rng)
+        lines[-1] = lines[-1].replace(fact.relation.value(fact.value), fact.relation.value(value))
+    return Said("\n".join(lines), raw=True)
 
 
 def yes_no(c: Clause) -> str:
@@ -319,121 +365,128 @@ def yes_no(c: Clause) -> str:
 
 
 @true
-def _plain(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng)
-    return Said(str(fact.plain if fact.relation.shape != "flag" else fact.clauses()[0])) if fact else None
+def _plain(here: Scene, rng: random.Random) -> Said:
+    return Said(str(pick(here, rng).clauses()[0]))
 
 
 @true
-def _verbatim(here: Scene, rng: random.Random) -> Said | None:
+def _verbatim(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng)
-    if fact is None:
-        return None
     if rng.random() < 0.6:
         return Said(fact.line, raw=True)
     return Said(f"{fact.subject} {fact.relation.label} {fact.value}")
 
 
 @true
-def _voice(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.relation.voice("x", "y"))
-    return Said(str(fact.relation.voice(fact.subject, fact.value))) if fact else None
+def _voice(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.relation.voice("x", "y"))
+    return Said(str(fact.relation.voice(fact.subject, fact.value)))
 
 
 @true
-def _noun_form(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.relation.nouns("x", "1", f.single))
-    if fact is None:
-        return None
+def _past(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.relation.voice("x", "y") and f.relation.shape == "participle")
+    if fact.relation.verb in english.STATES:
+        raise Nothing
+    return Said(f"{fact.subject} was {fact.plain.rest}")
+
+
+@true
+def _noun_form(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.relation.nouns("x", "1", f.single))
     return Said(str(rng.choice(fact.relation.nouns(fact.subject, fact.value, fact.single))))
 
 
 @true
-def _having(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.single and f.relation.having("x", "1"))
-    if fact is None:
-        return None
-    owner = pronoun(here, fact.s)
-    return Said(str(fact.relation.having(fact.subject, fact.value, owner[1] if owner else "their")))
+def _having(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.single and f.relation.having("x", "1"))
+    try:
+        owner = pronoun(here, fact.s)[1]
+    except Nothing:
+        owner = "their"
+    return Said(str(fact.relation.having(fact.subject, fact.value, owner)))
 
 
 @true
-def _list_objects(here: Scene, rng: random.Random) -> Said | None:
+def _without_noun(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: of_entities(f) and f.plain.rest.startswith("the "))
+    return Said(f"{fact.subject} {fact.plain.finite} {fact.value}")
+
+
+@true
+def _list_objects(here: Scene, rng: random.Random) -> Said:
     facts = group(here, rng)
-    if facts is None:
-        return None
-    said = list_clause(rng.sample(facts, min(len(facts), rng.randint(2, 4))), rng)
-    return Said(str(said)) if said else None
+    chosen = rng.sample(facts, min(len(facts), rng.randint(2, 4)))
+    return Said(str(list_clause(facts[0].relation, facts[0].subject, [f.value for f in chosen], rng)))
 
 
 @true
-def _list_subjects(here: Scene, rng: random.Random) -> Said | None:
+def _list_subjects(here: Scene, rng: random.Random) -> Said:
     found: dict[tuple[str, str], list[Fact]] = {}
     for f in here.facts:
-        if of_things(f) and f.plain.subject == f.subject:
+        if of_things(f) and straight(f) and f.relation.shape != "of":
             found.setdefault((f.relation.iri, f.o.n3()), []).append(f)
-    several = [g for g in found.values() if len({f.subject for f in g}) == len(g) > 1]
-    if not several:
-        return None
-    facts = rng.choice(several)
+    facts = choose([g for g in found.values() if len({f.subject for f in g}) == len(g) > 1], rng)
     chosen = rng.sample(facts, min(len(facts), rng.randint(2, 3)))
-    c = chosen[0].plain
     both = "both " if len(chosen) == 2 and rng.random() < 0.3 else ""
-    text = f"{both}{listed([f.subject for f in chosen])} {c.plural} {c.rest}"
-    if c.rest.startswith(("a ", "an ")):
-        return None
-    return Said(text)
+    c = chosen[0].plain
+    return Said(f"{both}{listed([f.subject for f in chosen])} {c.plural} {c.rest}")
 
 
 @true
-def _joined(here: Scene, rng: random.Random) -> Said | None:
-    one = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
-    if one is None:
-        return None
+def _joined(here: Scene, rng: random.Random) -> Said:
+    one = pick(here, rng, straight)
     other = pick(
         here,
         rng,
-        lambda f: f.s == one.s and f.relation != one.relation and f.clauses()[0].subject == f.subject,
+        lambda f: f.s == one.s and f.relation != one.relation and f.clauses()[0].subject == one.subject,
     )
-    if other is None:
-        return None
     return Said(f"{one.plain} and {other.clauses()[0].predicate}")
 
 
 @true
-def _apposition(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.s in here.types and f.clauses()[0].subject == f.subject)
-    if fact is None:
-        return None
-    kind = class_name(here, fact.s) or ""
-    c = fact.clauses()[0]
-    return Said(f"{fact.subject}, {a(kind)}, {c.predicate}")
+def _apposition(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, classed(here))
+    return Said(f"{fact.subject}, {a(class_name(here, fact.s))}, {fact.clauses()[0].predicate}")
 
 
 @true
-def _class_relative(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.s in here.types and f.clauses()[0].subject == f.subject)
-    if fact is None:
-        return None
-    kind, c = class_name(here, fact.s) or "", fact.clauses()[0]
+def _class_relative(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, classed(here))
+    kind, c = class_name(here, fact.s), fact.clauses()[0]
     if fact.relation.shape in ("participle", "when"):
         return Said(f"{fact.subject} is {a(kind)} {c.rest}")
-    who = "who" if here.world.is_person(fact.s) else "that"
-    return Said(f"{fact.subject} is {a(kind)} {who} {c.predicate}")
+    return Said(f"{fact.subject} is {a(kind)} {who(here, fact.s)} {c.predicate}")
 
 
 @true
-def _class_with(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(
-        here,
-        rng,
-        lambda f: (
-            f.s in here.types and f.single and f.relation.kind == "number" and f.relation.shape == "noun"
-        ),
+def _relative(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, classed(here))
+    more = f"{who(here, fact.s, 'which')} {fact.clauses()[0].predicate}"
+    return Said(f"{fact.subject}, {more}, is {a(class_name(here, fact.s))}")
+
+
+@true
+def _cleft(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: of_things(f) and classed(here)(f))
+    return Said(
+        f"one {class_name(here, fact.s)} {who(here, fact.s)} {fact.plain.predicate} is {fact.subject}"
     )
-    if fact is None:
-        return None
-    kind = class_name(here, fact.s) or ""
+
+
+@true
+def _of_its_kind(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.relation.shape == "participle" and str(f.o) in here.types and f.single)
+    c = fact.relation.voice(fact.subject, fact.value)
+    if c is None:
+        raise Nothing
+    return Said(f"{fact.value} is the {class_name(here, str(fact.o))} {who(here, str(fact.o))} {c.predicate}")
+
+
+@true
+def _class_with(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: measured(f) and f.s in here.types)
+    kind = class_name(here, fact.s)
     value = f"{a(fact.relation.head)} of {fact.relation.value(fact.value)}"
     if rng.random() < 0.5:
         return Said(f"{fact.subject}, with {value}, is {a(kind)}")
@@ -441,665 +494,461 @@ def _class_with(here: Scene, rng: random.Random) -> Said | None:
 
 
 @true
-def _of_class(here: Scene, rng: random.Random) -> Said | None:
-    found = sorted(here.types)
-    if not found:
-        return None
-    iri = here.entity if here.entity in here.types else rng.choice(found)
-    name = here.world.entities[iri]
-    return Said(f"{name} is {a(class_name(here, iri) or '')}")
+def _of_class(here: Scene, rng: random.Random) -> Said:
+    iri = here.entity if here.entity in here.types else choose(sorted(here.types), rng)
+    return Said(introduced(here, iri))
 
 
 @true
-def _follow_up(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.s in here.types and f.clauses()[0].subject == f.subject)
-    if fact is None or (who := pronoun(here, fact.s)) is None:
-        return None
-    lead = sentence(f"{fact.subject} is {a(class_name(here, fact.s) or '')}")
-    return Said(f"{who[0]} {fact.clauses()[0].predicate}", lead=lead)
+def _follow_up(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, classed(here))
+    it = pronoun(here, fact.s)[0]
+    return Said(f"{it} {fact.clauses()[0].predicate}", lead=introduced(here, fact.s))
 
 
 @true
-def _follow_up_possessive(here: Scene, rng: random.Random) -> Said | None:
+def _follow_up_possessive(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: f.s in here.types and f.single and f.relation.shape == "noun")
-    if fact is None or (who := pronoun(here, fact.s)) is None:
-        return None
-    lead = sentence(f"{fact.subject} is {a(class_name(here, fact.s) or '')}")
-    value = fact.relation.value(fact.value)
-    return Said(f"{who[1]} {fact.relation.head} is {value}", lead=lead)
+    its, value = pronoun(here, fact.s)[1], fact.relation.value(fact.value)
+    return Said(f"{its} {fact.relation.head} is {value}", lead=introduced(here, fact.s))
 
 
 @true
-def _fragment(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.relation.ask("x"))
-    if fact is None:
-        return None
+def _fragment(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.relation.ask("x"))
     value = fact.relation.value(fact.value)
-    text = rng.choice((value, value, f"It is {value}", f"The answer is {value}"))
+    text = rng.choice((value, value, f"it is {value}", f"the answer is {value}"))
     return Said(text, question=fact.relation.ask(fact.subject))
 
 
 @true
-def _bullets(here: Scene, rng: random.Random) -> Said | None:
+def _bullets(here: Scene, rng: random.Random) -> Said:
     facts = group(here, rng)
-    if facts is None:
-        return None
-    r, s = facts[0].relation, facts[0].subject
-    noun = r.noun if r.shape in ("has", "noun", "plural") else None
-    if noun is None:
-        return None
-    many = noun if noun.endswith("s") else plural_of(noun)
-    lead = f"{s} has the following {many}:" if rng.random() < 0.5 else f"The {many} of {s} are:"
+    s, nouns = facts[0].subject, many(facts[0].relation)
     marks = rng.choice((["-"] * 5, ["*"] * 5, ["1.", "2.", "3.", "4.", "5."]))
     items = "".join(f"\n{mark} {f.value}" for mark, f in zip(marks, facts[:5], strict=False))
-    return Said(lead + items, raw=True)
+    return Said(rng.choice((f"{s} has the following {nouns}:", f"The {nouns} of {s} are:")) + items, raw=True)
 
 
 @true
-def _preamble(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng)
-    if fact is None:
-        return None
-    form = rng.choice(PREAMBLES)
-    asked = fact.relation.ask(fact.subject) if form.startswith("The answer") else None
+def _card(here: Scene, rng: random.Random) -> Said:
+    return card(here, rng)
+
+
+@true
+def _bold(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, of_things)
+    return Said(str(fact.relation.plain(f"**{fact.subject}**", f"**{fact.value}**", fact.single)))
+
+
+@true
+def _preamble(here: Scene, rng: random.Random) -> Said:
+    fact, form = pick(here, rng), rng.choice(PREAMBLES)
+    asked = fact.relation.ask(fact.subject) if form.startswith("the answer") else None
     return Said(form.format(fact.clauses()[0]), question=asked)
 
 
 @true
-def _count(here: Scene, rng: random.Random) -> Said | None:
+def _count(here: Scene, rng: random.Random) -> Said:
     facts = group(here, rng)
-    if facts is None or not complete(here, facts) or not of_entities(facts[0]):
-        return None
     r, s, n = facts[0].relation, facts[0].subject, len(facts)
+    if not complete(here, facts) or r.kind != "entity":
+        raise Nothing
     number = english.NUMBERS[n] if n < len(english.NUMBERS) and rng.random() < 0.6 else str(n)
-    if r.shape in ("has", "noun", "plural"):
-        many = r.head if r.head.endswith("s") else plural_of(r.head)
-        more = rng.choice(("", f": {listed([f.value for f in facts])}"))
-        return Said(f"{s} has {number} {many}{more}")
-    kinds = {class_name(here, str(f.o)) for f in facts}
-    if r.shape == "verb" and len(kinds) == 1 and (kind := kinds.pop()):
-        rest = r.rest if not r.rest.startswith("the ") else ""
-        return Said(f"{s} {r.head} {rest} {number} {plural_of(kind)}")
-    return None
+    if r.shape == "verb":
+        kinds = {class_name(here, str(f.o)) for f in facts}
+        if len(kinds) > 1 or r.rest.startswith("the "):
+            raise Nothing
+        return Said(f"{s} {r.head} {r.rest} {number} {plural_of(kinds.pop())}")
+    more = rng.choice(("", f": {listed([f.value for f in facts])}"))
+    return Said(f"{s} has {number} {many(r)}{more}")
 
 
 @true
-def _dated(here: Scene, rng: random.Random) -> Said | None:
+def _dated(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: f.relation.kind == "date" and f.single)
-    if fact is None:
-        return None
-    day = english.date_words(fact.value, rng.randint(0, 1))
-    return Said(str(fact.relation.plain(fact.subject, day)))
+    return Said(str(fact.relation.plain(fact.subject, english.date_words(fact.value, rng.randint(0, 1)))))
 
 
 @true
-def _thousands(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: measured(f) and f.single and re.fullmatch(r"\d{4,}(\.\d+)?", f.value))
-    if fact is None:
-        return None
-    value = english.grouped(fact.value)
-    r = fact.relation
+def _thousands(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: measured(f) and re.fullmatch(r"\d{4,}(\.\d+)?", f.value))
+    r, value = fact.relation, english.grouped(fact.value)
     return Said(str(rng.choice((r.plain(fact.subject, value), r.having(fact.subject, value)))))
 
 
 @true
-def _with_unit(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.unit and f.single and f.relation.shape == "noun")
-    if fact is None:
-        return None
+def _with_unit(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: measured(f) and f.relation.unit)
     r = fact.relation
-    return Said(
-        str(rng.choice((r.plain(fact.subject, fact.value), r.having(fact.subject, fact.value)))),
-    )
+    return Said(str(rng.choice((r.plain(fact.subject, fact.value), r.having(fact.subject, fact.value)))))
 
 
 @true
-def _flag(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape == "flag")
-    return Said(str(fact.clauses()[0])) if fact else None
+def _flag(here: Scene, rng: random.Random) -> Said:
+    return Said(str(pick(here, rng, lambda f: f.relation.shape == "flag").clauses()[0]))
 
 
 @true
-def _yes(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: of_things(f) and f.plain.subject == f.subject)
-    if fact is None:
-        return None
-    text = rng.choice(("Yes", "Yes", f"Yes, {fact.plain}"))
-    return Said(text, question=yes_no(fact.plain))
+def _yes(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: of_things(f) and straight(f))
+    return Said(rng.choice(("yes", "yes", f"yes, {fact.plain}")), question=yes_no(fact.plain))
 
 
 @true
-def _cleft(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: of_things(f) and f.plain.subject == f.subject and f.s in here.types)
-    if fact is None:
-        return None
-    kind = class_name(here, fact.s) or ""
-    who = "who" if here.world.is_person(fact.s) else "that"
-    return Said(f"one {kind} {who} {fact.plain.predicate} is {fact.subject}")
-
-
-@true
-def _relative(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.s in here.types and f.clauses()[0].subject == f.subject)
-    if fact is None:
-        return None
-    who = "who" if here.world.is_person(fact.s) else "which"
-    kind = class_name(here, fact.s) or ""
-    return Said(f"{fact.subject}, {who} {fact.clauses()[0].predicate}, is {a(kind)}")
-
-
-@true
-def _past(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(
-        here, rng, lambda f: f.relation.shape == "participle" and f.relation.verb not in english.STATES
-    )
-    if fact is None or fact.relation.rest != "by":
-        return None
-    return Said(f"{fact.subject} was {fact.plain.rest}")
-
-
-@true
-def _bold(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    return Said(
-        sentence(str(fact.relation.plain(f"**{fact.subject}**", f"**{fact.value}**", fact.single))), raw=True
-    )
-
-
-@true
-def _card(here: Scene, rng: random.Random) -> Said | None:
-    lines = card(here, rng)
-    return Said("\n".join(lines), raw=True) if lines else None
-
-
-@true
-def _without_noun(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: of_entities(f) and f.plain.rest.startswith("the "))
-    return Said(f"{fact.subject} {fact.plain.finite} {fact.value}") if fact else None
-
-
-@true
-def _of_its_kind(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: of_entities(f) and str(f.o) in here.types and f.relation.voice("x", "y"))
-    if fact is None:
-        return None
-    c = fact.relation.voice(fact.subject, fact.value)
-    if c is None or c.subject != fact.value:
-        return None
-    who = "who" if here.world.is_person(str(fact.o)) else "that"
-    return Said(f"{fact.value} is the {class_name(here, str(fact.o))} {who} {c.predicate}")
-
-
-@true
-def _no(here: Scene, rng: random.Random) -> Said | None:
+def _no(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: f.relation.shape == "flag" and f.value == "false")
-    if fact is None:
-        return None
     asked = yes_no(english.flag(fact.subject, fact.relation, True))
-    return Said(f"No, {fact.clauses()[0]}", question=asked)
+    return Said(f"no, {fact.clauses()[0]}", question=asked)
 
 
 # --- False: the relation -------------------------------------------------------------------------------
 
 
 @false
-def _relation_schema(here: Scene, rng: random.Random) -> Said | None:
+def _relation_schema(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    world = here.world
     names = labels_between(here, fact)
     found = [
         r
-        for r in world.relations.values()
-        if r.kind in ("entity", "text") and r.shape != "flag" and not any(near(r.label, n) for n in names)
-        and not world.holds(fact.s, r.iri, fact.o)
-    ]  # fmt: skip
-    if not found:
-        return None
-    r = rng.choice(sorted(found, key=lambda r: r.iri))
-    c = rng.choice([r.plain(fact.subject, fact.value), *r.nouns(fact.subject, fact.value)])
-    return Said(str(c))
+        for _, r in sorted(here.world.relations.items())
+        if r.kind in ("entity", "text") and not any(near(r.label, n) for n in names)
+    ]
+    r = choose([r for r in found if not here.world.holds(fact.s, r.iri, fact.o)], rng)
+    return Said(str(rng.choice([r.plain(fact.subject, fact.value), *r.nouns(fact.subject, fact.value)])))
 
 
 @false
-def _relation_alien(here: Scene, rng: random.Random) -> Said | None:
+def _relation_alien(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
     one, other = rng.sample([fact.subject, fact.value], 2)
     return Said(f"{one} {alien_predicate(here, fact, rng, other)}")
 
 
 @false
-def _direction(here: Scene, rng: random.Random) -> Said | None:
+def _direction(here: Scene, rng: random.Random) -> Said:
     world = here.world
 
     def one_way(f: Fact) -> bool:
-        if (
-            not of_things(f)
-            or f.relation.iri in world.symmetric
-            or f.relation.label.lower().startswith(SYMMETRIC)
-        ):
+        r = f.relation
+        if not of_things(f) or r.iri in world.symmetric or r.label.lower().startswith(SYMMETRIC):
             return False
-        return not (isinstance(f.o, URIRef) and world.holds(str(f.o), f.relation.iri, URIRef(f.s)))
+        return not (isinstance(f.o, URIRef) and world.holds(str(f.o), r.iri, URIRef(f.s)))
 
     fact = pick(here, rng, one_way)
-    if fact is None:
-        return None
-    r = fact.relation
-    turned = [r.plain(fact.value, fact.subject), *r.nouns(fact.value, fact.subject)]
-    if c := r.voice(fact.value, fact.subject):
-        turned += [c, c]
-    return Said(str(rng.choice(turned)))
+    return Said(str(rng.choice(clauses_with(fact.relation, fact.value, fact.subject, fact.single))))
 
 
 @false
-def _triple_wrong(here: Scene, rng: random.Random) -> Said | None:
+def _triple_wrong(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
     if rng.random() < 0.3:
         return Said(f"({fact.subject}, is a, {rng.choice(ALIEN_CLASSES)})", raw=True)
-    for _, name in others(here, fact, rng)[:1]:
-        return Said(f"({fact.subject}, {fact.relation.label}, {name})", raw=True)
-    return None
+    return Said(f"({fact.subject}, {fact.relation.label}, {others(here, fact, rng)})", raw=True)
+
+
+@false
+def _other_relations_value(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: of_things(f) and f.relation.ask("x"))
+    r, world = fact.relation, here.world
+    found = [f.value for f in here.facts if f.s == fact.s and of_things(f) and not near(f.relation.label, r.label)
+             and not world.holds(fact.s, r.iri, f.o)]  # fmt: skip
+    name = choose(found, rng)
+    text = rng.choice((name, f"it is {name}", str(r.plain(fact.subject, name, fact.single))))
+    return Said(text, question=r.ask(fact.subject))
 
 
 # --- False: polarity -----------------------------------------------------------------------------------
 
 
-def negate(form: str) -> Make:
-    """Return the maker of one form of negation."""
+def _gerund(c: Clause) -> str:
+    return (c.base[:-1] if re.search("[^e]e$", c.base) and c.base != "be" else c.base) + "ing"
 
-    def make(here: Scene, rng: random.Random) -> Said | None:
+
+NEGATIONS: dict[str, tuple[str, ...]] = {
+    "not": ("{not_}", "{nt}"),
+    "never": ("{never}",),
+    "false_that": ("it is false that {c}", "it is untrue that {c}", "it is a lie that {c}"),
+    "not_the_case": ("it is not the case that {c}", "nobody says that {c}", "it isn't true that {c}"),
+    "no_longer": ("{no_longer}", "{not_} any more"),
+    "hardly": ("{hardly}", "{rarely}"),
+    "fails": ("{s} fails to {bare}", "{s} refuses to {bare}", "{s} has yet to {bare}"),
+    "denies": ("{end} denies that {c}", "{other} denies that {c}"),
+    "wrong": ("it is wrong to say that {c}", "it would be a mistake to think that {c}"),
+    "far": ("{s} is far from {gerund}", "{s} is anything but {gerund}"),
+    "neither": ("neither {s} nor {other} {predicate}",),
+    "without": ("{s} is {kind} without {gerund}",),
+}
+"""Forms of negation of a clause."""
+
+
+def _negate(form: str) -> Make:
+    def make(here: Scene, rng: random.Random) -> Said:
         fact = pick(here, rng, of_things)
-        if fact is None:
-            return None
         c = clause_of(fact, rng, entity_first=form in ("fails", "denies", "far", "neither", "without"))
-        text = None
-        match form:
-            case "not":
-                text = rng.choice((c.negated(), c.negated().replace(f"{c.finite} not", f"{c.finite}n't", 1)))
-                text = text.replace("does not", rng.choice(("does not", "doesn't")), 1)
-            case "never":
-                text = c.with_adverb("never")
-            case "false_that":
-                text = f"it is {rng.choice(('false', 'untrue', 'a lie'))} that {c}"
-            case "not_the_case":
-                text = rng.choice(
-                    (f"it is not the case that {c}", f"nobody says that {c}", f"it isn't true that {c}")
-                )
-            case "no_longer":
-                text = rng.choice((c.with_adverb("no longer"), c.negated() + " any more"))
-            case "hardly":
-                text = c.with_adverb(rng.choice(("hardly", "scarcely", "barely", "rarely")))
-            case "fails":
-                text = f"{c.subject} {rng.choice(('fails to', 'refuses to', 'has yet to'))} {c.base} {c.rest}"
-            case "denies":
-                text = f"{rng.choice(sorted(fact.ends))} denies that {c}"
-            case "wrong":
-                text = rng.choice(
-                    (f"it is wrong to say that {c}", f"it would be a mistake to think that {c}")
-                )
-            case "far":
-                being = "being" if c.base == "be" else _gerund(c.base)
-                text = f"{c.subject} is far from {being} {c.rest}"
-            case "neither":
-                other = stranger(here, fact, rng)
-                text = f"neither {c.subject} nor {other} {c.finite} {c.rest}" if other else None
-            case "without":
-                kind = class_name(here, fact.s)
-                if c.subject == fact.subject and kind:
-                    being = "being" if c.base == "be" else _gerund(c.base)
-                    text = f"{c.subject} is {a(kind)} without {being} {c.rest}"
-        return Said(text) if text else None
+        pattern = rng.choice(NEGATIONS[form])
+        if "{kind}" in pattern and c.subject != fact.subject:
+            raise Nothing
+        kind = a(class_name(here, fact.s)) if "{kind}" in pattern else ""
+        other = stranger(here, fact, rng) if "{other}" in pattern else ""
+        short = re.sub(r"\b(is|was|do|does|did) not\b", r"\1n't", c.negated(), count=1)
+        text = pattern.format(
+            c=c, s=c.subject, bare=f"{c.base} {c.rest}", predicate=c.predicate, not_=c.negated(), nt=short,
+            never=c.with_adverb("never"), no_longer=c.with_adverb("no longer"), hardly=c.with_adverb("hardly"),
+            rarely=c.with_adverb("rarely"), end=rng.choice(sorted(fact.ends)), other=other, kind=kind,
+            gerund=f"{_gerund(c)} {c.rest}",
+        )  # fmt: skip
+        return Said(text)
 
     make.__name__ = f"negation_{form}"
     return make
 
 
-def _gerund(base: str) -> str:
-    return (base[:-1] if base.endswith("e") and not base.endswith("ee") else base) + "ing"
-
-
-for _form in (
-    "not", "never", "false_that", "not_the_case", "no_longer", "hardly", "fails", "denies", "wrong", "far",
-    "neither", "without",
-):  # fmt: skip
-    false(negate(_form))
+for _form in NEGATIONS:
+    false(_negate(_form))
 
 
 @false
-def _flag_wrong(here: Scene, rng: random.Random) -> Said | None:
+def _flag_wrong(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: f.relation.shape == "flag")
-    if fact is None:
-        return None
     return Said(str(english.flag(fact.subject, fact.relation, fact.value != "true")))
 
 
-# --- False: modality, attribution, tense ---------------------------------------------------------------
+# --- False: attribution, modality, tense ---------------------------------------------------------------
+
+ATTRIBUTIONS = (
+    "{who} claims that {c}", "{c}, says {who}", "allegedly, {c}", "reportedly, {c}", "{c}, according to {who}",
+    "{who} believes that {c}", "some people say that {c}", "rumour has it that {c}", "{allegedly}", "{supposedly}",
+    "critics argue that {c}", "{s} is said to {bare}", "{s} is rumoured to {bare}", "{who} wishes that {c}",
+)  # fmt: skip
+MODALITIES = (
+    "{s} might {bare}", "{s} may {bare}", "{s} could {bare}", "{s} should {bare}", "perhaps {c}", "{almost}",
+    "{s} plans to {bare}", "{s} wanted to {bare}", "if {c}, {other} is in trouble", "{s} would {bare}",
+    "{s} was supposed to {bare}", "it is possible that {c}", "{probably}", "{s} pretends to {bare}",
+    "{s} tried to {bare}", "{s} hopes to {bare}", "{s} must {bare}",
+)  # fmt: skip
+TENSES = (
+    "{s} used to {bare}", "{s} will {bare}", "{s} will soon {bare}", "{once}", "{formerly}",
+    "until recently, {past}", "{s} is going to {bare}", "{s} had {participle} before it stopped",
+)  # fmt: skip
 
 
-@false
-def _attribution(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    c = clause_of(fact, rng)
-    who = rng.choice((*sorted(fact.ends), stranger(here, fact, rng) or "a rumour"))
-    form = rng.choice(
-        ("{who} claims that {c}", "{c}, says {who}", "allegedly, {c}", "reportedly, {c}", "{c}, according to {who}",
-         "{who} believes that {c}", "some people say that {c}", "rumour has it that {c}", "{adv}", "{said}",
-         "critics argue that {c}", "{who} dreams that {c}")
-    )  # fmt: skip
-    text = form.format(
-        who=who, c=c, adv=c.with_adverb(rng.choice(("allegedly", "supposedly", "reportedly", "apparently"))),
-        said=f"{c.subject} is {rng.choice(('said', 'believed', 'rumoured', 'thought'))} to {c.base} {c.rest}",
-    )  # fmt: skip
-    return Said(text)
+def _framed(name: str, patterns: Sequence[str], *, entity_first: bool) -> Make:
+    def make(here: Scene, rng: random.Random) -> Said:
+        fact, pattern = pick(here, rng, of_things), rng.choice(patterns)
+        c = clause_of(fact, rng, entity_first=entity_first)
+        past = "was" if c.base == "be" else c.past
+        speakers = sorted(fact.ends) + ([stranger(here, fact, rng)] if rng.random() < 0.5 else [])
+        text = pattern.format(
+            c=c, s=c.subject, bare=f"{c.base} {c.rest}", who=rng.choice(speakers), past=f"{c.subject} {past} {c.rest}",
+            other=stranger(here, fact, rng) if "{other}" in pattern else "", participle=f"{c.participle} {c.rest}",
+            allegedly=c.with_adverb("allegedly"), supposedly=c.with_adverb("supposedly"),
+            almost=c.with_adverb("almost"), probably=c.with_adverb("probably"),
+            once=f"{c.subject} {'was once' if c.base == 'be' else f'once {past}'} {c.rest}",
+            formerly=f"{c.subject} {'was formerly' if c.base == 'be' else f'formerly {past}'} {c.rest}",
+        )  # fmt: skip
+        return Said(text)
+
+    make.__name__ = name
+    return make
 
 
-@false
-def _modality(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    c = clause_of(fact, rng, entity_first=True)
-    bare = f"{c.base} {c.rest}"
-    other = stranger(here, fact, rng) or "it"
-    form = rng.choice((
-        f"{c.subject} might {bare}", f"{c.subject} may {bare}", f"{c.subject} could {bare}", f"{c.subject} should {bare}",
-        f"perhaps {c}", f"{c.subject} plans to {bare}", f"{c.subject} wanted to {bare}", f"{c.with_adverb('almost')}",
-        f"if {c}, {other} is in trouble", f"{c.subject} would {bare}", f"{c.subject} was supposed to {bare}",
-        f"it is possible that {c}", f"{c.subject} probably {bare if False else c.finite} {c.rest}",
-        f"{c.subject} pretends to {bare}", f"{c.subject} tried to {bare}", f"{c.subject} hopes to {bare}",
-    ))  # fmt: skip
-    return Said(form)
-
-
-@false
-def _tense(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    c = clause_of(fact, rng, entity_first=True)
-    bare = f"{c.base} {c.rest}"
-    form = rng.choice((
-        f"{c.subject} used to {bare}", f"{c.subject} will {bare}", f"{c.subject} will soon {bare}",
-        f"{c.about(c.subject).subject} {'was once' if c.base == 'be' else 'once ' + c.past} {c.rest}",
-        f"{c.subject} {'was' if c.base == 'be' else c.past} formerly {c.rest}", f"until recently, {c.subject} {c.past if c.base != 'be' else 'was'} {c.rest}",
-        f"{c.subject} is going to {bare}", f"{c.subject} had {c.participle} {c.rest} before it stopped",
-    ))  # fmt: skip
-    return Said(form)
+false(_framed("attribution", ATTRIBUTIONS, entity_first=False))
+false(_framed("modality", MODALITIES, entity_first=True))
+false(_framed("tense", TENSES, entity_first=True))
 
 
 # --- False: what is added ------------------------------------------------------------------------------
 
 
-def added(here: Scene, fact: Fact, rng: random.Random) -> str | None:
-    """Return a predicate that is false of the subject of a fact and names something real, mostly."""
+def added(here: Scene, fact: Fact, rng: random.Random) -> str:
+    """Return a predicate that is false of the subject of a fact and mostly names something real."""
     if rng.random() < 0.15:
         return rng.choice((f"is {rng.choice(ADJECTIVES)}", rng.choice(VERBS_ALONE)))
-    found = [f for f in here.facts if f.s == fact.s and of_things(f) and f.plain.subject == f.subject]
+    found = [f for f in here.facts if f.s == fact.s and of_things(f) and straight(f)]
     if found and rng.random() < 0.4:
         other = rng.choice(found)
-        for _, name in others(here, other, rng)[:1]:
-            return other.relation.plain(other.subject, name).predicate
-    name = stranger(here, fact, rng)
-    return alien_predicate(here, fact, rng, name) if name else None
+        return other.relation.plain(other.subject, others(here, other, rng)).predicate
+    return alien_predicate(here, fact, rng, stranger(here, fact, rng))
 
 
 @false
-def _conjunct_and(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
-    if fact is None or (more := added(here, fact, rng)) is None:
-        return None
-    joint = rng.choice((" and ", " and ", ", but ", " and also "))
+def _conjunct_and(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, straight)
+    more = added(here, fact, rng)
     if rng.random() < 0.3:
         return Said(f"{fact.subject} {more} and {fact.plain.predicate}")
-    return Said(f"{fact.plain}{joint}{more}")
+    return Said(f"{fact.plain}{rng.choice((' and ', ' and ', ', but ', ' and also '))}{more}")
 
 
 @false
-def _conjunct_apposition(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
-    if fact is None:
-        return None
-    other = stranger(here, fact, rng)
-    nouns = [a(rng.choice(ALIEN_CLASSES)), f"the {rng.choice(SUPERLATIVES)} of its kind"]
-    if other:
-        nouns += [f"{a(rng.choice(ALIEN_NOUNS))} of {other}", f"the {rng.choice(ALIEN_NOUNS)} of {other}"]
-    wrong = wrong_class(here, fact.s, rng)
-    if wrong:
-        nouns += [a(wrong), a(wrong)]
-    return Said(f"{fact.subject}, {rng.choice(nouns)}, {fact.plain.predicate}")
-
-
-@false
-def _conjunct_relative(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
-    if fact is None or (more := added(here, fact, rng)) is None:
-        return None
-    person = here.world.is_person(fact.s)
-    kind = class_name(here, fact.s)
-    if kind and rng.random() < 0.5:
-        return Said(f"{fact.subject} is {a(kind)} {'who' if person else 'that'} {more}")
-    return Said(
-        f"{fact.subject}, {'who' if person else 'which'} {more}, {fact.plain.predicate}",
+def _conjunct_apposition(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, straight)
+    noun = rng.choice(
+        (a(rng.choice(ALIEN_CLASSES)), f"the {rng.choice(SUPERLATIVES)} of its kind", "", "", "")
     )
+    if not noun and rng.random() < 0.5:
+        noun = a(wrong_class(here, fact.s, rng))
+    noun = noun or f"{rng.choice(('the', 'a'))} {rng.choice(ALIEN_NOUNS)} of {stranger(here, fact, rng)}"
+    return Said(f"{fact.subject}, {noun}, {fact.plain.predicate}")
 
 
 @false
-def _conjunct_at_end(here: Scene, rng: random.Random) -> Said | None:
+def _conjunct_relative(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, straight)
+    more = added(here, fact, rng)
+    if rng.random() < 0.5:
+        return Said(f"{fact.subject} is {a(class_name(here, fact.s))} {who(here, fact.s)} {more}")
+    return Said(f"{fact.subject}, {who(here, fact.s, 'which')} {more}, {fact.plain.predicate}")
+
+
+@false
+def _conjunct_at_end(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: of_entities(f) and f.plain.rest.endswith(f.value))
-    if fact is None or (other := stranger(here, fact, rng)) is None:
-        return None
-    more = alien_predicate(here, fact, rng, other)
-    who = "who" if here.world.is_person(str(fact.o)) else "which"
-    return Said(f"{fact.plain}, {who} {more}")
+    more = alien_predicate(here, fact, rng, stranger(here, fact, rng))
+    return Said(f"{fact.plain}, {who(here, str(fact.o), 'which')} {more}")
 
 
 @false
-def _conjunct_participle(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.s in here.types and f.relation.shape != "flag")
-    if fact is None or (other := stranger(here, fact, rng)) is None:
-        return None
-    kind = class_name(here, fact.s) or ""
-    verbs = [r.head for r in here.world.relations.values() if r.shape == "participle" and r.rest == "by"]
-    alien_verb = next(v for v, prep in (alien(here, rng, fact.relation.label) for _ in range(60)) if not prep)
-    done = rng.choice(
-        [*verbs[:2], english.past_of(alien_verb)[1], "created" if "crea" not in here.world.stems else "sued"]
+def _conjunct_participle(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.relation.shape != "flag")
+    other = stranger(here, fact, rng)
+    found = sorted(
+        r.head for r in here.world.relations.values() if r.shape == "participle" and r.rest == "by"
     )
-    if rng.random() < 0.5 or fact.plain.subject != fact.subject:
-        return Said(f"{fact.subject} is {a(kind)} {done} by {other}")
+    done = rng.choice([*found[:2], alien_participle(here, fact, rng)])
+    if rng.random() < 0.5 or not straight(fact):
+        return Said(f"{fact.subject} is {a(class_name(here, fact.s))} {done} by {other}")
     return Said(f"{fact.subject}, {done} by {other}, {fact.plain.predicate}")
 
 
 @false
-def _conjunct_parenthesis(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
-    if fact is None or (other := stranger(here, fact, rng)) is None:
-        return None
-    verb = next(v for v, prep in (alien(here, rng, fact.relation.label) for _ in range(60)) if not prep)
-    inside = rng.choice(
-        (f"{english.past_of(verb)[1]} by {other}", f"{a(rng.choice(ALIEN_NOUNS))} of {other}", rng.choice(ADJECTIVES),
-         f"together with {other}")
-    )  # fmt: skip
+def _conjunct_parenthesis(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, straight)
+    other = stranger(here, fact, rng)
+    inside = rng.choice((
+        f"{alien_participle(here, fact, rng)} by {other}", f"a {rng.choice(ALIEN_NOUNS)} of {other}",
+        rng.choice(ADJECTIVES), f"together with {other}",
+    ))  # fmt: skip
     if rng.random() < 0.4:
         return Said(f"{fact.plain} ({inside})")
     return Said(f"{fact.subject} ({inside}) {fact.plain.predicate}")
 
 
 @false
-def _list_intruder(here: Scene, rng: random.Random) -> Said | None:
+def _list_intruder(here: Scene, rng: random.Random) -> Said:
     facts = group(here, rng)
-    if facts is None or not (wrong := others(here, facts[0], rng)):
-        return None
-    values = [Fact(f.s, f.o, f.relation, f.subject, f.value, f.line, f.single) for f in facts[:3]]
-    bad = Fact(values[0].s, values[0].o, values[0].relation, values[0].subject, wrong[0][1], "", False)
-    values.insert(rng.randint(0, len(values)), bad)
-    said = list_clause(values, rng)
-    return Said(str(said)) if said else None
+    values = [f.value for f in facts[:3]]
+    values.insert(rng.randint(0, len(values)), others(here, facts[0], rng))
+    return Said(str(list_clause(facts[0].relation, facts[0].subject, values, rng)))
 
 
 @false
-def _adjunct(here: Scene, rng: random.Random) -> Said | None:
+def _adjunct(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    c = clause_of(fact, rng)
-    other = stranger(here, fact, rng)
-    more = rng.choice((*ADJUNCTS, f"together with {other}", f"instead of {other}") if other else ADJUNCTS)
-    if rng.random() < 0.2:
-        return Said(f"{more}, {c}")
-    return Said(f"{c} {more}")
+    c, more = clause_of(fact, rng), rng.choice((*ADJUNCTS, "together with {}", "instead of {}"))
+    more = more.format(stranger(here, fact, rng)) if "{}" in more else more
+    return Said(f"{more}, {c}" if rng.random() < 0.2 else f"{c} {more}")
 
 
 @false
-def _superlative(here: Scene, rng: random.Random) -> Said | None:
+def _superlative(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: f.s in here.types and of_things(f))
-    if fact is None:
-        return None
-    kind, best = class_name(here, fact.s) or "", rng.choice(SUPERLATIVES)
+    kind, best = class_name(here, fact.s), rng.choice(SUPERLATIVES)
     if fact.relation.shape == "participle" and rng.random() < 0.6:
         return Said(f"{fact.subject} is the {best} {kind} {fact.plain.rest}")
-    if fact.plain.subject == fact.subject and rng.random() < 0.5:
+    if straight(fact) and rng.random() < 0.5:
         return Said(f"{fact.subject}, the {best} {kind}, {fact.plain.predicate}")
     return Said(f"{fact.subject} is the {best} {kind}")
 
 
 @false
-def _adjective(here: Scene, rng: random.Random) -> Said | None:
+def _adjective(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: f.s in here.types and of_things(f))
-    if fact is None:
-        return None
-    kind = class_name(here, fact.s) or ""
-    word = rng.choice(
-        (
-            "famous",
-            "fake",
-            "bankrupt",
-            "legendary",
-            "Paraguayan",
-            "controversial",
-            "cheap",
-            "stolen",
-            "former",
-        )
-    )
-    return Said(f"{fact.subject} is {a(f'{word} {kind}')}")
+    word = rng.choice("famous fake bankrupt legendary Paraguayan controversial cheap stolen former".split())
+    more = f" {fact.plain.rest}" if fact.relation.shape == "participle" and rng.random() < 0.5 else ""
+    return Said(f"{fact.subject} is {a(f'{word} {class_name(here, fact.s)}')}{more}")
 
 
 @false
-def _bare_predicate(here: Scene, rng: random.Random) -> Said | None:
+def _bare_predicate(here: Scene, rng: random.Random) -> Said:
     name = rng.choice((here.name, *(x for f in here.facts if of_things(f) for x in sorted(f.ends))))
-    text = rng.choice((f"is {rng.choice(ADJECTIVES)}", rng.choice(VERBS_ALONE)))
-    return Said(f"{name} {text}")
+    return Said(f"{name} {rng.choice((f'is {rng.choice(ADJECTIVES)}', rng.choice(VERBS_ALONE)))}")
 
 
 # --- False: quantity -----------------------------------------------------------------------------------
 
 
-def other_number(value: str, rng: random.Random) -> str:
-    """Return a number of the same form that is another."""
-    number = float(value)
-    digits = len(value.partition(".")[2])
-    while True:
-        step = max(1.0, abs(number) * rng.choice((0.1, 0.25, 0.5, 1.0)))
-        changed = number + rng.choice((-1, 1)) * step
-        text = f"{changed:.{digits}f}"
-        if changed >= 0 and float(text) != number:
-            return text
-
-
-@false
-def _number(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.kind in ("number", "year", "date") and f.single)
-    if fact is None:
-        return None
-    r = fact.relation
-    if r.kind == "date":
-        parts = fact.value[:10].split("-")
-        at = rng.randint(0, 2)
-        parts[at] = (
-            f"{int(parts[at]) % 27 + 1:02}"
-            if at == 2
-            else f"{int(parts[1]) % 12 + 1:02}"
-            if at == 1
-            else str(int(parts[0]) + 3)
+def false_value(here: Scene, fact: Fact, rng: random.Random) -> str:
+    """Return another value of the same form, which the subject does not have."""
+    kind, value = fact.relation.kind, fact.value
+    if kind in ("entity", "text"):
+        return others(here, fact, rng)
+    if kind == "year":
+        return str(int(value[:4]) + rng.choice((-9, -2, -1, 1, 2, 7)))
+    if kind == "date":
+        year, month, day = (int(part) for part in value[:10].split("-"))
+        day = min(day, 28)
+        changed = rng.choice(
+            ((year + 3, month, day), (year, month % 12 + 1, day), (year, month, day % 28 + 1))
         )
-        if int(parts[2]) > 28:
-            parts[2] = "28"
-        value = rng.choice(("-".join(parts), english.date_words("-".join(parts), 0)))
-    elif r.kind == "year":
-        value = str(int(fact.value[:4]) + rng.choice((-9, -2, -1, 1, 2, 7)))
-    else:
-        value = other_number(fact.value, rng)
-    c = rng.choice([r.plain(fact.subject, value), *(r.nouns(fact.subject, value)[:1])])
-    return Said(str(c))
+        return "{:04}-{:02}-{:02}".format(*changed)
+    if not re.fullmatch(r"\d+(\.\d+)?", value):
+        raise Nothing
+    number, digits = float(value), len(value.partition(".")[2])
+    step = max(1.0, number * rng.choice((0.1, 0.25, 0.5, 1.0)))
+    return f"{number + (step if number < 2 * step else rng.choice((-step, step))):.{digits}f}"
 
 
 @false
-def _count_wrong(here: Scene, rng: random.Random) -> Said | None:
+def _number(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.relation.kind in ("number", "year", "date") and f.single)
+    r, value = fact.relation, false_value(here, fact, rng)
+    if r.kind == "date" and rng.random() < 0.5:
+        value = english.date_words(value, rng.randint(0, 1))
+    return Said(str(rng.choice([r.plain(fact.subject, value), *r.nouns(fact.subject, value)[:1]])))
+
+
+@false
+def _count_wrong(here: Scene, rng: random.Random) -> Said:
     facts = group(here, rng)
-    if facts is None or not of_entities(facts[0]):
-        return None
-    r, s = facts[0].relation, facts[0].subject
-    if r.shape not in ("has", "noun", "plural"):
-        return None
-    n = len(here.world.values[facts[0].s, r.iri])
-    if len(facts) > n or n < 2:
-        return None
-    wrong = rng.choice((n - 1, n + 1, n + 2, n + 5))
-    many = r.head if r.head.endswith("s") else plural_of(r.head)
-    if wrong < 2:
-        wrong = n + 1
+    r, n = facts[0].relation, len(here.world.values[facts[0].s, facts[0].relation.iri])
+    if r.kind != "entity":
+        raise Nothing
+    wrong = rng.choice((n + 1, n + 2, n + 5, *([n - 1] if n > 2 else [])))
     shown = english.NUMBERS[wrong] if wrong < len(english.NUMBERS) and rng.random() < 0.5 else str(wrong)
-    how = rng.choice(("", "", "exactly "))
-    return Said(f"{s} has {how}{shown} {many}")
+    how = rng.choice(("", "", "exactly ", *(["at least "] if wrong > n else [])))
+    return Said(f"{facts[0].subject} has {how}{shown} {many(r)}")
 
 
 @false
-def _unit(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: measured(f) and f.single)
-    if fact is None:
-        return None
+def _unit(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, measured)
     r = fact.relation
-    wrong = OTHER_UNIT.get(r.unit) or rng.choice(WRONG_UNITS)
-    bare = english.Relation(r.iri, r.label, r.shape, r.head, r.rest, r.kind)
-    value = f"{fact.value} {wrong}"
-    c = rng.choice((bare.plain(fact.subject, value), bare.having(fact.subject, value)))
-    return Said(str(c))
+    bare = replace(r, unit="")
+    value = f"{fact.value} {OTHER_UNIT.get(r.unit) or rng.choice(WRONG_UNITS)}"
+    return Said(str(rng.choice((bare.plain(fact.subject, value), bare.having(fact.subject, value)))))
 
 
 @false
-def _quantifier(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: of_entities(f) and f.s in here.types and f.plain.subject == f.subject)
-    if fact is None:
-        return None
-    world, c, kind = here.world, fact.plain, class_name(here, fact.s) or ""
+def _quantifier(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: of_entities(f) and classed(here)(f) and f.relation.shape != "of")
+    world, c, kind = here.world, fact.plain, class_name(here, fact.s)
     members = world.instances[here.types[fact.s]]
-    having = [m for m in members if world.holds(m, fact.relation.iri, fact.o)]
-    many = plural_of(kind)
-    if len(having) * 2 >= len(members) or len(members) < 3 or c.rest.startswith(("a ", "an ")):
-        return None
+    have = {m for m in members if world.holds(m, fact.relation.iri, fact.o)}
+    if len(have) * 2 >= len(members) or len(members) < 3:
+        raise Nothing
+    kinds = plural_of(kind)
     forms = [
-        f"all {many} {c.plural} {c.rest}", f"every {kind} {c.finite} {c.rest}", f"most {many} {c.plural} {c.rest}",
-        f"no {kind} {c.finite} {c.rest}", f"none of the {many} {c.plural} {c.rest}",
-        f"at least {len(having) + 4} {many} {c.plural} {c.rest}", f"half of the {many} {c.plural} {c.rest}",
-        f"exactly {len(having) + 2} {many} {c.plural} {c.rest}", f"nothing but {fact.value} matters to {fact.subject}",
+        f"all {kinds} {c.plural} {c.rest}", f"every {kind} {c.finite} {c.rest}", f"most {kinds} {c.plural} {c.rest}",
+        f"no {kind} {c.finite} {c.rest}", f"none of the {kinds} {c.plural} {c.rest}",
+        f"at least {len(have) + 4} {kinds} {c.plural} {c.rest}", f"half of the {kinds} {c.plural} {c.rest}",
+        f"exactly {len(have) + 2} {kinds} {c.plural} {c.rest}",
     ]  # fmt: skip
-    if len(having) > 1:
-        forms += [
-            f"only {fact.subject} {c.finite} {c.rest}",
-            f"{fact.subject} is the only {kind} that {c.predicate}",
-        ]
-    wrong = [m for m in members if m not in having and m in world.entities]
-    if wrong:
-        other = world.entities[rng.choice(sorted(wrong))]
+    if len(have) > 1:
+        forms += [f"only {c}", f"{fact.subject} is the only {kind} {who(here, fact.s)} {c.predicate}"]
+    if wrong := sorted(world.entities[m] for m in members - have if m in world.entities):
+        other = rng.choice(wrong)
         forms += [
             f"both {fact.subject} and {other} {c.plural} {c.rest}",
             f"{other} and {fact.subject} {c.plural} {c.rest}",
@@ -1108,52 +957,40 @@ def _quantifier(here: Scene, rng: random.Random) -> Said | None:
 
 
 @false
-def _only_one(here: Scene, rng: random.Random) -> Said | None:
-    facts = group(here, rng)
-    if facts is None:
-        return None
-    fact = rng.choice(facts)
-    r = fact.relation
-    forms = []
+def _only_one(here: Scene, rng: random.Random) -> Said:
+    fact = rng.choice(group(here, rng))
+    r, c, forms = fact.relation, fact.plain, []
     if r.noun and r.shape in ("has", "noun", "plural"):
         one = r.noun[:-1] if r.noun.endswith("s") and r.shape == "plural" else r.noun
-        forms = [
+        forms += [
             f"the only {one} of {fact.subject} is {fact.value}",
             f"{fact.value} is the only {one} of {fact.subject}",
         ]
-    if fact.plain.subject == fact.subject and fact.plain.rest.endswith(fact.value):
-        start = fact.plain.rest.removesuffix(fact.value)
-        forms.append(
-            f"{fact.subject} {fact.plain.finite} {start}only {fact.value}".replace(
-                "the feature only", "only the feature"
-            )
-        )
-    return Said(rng.choice(forms)) if forms else None
+    if straight(fact) and c.rest.endswith(fact.value) and r.shape != "of":
+        start = c.rest.removesuffix(fact.value)
+        only = f"only {start}" if start.startswith("the ") else f"{start}only "
+        forms.append(f"{fact.subject} {c.finite} {only}{fact.value}")
+    return Said(choose(forms, rng))
 
 
 @false
-def _comparison(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: measured(f) and f.single)
-    if fact is None:
-        return None
-    r = fact.relation
-    peers = [
-        f
-        for f in here.world.of_relation[r.iri]
-        if f.single and f.s != fact.s and float(f.value) != float(fact.value)
-    ]
-    value = r.value(fact.value)
+def _comparison(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: measured(f) and re.fullmatch(r"\d+(\.\d+)?", f.value))
+    r, s, value = fact.relation, fact.subject, fact.relation.value(fact.value)
     forms = [
-        f"the {r.head} of {fact.subject} is {how} {value}"
-        for how in ("more than", "less than", "higher than", "below")
+        f"the {r.head} of {s} is {how} {value}" for how in ("more than", "less than", "higher than", "below")
     ]
-    forms += [f"{fact.subject} has {a(r.head)} of {how} {value}" for how in ("over", "more than", "under")]
-    if peers:
-        inside = [f for f in peers if any(f.line == x.line for x in here.facts)] or peers
-        other = rng.choice(inside)
+    forms += [f"{s} has {a(r.head)} of {how} {value}" for how in ("over", "more than", "under")]
+    peers = [
+        f for f in here.world.of_relation[r.iri] if f.s != fact.s and measured(f) and f.value != fact.value
+    ]
+    if peers := [
+        f for f in peers if re.fullmatch(r"\d+(\.\d+)?", f.value) and float(f.value) != float(fact.value)
+    ]:
+        other = rng.choice([f for f in peers if f.subject.casefold() in here.named] or peers)
         how = "lower" if float(fact.value) > float(other.value) else "higher"
-        forms += [f"{fact.subject} has a {how} {r.head} than {other.subject}"] * 4
-        forms += [f"the {r.head} of {fact.subject} is {how} than that of {other.subject}"] * 3
+        forms += [f"{s} has a {how} {r.head} than {other.subject}"] * 4
+        forms += [f"the {r.head} of {s} is {how} than that of {other.subject}"] * 3
     return Said(rng.choice(forms))
 
 
@@ -1161,194 +998,105 @@ def _comparison(here: Scene, rng: random.Random) -> Said | None:
 
 
 @false
-def _entity_object(here: Scene, rng: random.Random) -> Said | None:
+def _entity_object(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    found = others(here, fact, rng)
-    if not found:
-        return None
-    name = (found[0] if rng.random() < 0.7 else rng.choice(found))[1]
-    r = fact.relation
-    c = rng.choice(
-        [
-            r.plain(fact.subject, name),
-            *r.nouns(fact.subject, name, fact.single),
-            *filter(None, [r.voice(fact.subject, name)]),
-        ]
-    )
-    return Said(str(c))
+    name = others(here, fact, rng)
+    return Said(str(rng.choice(clauses_with(fact.relation, fact.subject, name, fact.single))))
 
 
 @false
-def _entity_subject(here: Scene, rng: random.Random) -> Said | None:
+def _entity_subject(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    found = others(here, fact, rng, subject=True)
-    if not found:
-        return None
-    name = (found[0] if rng.random() < 0.7 else rng.choice(found))[1]
-    r = fact.relation
-    c = rng.choice(
-        [
-            r.plain(name, fact.value),
-            *r.nouns(name, fact.value, fact.single),
-            *filter(None, [r.voice(name, fact.value)]),
-        ]
-    )
-    return Said(str(c))
+    name = others(here, fact, rng, subject=True)
+    return Said(str(rng.choice(clauses_with(fact.relation, name, fact.value, fact.single))))
 
 
 @false
-def _alien_entity(here: Scene, rng: random.Random) -> Said | None:
+def _alien_entity(here: Scene, rng: random.Random) -> Said:
+    fact, name = pick(here, rng, of_things), rng.choice(STRANGERS)
+    ends = rng.choice(((fact.subject, name), (name, fact.value)))
+    return Said(str(fact.relation.plain(*ends, fact.single)))
+
+
+@false
+def _preamble_wrong(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, of_things)
-    if fact is None:
-        return None
-    r, name = fact.relation, rng.choice(STRANGERS)
-    c = r.plain(fact.subject, name) if rng.random() < 0.5 else r.plain(name, fact.value)
-    return Said(str(c))
-
-
-def wrong_class(here: Scene, iri: str, rng: random.Random) -> str | None:
-    """Return a class of the graph that an entity is not said to have."""
-    world = here.world
-    mine = world.types(iri)
-    names = {world.display.entity(c).casefold() for c in mine}
-    words = {w for n in names for w in n.split()}
-    found = [
-        n for c, n in sorted(world.classes.items()) if c not in mine and not words & set(n.casefold().split())
-    ]
-    return rng.choice(found) if found and mine else None
-
-
-@false
-def _class_swap(here: Scene, rng: random.Random) -> Said | None:
-    if not here.types:
-        return None
-    iri = here.entity if here.entity in here.types else rng.choice(sorted(here.types))
-    wrong = wrong_class(here, iri, rng)
-    if wrong is None:
-        return None
-    name = here.world.entities[iri]
-    fact = pick(here, rng, lambda f: f.s == iri and f.relation.shape == "participle")
-    if fact and rng.random() < 0.5:
-        return Said(f"{name} is {a(wrong)} {fact.plain.rest}")
-    return Said(f"{name} is {a(wrong)}")
-
-
-@false
-def _class_alien(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.relation.shape != "flag" and f.plain.subject == f.subject)
-    if fact is None:
-        return None
-    kind = a(rng.choice(ALIEN_CLASSES))
-    if fact.relation.shape == "participle" and rng.random() < 0.6:
-        return Said(f"{fact.subject} is {kind} {fact.plain.rest}")
-    return Said(f"{fact.subject} is {kind}")
-
-
-@false
-def _crossed(here: Scene, rng: random.Random) -> Said | None:
-    world = here.world
-    one = pick(here, rng, lambda f: of_things(f) and f.plain.subject == f.subject)
-    if one is None:
-        return None
-    r = one.relation
-
-    def fits(f: Fact) -> bool:
-        if (
-            not of_things(f)
-            or f.plain.subject != f.subject
-            or f.value in one.ends
-            or f.subject in (one.value,)
-        ):
-            return False
-        if f.relation != r and near(f.relation.label, r.label):
-            return False
-        if f.s == one.s and f.relation == r:
-            return False
-        return not world.holds(one.s, r.iri, f.o) and not world.holds(f.s, f.relation.iri, one.o)
-
-    other = pick(here, rng, fits)
-    if other is None:
-        return None
-    first, second = r.plain(one.subject, other.value), other.relation.plain(other.subject, one.value)
-    same = other.s == one.s
-    return Said(f"{first} and {second.predicate if same else second}")
-
-
-@false
-def _wrong_answer(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: of_things(f) and f.relation.ask("x"))
-    if fact is None:
-        return None
-    found = others(here, fact, rng)
-    if not found:
-        return None
-    name = (found[0] if rng.random() < 0.7 else rng.choice(found))[1]
-    text = rng.choice((name, name, f"It is {name}", f"The answer is {name}"))
-    return Said(text, question=fact.relation.ask(fact.subject))
-
-
-@false
-def _yes_wrong(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: of_things(f) and f.plain.subject == f.subject)
-    if fact is None:
-        return None
-    if rng.random() < 0.4:
-        text = rng.choice(("No", f"No, {fact.plain.negated()}"))
-        return Said(text, question=yes_no(fact.plain))
-    found = others(here, fact, rng)
-    if not found:
-        return None
-    c = fact.relation.plain(fact.subject, found[0][1])
-    return Said(rng.choice(("Yes", "Yes", f"Yes, {c}")), question=yes_no(c))
-
-
-@false
-def _follow_up_wrong(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: f.s in here.types and of_things(f))
-    if fact is None or (who := pronoun(here, fact.s)) is None:
-        return None
-    lead = sentence(f"{fact.subject} is {a(class_name(here, fact.s) or '')}")
-    if rng.random() < 0.4 and fact.plain.subject == fact.subject and (found := others(here, fact, rng)):
-        return Said(f"{who[0]} {fact.relation.plain('x', found[0][1]).predicate}", lead=lead)
-    more = added(here, fact, rng)
-    return Said(f"{who[0]} {more}", lead=lead) if more else None
-
-
-@false
-def _card_wrong(here: Scene, rng: random.Random) -> Said | None:
-    lines = card(here, rng, wrong=True)
-    return Said("\n".join(lines), raw=True) if lines else None
-
-
-@false
-def _preamble_wrong(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, of_things)
-    if fact is None or not (found := others(here, fact, rng)):
-        return None
-    c = fact.relation.plain(fact.subject, found[0][1], fact.single)
+    c = fact.relation.plain(fact.subject, others(here, fact, rng), fact.single)
     return Said(rng.choice(PREAMBLES).format(c))
 
 
 @false
-def _other_relations_value(here: Scene, rng: random.Random) -> Said | None:
-    fact = pick(here, rng, lambda f: of_things(f) and f.relation.ask("x"))
-    if fact is None:
-        return None
+def _card_wrong(here: Scene, rng: random.Random) -> Said:
+    return card(here, rng, wrong=True)
+
+
+def wrong_class(here: Scene, iri: str, rng: random.Random) -> str:
+    """Return a class of the graph that an entity is not said to have."""
+    world, mine = here.world, here.world.types(iri)
+    words = {w for c in mine for w in world.display.entity(c).casefold().split()}
     found = [
-        f
-        for f in here.facts
-        if f.s == fact.s and of_things(f) and f.relation != fact.relation
-        and not here.world.holds(fact.s, fact.relation.iri, f.o) and not near(f.relation.label, fact.relation.label)
-    ]  # fmt: skip
-    if not found:
-        return None
-    name = rng.choice(found).value
-    text = rng.choice((name, f"It is {name}", str(fact.relation.plain(fact.subject, name, fact.single))))
+        n for c, n in sorted(world.classes.items()) if c not in mine and not words & set(n.casefold().split())
+    ]
+    return choose(found if mine else [], rng)
+
+
+@false
+def _class_swap(here: Scene, rng: random.Random) -> Said:
+    iri = here.entity if here.entity in here.types else choose(sorted(here.types), rng)
+    wrong, name = wrong_class(here, iri, rng), here.world.entities[iri]
+    rests = [f.plain.rest for f in here.facts if f.s == iri and f.relation.shape == "participle"]
+    return Said(f"{name} is {a(wrong)} {rng.choice(['', *rests])}")
+
+
+@false
+def _class_alien(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, straight)
+    more = fact.plain.rest if fact.relation.shape == "participle" and rng.random() < 0.6 else ""
+    return Said(f"{fact.subject} is {a(rng.choice(ALIEN_CLASSES))} {more}")
+
+
+@false
+def _crossed(here: Scene, rng: random.Random) -> Said:
+    world = here.world
+    one = pick(here, rng, lambda f: of_things(f) and straight(f))
+    r = one.relation
+
+    def fits(f: Fact) -> bool:
+        if not (of_things(f) and straight(f)) or f.value in one.ends or f.subject == one.value:
+            return False
+        if f.s == one.s if f.relation == r else near(f.relation.label, r.label):
+            return False
+        return not world.holds(one.s, r.iri, f.o) and not world.holds(f.s, f.relation.iri, one.o)
+
+    other = pick(here, rng, fits)
+    first, second = r.plain(one.subject, other.value), other.relation.plain(other.subject, one.value)
+    return Said(f"{first} and {second.predicate if other.s == one.s else second}")
+
+
+@false
+def _wrong_answer(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.relation.ask("x"))
+    name = fact.relation.value(false_value(here, fact, rng))
+    text = rng.choice((name, name, f"it is {name}", f"the answer is {name}"))
     return Said(text, question=fact.relation.ask(fact.subject))
+
+
+@false
+def _yes_wrong(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: of_things(f) and straight(f))
+    if rng.random() < 0.4:
+        return Said(rng.choice(("no", f"no, {fact.plain.negated()}")), question=yes_no(fact.plain))
+    c = fact.relation.plain(fact.subject, others(here, fact, rng))
+    return Said(rng.choice(("yes", "yes", f"yes, {c}")), question=yes_no(c))
+
+
+@false
+def _follow_up_wrong(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.s in here.types and of_things(f))
+    it, lead = pronoun(here, fact.s)[0], introduced(here, fact.s)
+    if rng.random() < 0.4 and straight(fact):
+        return Said(f"{it} {fact.relation.plain('x', others(here, fact, rng)).predicate}", lead=lead)
+    return Said(f"{it} {added(here, fact, rng)}", lead=lead)
 
 
 def make_cases(
@@ -1366,20 +1114,28 @@ def make_cases(
     rng = random.Random(f"{world.name}-{seed}-cases")
     made: dict[tuple[str, str, str, bool], Case] = {}
     for makers, wanted in ((TRUE, round(count * share)), (FALSE, count - round(count * share))):
-        left, turn, failed = wanted, 0, dict.fromkeys(makers, 0)
-        while left and any(tries < 150 for tries in failed.values()):
-            kind = list(makers)[turn % len(makers)]
-            turn += 1
-            if failed[kind] >= 150:
-                continue
-            for _ in range(12):
-                here = rng.choice(places)
-                said = makers[kind](here, rng)
-                found = here.case(kind, makers is TRUE, said) if said else None
-                key = (found.question, found.lead, found.text, found.true) if found else None
-                if found and key and key not in made:
-                    made[key] = found
+        tries = dict.fromkeys(makers, _TRIES)
+        left = wanted
+        while left and any(tries.values()):
+            for kind in [k for k, rest in tries.items() if rest][:left]:
+                case = _try(kind, makers[kind], makers is TRUE, places, rng, tries)
+                key = (case.question, case.lead, case.text, case.true) if case else None
+                if case and key and key not in made:
+                    made[key] = case
                     left -= 1
-                    break
-                failed[kind] += 1
     return list(made.values())
+
+
+_TRIES = 150
+
+
+def _try(
+    kind: str, make: Make, true: bool, places: Sequence[Scene], rng: random.Random, tries: dict[str, int]
+) -> Case | None:
+    while tries[kind]:
+        here = rng.choice(places)
+        try:
+            return here.case(kind, true, make(here, rng))
+        except Nothing:
+            tries[kind] -= 1
+    return None

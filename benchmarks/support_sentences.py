@@ -411,6 +411,12 @@ class Scene:
         """Name of the entity."""
         return self.world.entities[self.entity]
 
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """All names that the lines of the context show, case folded."""
+        shown = (x for line in self.context.lines for x in (line.labels[0], line.labels[2].strip('"')))
+        return frozenset(x.casefold() for x in shown)
+
     def case(self, kind: str, true: bool, said: Said) -> Case:
         """Make a case of what is said of this scene."""
         text = said.text if said.raw else sentence(said.text)

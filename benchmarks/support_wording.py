@@ -332,7 +332,7 @@ class Relation:
     def voice(self, s: str, o: str) -> Clause | None:
         """Return the active for the passive, the passive for the active."""
         base = self.verb or self.agent_verb
-        if base is None or self.kind not in ("entity", "text"):
+        if base is None or self.shape == "flag" or self.kind not in ("entity", "text"):
             return None
         past, participle = past_of(base)
         if self.shape == "verb":
