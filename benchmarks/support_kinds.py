@@ -19,30 +19,39 @@ TRUE: dict[str, Make] = {}
 FALSE: dict[str, Make] = {}
 
 GENERIC = ("link", "rela", "asso", "conn", "same", "see ", "broa", "narr", "subj", "topi")
-NEAR = tuple(
-    tuple(group.split())
-    for group in (
-        "loca base head resi home coun nati citi birt orig city cont plac disp regi town comp live",
-        "crea auth made make deve buil writ manu prod desi pain publ",
-        "part cont incl feat memb has uses", "play work memb empl team", "spon dona fund gran give awar",
-        "head lead prin mana supe dire coac capt oper", "exhi disp show", "exte base uses inte",
-        "stud lear taug teac supe", "star vehi pilo", "assi rais chan acct mana", "char pers acto cast star role",
-        "cites refe", "kind type clas genr tags cate", "owne owns hold", "bord adja", "corr auth",
-    )
-)  # fmt: skip
-SYMMETRIC = tuple("inter bord link rela comp marr sibl part conn same neigh simi coll spou".split())
+_GROUPS = """
+loca base head resi home coun nati citi birt orig city cont plac disp regi town comp live capi
+crea auth made make deve buil writ manu prod desi pain publ
+part cont incl feat memb has uses
+play work memb empl team
+spon dona fund gran give awar
+head lead prin mana supe dire coac capt oper
+exhi disp show
+exte base uses inte
+stud lear taug teac supe
+star vehi pilo
+assi rais chan acct mana
+char pers acto cast star role
+cites refe
+kind type clas genr tags cate
+owne owns hold
+bord adja trav
+corr auth
+"""
+NEAR = tuple(tuple(group.split()) for group in _GROUPS.strip().splitlines())
+"""Beginnings of words of labels that may say the same of a pair."""
 _VERBS = """
 steal; acquire: owne owns owned; sue; hate; compete with: riva; replace;
 found: crea deve foun esta head lead; marry: spou part; bankrupt; leak; betray; praise: rate;
-criticise: rate; buy: owne owns; sell: manu prod publ offe; ban; hack; invent: crea deve auth manu;
-destroy; fund: spon dona gran fund; hire: work empl play memb assi; fire; divorce; imitate: base;
-copy: base; endorse: spon; boycott; fine; attack; rescue; kidnap; import: uses; export;
-paint: crea auth arti; poison; adopt: uses; reject; rename; blackmail; photograph: crea auth film;
-interview; outperform; supersede; license: lice; abandon; audit; defeat: matc home away;
-inspire: base; merge with: part; depend on: base uses exte; apologise to; vote against; flee from;
-rely on: base uses exte; own: owne owns owned hold; visit: hold; sponsor: spon dona fund gran;
-rent: owne rese; insult; avoid; envy; translate: auth writ; govern: head lead capi nati citi coun;
-smuggle; invade; worship
+criticise: rate; buy: owne owns pass book; sell: manu prod publ offe deve; ban; hack;
+invent: crea deve auth manu; destroy; fund: spon dona gran fund; hire: work empl play memb assi; fire;
+divorce; imitate: base; copy: base; endorse: spon; boycott; fine; attack; rescue; kidnap; import: uses;
+export; paint: crea auth arti; poison; adopt: uses; reject; rename; blackmail;
+photograph: crea auth film; interview; outperform; supersede; license: lice deve; abandon; audit;
+defeat: matc home away; inspire: base; merge with: part; depend on: base uses exte; apologise to;
+vote against; flee from; rely on: base uses exte; own: owne owns owned hold; visit: hold;
+sponsor: spon dona fund gran; rent: owne rese; insult; avoid; envy; translate: auth writ;
+govern: head lead capi nati citi coun; smuggle; invade; worship
 """
 """Verbs, each with its preposition, and the beginnings of words of labels that may mean the same."""
 
@@ -55,42 +64,38 @@ def _read(item: str) -> tuple[str, str, frozenset[str]]:
 
 ALIEN = tuple(_read(item) for item in _VERBS.split(";"))
 ALIEN_NOUNS = (
-    "rival", "enemy", "clone", "subsidiary", "landlord", "nephew", "competitor", "successor", "bodyguard", "victim",
-    "parody", "nickname", "mascot", "debtor", "twin", "lawyer",
+    "rival", "enemy", "clone", "subsidiary", "landlord", "nephew", "competitor", "successor", "bodyguard",
+    "victim", "parody", "nickname", "mascot", "debtor", "twin", "lawyer",
 )  # fmt: skip
 ALIEN_CLASSES = (
-    "virus", "mushroom", "lawsuit", "perfume", "volcano", "tax haven", "card game", "rumour", "bird of prey",
-    "monastery", "scam", "kitchen appliance", "tropical disease", "dance", "submarine", "cheese",
+    "virus", "mushroom", "lawsuit", "perfume", "volcano", "tax haven", "card game", "rumour",
+    "bird of prey", "monastery", "scam", "kitchen appliance", "tropical disease", "dance", "submarine",
+    "cheese",
 )  # fmt: skip
 ADJECTIVES = (
-    "bankrupt", "haunted", "obsolete", "illegal", "overrated", "dangerous", "waterproof", "jealous", "allergic to cats",
-    "under investigation", "out of business", "on strike", "invisible", "left-handed", "in debt", "unreliable",
-    "very popular with children", "ashamed", "made of glass", "radioactive", "beautiful", "insecure", "the best",
-    "older than it seems", "extremely rare", "not to be trusted",
+    "bankrupt", "haunted", "obsolete", "illegal", "overrated", "dangerous", "waterproof", "jealous",
+    "allergic to cats", "under investigation", "out of business", "on strike", "invisible", "left-handed",
+    "in debt", "unreliable", "very popular with children", "ashamed", "made of glass", "radioactive",
+    "beautiful", "insecure", "the best", "older than it seems", "extremely rare", "not to be trusted",
 )  # fmt: skip
 VERBS_ALONE = (
-    "has leaked passwords", "lost a lawsuit", "was sold twice", "burned down", "won three prizes", "changed its name",
-    "costs a fortune", "has no friends", "fails often", "tells lies", "moved to Paraguay", "has stopped working",
+    "has leaked passwords", "lost a lawsuit", "was sold twice", "burned down", "won three prizes",
+    "changed its name", "costs a fortune", "has no friends", "fails often", "tells lies",
+    "moved to Paraguay", "has stopped working",
 )  # fmt: skip
 SUPERLATIVES = (
-    "largest",
-    "most popular",
-    "oldest",
-    "best",
-    "most expensive",
-    "fastest",
-    "least reliable",
-    "first",
-)
+    "largest", "most popular", "oldest", "best", "most expensive", "fastest", "least reliable", "first",
+)  # fmt: skip
 ADJUNCTS = (
-    "since 1897", "in Paraguay", "because of the drought", "with 512 volunteers", "for two million dollars",
-    "every Thursday", "by accident", "on the Moon", "against its will", "under a false name", "until the year 2091",
-    "thanks to a loan", "in order to avoid taxes", "in spite of many complaints", "after a long dispute", "near Timbuktu",
-    "without a permit", "for the third time", "as a joke", "during the winter of 1788",
+    "since 1897", "in Paraguay", "because of the drought", "with 512 volunteers",
+    "for two million dollars", "every Thursday", "by accident", "on the Moon", "against its will",
+    "under a false name", "until the year 2091", "thanks to a loan", "in order to avoid taxes",
+    "in spite of many complaints", "after a long dispute", "near Timbuktu", "without a permit",
+    "for the third time", "as a joke", "during the winter of 1788",
 )  # fmt: skip
 STRANGERS = (
-    "Zorblatt Industries", "Marlowe Quint", "Ostermann Vale", "the Pellingham Trust", "Quivira", "Ada Thornberry",
-    "Brackwater Labs", "Lake Umbriel", "Nexadyne", "Professor Oddly",
+    "Zorblatt Industries", "Marlowe Quint", "Ostermann Vale", "the Pellingham Trust", "Quivira",
+    "Ada Thornberry", "Brackwater Labs", "Lake Umbriel", "Nexadyne", "Professor Oddly",
 )  # fmt: skip
 WRONG_UNITS = ("light years", "litres", "volts", "acres", "decibels", "carats", "knots", "ounces")
 OTHER_UNIT = {
@@ -218,9 +223,9 @@ def stranger(here: Scene, fact: Fact, rng: random.Random) -> str:
     rng.shuffle(near_by)
     for iri in near_by[:8] + rest if rng.random() < 0.6 else rest:
         name = world.entities[iri]
-        if not any(iri == end or world.related(iri, end) for end in ends):
-            if not any(_within(name, x) for x in fact.ends):
-                return name
+        apart = not any(iri == end or world.related(iri, end) for end in ends)
+        if apart and not any(_within(name, x) for x in fact.ends):
+            return name
     raise Nothing
 
 
@@ -277,11 +282,12 @@ def pronoun(here: Scene, iri: str) -> tuple[str, str]:
     """Return the pronoun and the possessive of an entity, where they are known."""
     if not here.world.is_person(iri):
         return "it", "its"
-    for fact in here.world.facts:
-        if fact.s == iri and fact.relation.label.casefold() in ("gender", "sex"):
-            if fact.value.casefold() in ("male", "female"):
-                return ("he", "his") if fact.value.casefold() == "male" else ("she", "her")
-    raise Nothing
+    said = [
+        f.value.casefold() for f in here.world.about[iri] if f.relation.label.casefold() in ("gender", "sex")
+    ]
+    if said not in (["male"], ["female"]):
+        raise Nothing
+    return ("he", "his") if said == ["male"] else ("she", "her")
 
 
 def class_name(here: Scene, iri: str) -> str:
@@ -321,7 +327,13 @@ def list_clause(relation: Relation, s: str, values: Sequence[str], rng: random.R
     """Return one clause that says all values."""
     names = listed(values)
     if relation.shape == "has":
-        return Clause(s, "has", "have", f"the {many(relation)} {names}")
+        nouns = f"the {many(relation)}"
+        return rng.choice(
+            (
+                Clause(s, "has", "have", f"{nouns} {names}"),
+                Clause(f"{nouns} of {s}", "include", "include", names),
+            )
+        )
     if relation.shape == "verb" and relation.rest.startswith("the "):
         rest = f"the {plural_of(relation.rest[4:])} {names}"
         return Clause(s, relation.head, english.base_of(relation.head), rest)
@@ -409,7 +421,9 @@ def _having(here: Scene, rng: random.Random) -> Said:
 
 @true
 def _without_noun(here: Scene, rng: random.Random) -> Said:
-    fact = pick(here, rng, lambda f: of_entities(f) and f.plain.rest.startswith("the "))
+    fact = pick(here, rng, lambda f: of_entities(f) and f.plain.rest.startswith("the ") and straight(f))
+    if fact.relation.shape == "has" and not fact.value[0].islower():
+        raise Nothing
     return Said(f"{fact.subject} {fact.plain.finite} {fact.value}")
 
 
@@ -612,7 +626,9 @@ def _relation_schema(here: Scene, rng: random.Random) -> Said:
     found = [
         r
         for _, r in sorted(here.world.relations.items())
-        if r.kind in ("entity", "text") and not any(near(r.label, n) for n in names)
+        if r.kind in ("entity", "text")
+        and r.iri in here.world.of_relation
+        and not any(near(r.label, n) for n in names)
     ]
     r = choose([r for r in found if not here.world.holds(fact.s, r.iri, fact.o)], rng)
     return Said(str(rng.choice([r.plain(fact.subject, fact.value), *r.nouns(fact.subject, fact.value)])))
@@ -631,9 +647,8 @@ def _direction(here: Scene, rng: random.Random) -> Said:
 
     def one_way(f: Fact) -> bool:
         r = f.relation
-        if not of_things(f) or r.iri in world.symmetric or r.label.lower().startswith(SYMMETRIC):
-            return False
-        return not (isinstance(f.o, URIRef) and world.holds(str(f.o), r.iri, URIRef(f.s)))
+        reverse = isinstance(f.o, URIRef) and world.holds(str(f.o), r.iri, URIRef(f.s))
+        return of_things(f) and r.iri not in world.symmetric and not reverse
 
     fact = pick(here, rng, one_way)
     return Said(str(rng.choice(clauses_with(fact.relation, fact.value, fact.subject, fact.single))))
@@ -675,7 +690,7 @@ NEGATIONS: dict[str, tuple[str, ...]] = {
     "fails": ("{s} fails to {bare}", "{s} refuses to {bare}", "{s} has yet to {bare}"),
     "denies": ("{end} denies that {c}", "{other} denies that {c}"),
     "wrong": ("it is wrong to say that {c}", "it would be a mistake to think that {c}"),
-    "far": ("{s} is far from {gerund}", "{s} is anything but {gerund}"),
+    "far": ("{s} is far from {gerund}", "{s} is a long way from {gerund}"),
     "neither": ("neither {s} nor {other} {predicate}",),
     "without": ("{s} is {kind} without {gerund}",),
 }
@@ -717,15 +732,16 @@ def _flag_wrong(here: Scene, rng: random.Random) -> Said:
 # --- False: attribution, modality, tense ---------------------------------------------------------------
 
 ATTRIBUTIONS = (
-    "{who} claims that {c}", "{c}, says {who}", "allegedly, {c}", "reportedly, {c}", "{c}, according to {who}",
-    "{who} believes that {c}", "some people say that {c}", "rumour has it that {c}", "{allegedly}", "{supposedly}",
-    "critics argue that {c}", "{s} is said to {bare}", "{s} is rumoured to {bare}", "{who} wishes that {c}",
+    "{who} claims that {c}", "{c}, says {who}", "allegedly, {c}", "reportedly, {c}",
+    "{c}, according to {who}", "{who} believes that {c}", "some people say that {c}",
+    "rumour has it that {c}", "{allegedly}", "{supposedly}", "critics argue that {c}",
+    "{s} is said to {bare}", "{s} is rumoured to {bare}", "{who} wishes that {c}",
 )  # fmt: skip
 MODALITIES = (
-    "{s} might {bare}", "{s} may {bare}", "{s} could {bare}", "{s} should {bare}", "perhaps {c}", "{almost}",
-    "{s} plans to {bare}", "{s} wanted to {bare}", "if {c}, {other} is in trouble", "{s} would {bare}",
-    "{s} was supposed to {bare}", "it is possible that {c}", "{probably}", "{s} pretends to {bare}",
-    "{s} tried to {bare}", "{s} hopes to {bare}", "{s} must {bare}",
+    "{s} might {bare}", "{s} may {bare}", "{s} could {bare}", "{s} should {bare}", "perhaps {c}",
+    "{almost}", "{s} plans to {bare}", "{s} wanted to {bare}", "if {c}, {other} is in trouble",
+    "{s} would {bare}", "{s} was supposed to {bare}", "it is possible that {c}", "{probably}",
+    "{s} pretends to {bare}", "{s} tried to {bare}", "{s} hopes to {bare}", "{s} must {bare}",
 )  # fmt: skip
 TENSES = (
     "{s} used to {bare}", "{s} will {bare}", "{s} will soon {bare}", "{once}", "{formerly}",

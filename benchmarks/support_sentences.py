@@ -1,9 +1,8 @@
 """Sentences about any graph that are true, and others that are false or that the graph does not say.
 
 The graph is the only source: its facts are put into words by the shapes of its labels (`support_wording`), and
-each false sentence is made from a true fact and is checked against the whole graph, with the closure of
-subproperties, inverses, symmetric and transitive properties, subclasses and `owl:sameAs`. What might be true by
-the meaning of the words is not used: each false sentence names real ends.
+each false sentence is made from a true fact and checked against the whole graph, with the closure of
+subproperties, inverses, symmetric and transitive properties, subclasses and `owl:sameAs`.
 """
 
 from __future__ import annotations
@@ -40,7 +39,14 @@ VOCABULARIES = (
     "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#", OWL,
     "http://www.w3.org/2004/02/skos/core#", "http://purl.org/vocab/vann/", "http://www.w3.org/2001/XMLSchema#",
 )  # fmt: skip
+SYMMETRIC = tuple(
+    "inter bord link relat compe compa marr sibl partner conn same neigh simi coll spou".split()
+)
+"""Beginnings of labels of what holds in both directions by its meaning."""
 _XSD = "http://www.w3.org/2001/XMLSchema#"
+_NAMING = ("name", "title", "homepage", "description", "comment")
+_OF_PERSONS = {"birth date", "gender", "sex", "dob", "date of birth"}
+_UNFIT = re.compile(r"[<>\[\]|_/]|, .*\)|^\w+:\w")
 _NUMBERS = frozenset("integer decimal double float int long short nonNegativeInteger positiveInteger".split())
 _MOVIES = 400
 
@@ -183,10 +189,24 @@ class World:
         )
         self.values: dict[tuple[str, str], set[str]] = defaultdict(set)
         """What a subject has by a property, in the closure; terms in N3."""
+        self.between: dict[tuple[str, str], set[str]] = defaultdict(set)
+        """The properties from one entity to another, in the closure."""
+        self.counts: dict[tuple[str, str], int] = defaultdict(int)
         self.labels: dict[str, set[str]] = defaultdict(set)
         """Properties by their label."""
+        self.relations: dict[str, Relation] = {}
+        self.entities: dict[str, str] = {}
+        self.instances: dict[str, set[str]] = defaultdict(set)
+        self.classes: dict[str, str] = {}
         self._close()
-        self._read()
+        self._read_relations()
+        self._read_entities()
+        self.facts = [f for s, p, o in self.rows if (f := self.fact(s, p, o))]
+        self.of_relation: dict[str, list[Fact]] = defaultdict(list)
+        self.about: dict[str, list[Fact]] = defaultdict(list)
+        for fact in self.facts:
+            self.of_relation[fact.relation.iri].append(fact)
+            self.about[fact.s].append(fact)
 
     def _close(self) -> None:
         up: dict[str, set[str]] = defaultdict(set)
@@ -211,8 +231,10 @@ class World:
                 symmetric.add(s)
             elif p == str(RDF.type) and str(o) == OWL + "TransitiveProperty":
                 transitive.add(s)
-        self.symmetric, self.superclasses, self.same = symmetric, classes, same
-        self.inverse = inverse
+        symmetric |= {
+            p for p in {p for _, p, _ in self.rows} if self.display.predicate(p).lower().startswith(SYMMETRIC)
+        }
+        self.symmetric = symmetric
         todo = [(s, p, o.n3()) for s, p, o in self.rows]
         while todo:
             s, p, o = todo.pop()
@@ -230,6 +252,10 @@ class World:
                 todo += [(s, p, f"<{e}>") for e in same.get(end, ())]
             todo += [(e, p, o) for e in same.get(s, ())]
         self._chain(transitive)
+        for (s, p), found in self.values.items():
+            for o in found:
+                if o.startswith("<"):
+                    self.between[s, o[1:-1]].add(p)
 
     def _chain(self, transitive: set[str]) -> None:
         for p in sorted(transitive):
@@ -243,65 +269,42 @@ class World:
                     changed = changed or bool(further)
                     ends |= further
 
-    def _read(self) -> None:
+    def _read_relations(self) -> None:
         kinds: dict[str, set[str]] = defaultdict(set)
-        by_subject: dict[tuple[str, str], set[str]] = defaultdict(set)
         for s, p, o in self.rows:
             kinds[p].add(_kind(o, self.display.predicate(p)))
-            by_subject[s, p].add(o.n3())
-        self.counts = {key: len(found) for key, found in by_subject.items()}
-        self.relations: dict[str, Relation] = {}
-        naming = set(self.kg.label_properties)
+            self.counts[s, p] += 1
         for p, found in sorted(kinds.items()):
             label = self.display.predicate(p)
             self.labels[label.casefold()].add(p)
-            if p.startswith(VOCABULARIES) or p in naming or len(found) > 1 or "long" in found:
+            named = p in self.kg.label_properties or label.casefold() in _NAMING
+            if p.startswith(VOCABULARIES) or named or len(found) > 1 or "long" in found:
                 continue
-            if label.casefold() in ("name", "title", "homepage", "description", "comment"):
-                continue
-            read = english.relation(p, label, next(iter(found)))
-            if read:
+            if read := english.relation(p, label, next(iter(found))):
                 self.relations[p] = read
-        self.entities: dict[str, str] = {}
-        taken: dict[str, list[str]] = defaultdict(list)
-        schema = {c for s, p, o in self.rows if p == str(RDF.type) and str(o).startswith(OWL) for c in (s,)}
-        self.schema = schema | {str(o) for _, p, o in self.rows if p == str(RDF.type)}
-        for iri in {x for s, _, o in self.rows for x in (s, str(o) if isinstance(o, URIRef) else s)}:
-            taken[self.display.entity(iri).casefold()].append(iri)
-        for iris in taken.values():
-            name = self.display.entity(iris[0])
-            usable = re.search(r"[A-Za-z]{2}", name) and not re.search(
-                r"[<>\[\]|_/]|^relation \(|, .*\)", name
-            )
-            if (
-                len(iris) == 1
-                and usable
-                and len(name) < 45
-                and iris[0] not in self.schema
-                and (not iris[0].startswith(VOCABULARIES))
-            ):
-                self.entities[iris[0]] = name
-        self.classes: dict[str, str] = {
-            c: self.display.entity(c)
-            for c in sorted(self.schema)
-            if not c.startswith(VOCABULARIES) and not c.startswith("urn:mrag:genid")
-            and re.fullmatch(r"[A-Za-z][A-Za-z -]+", self.display.entity(c)) and (None, c) is not None
-        }  # fmt: skip
-        self.instances: dict[str, set[str]] = defaultdict(set)
+        words = [w for label in self.labels for w in english.words_of(label)]
+        words += [english.base_of_participle(w) or w for w in words]
+        self.stems = {w[:4].lower() for w in words if len(w) > 3}
+
+    def _read_entities(self) -> None:
+        named: dict[str, set[str]] = defaultdict(set)
+        schema = {s for s, p, o in self.rows if p == str(RDF.type) and str(o).startswith(OWL)}
+        schema |= {str(o) for _, p, o in self.rows if p == str(RDF.type)}
+        for s, _, o in self.rows:
+            for iri in (s, str(o)) if isinstance(o, URIRef) else (s,):
+                named[self.display.entity(iri).casefold()].add(iri)
+        for iri in sorted(iri for iris in named.values() if len(iris) == 1 for iri in iris):
+            name = self.display.entity(iri)
+            fit = len(name) < 45 and re.search(r"[A-Za-z]{2}", name) and not _UNFIT.search(name)
+            if fit and iri not in schema and not iri.startswith(VOCABULARIES):
+                self.entities[iri] = name
         for (s, p), found in self.values.items():
-            if p == str(RDF.type):
-                for c in found:
-                    self.instances[c[1:-1]].add(s)
-        self.classes = {c: name for c, name in self.classes.items() if self.instances.get(c)}
-        self.facts = [f for s, p, o in self.rows if (f := self.fact(s, p, o))]
-        self.of_relation: dict[str, list[Fact]] = defaultdict(list)
-        for fact in self.facts:
-            self.of_relation[fact.relation.iri].append(fact)
-        texts = (
-            *self.labels,
-            *(english.base_of_participle(w) or w for label in self.labels for w in label.split()),
-        )
-        self.stems = {w[:4] for text in texts for w in english.words_of(text) if len(w) > 3}
+            for c in found if p == str(RDF.type) else ():
+                self.instances[c[1:-1]].add(s)
+        for c in sorted(self.instances):
+            name, known = self.display.entity(c), c.startswith((*VOCABULARIES, "urn:mrag:genid"))
+            if not known and re.fullmatch(r"[A-Za-z][A-Za-z -]+", name):
+                self.classes[c] = name
 
     def fact(self, s: str, p: str, o: Node, line: Line | None = None) -> Fact | None:
         """Put a triple in words; None if a name or the relation is not fit for a sentence."""
@@ -333,9 +336,7 @@ class World:
 
     def related(self, s: str, o: str) -> set[str]:
         """The properties between two entities, in either direction."""
-        return {
-            p for (x, p), found in self.values.items() if x in (s, o) and f"<{o if x == s else s}>" in found
-        }
+        return self.between.get((s, o), set()) | self.between.get((o, s), set())
 
     def types(self, iri: str) -> set[str]:
         """The classes of an entity, in the closure."""
@@ -358,11 +359,8 @@ class World:
     def is_person(self, iri: str) -> bool:
         """Whether an entity seems to be somebody."""
         names = {self.display.entity(c).casefold().split()[-1] for c in self.types(iri)}
-        labels = {self.display.predicate(p) for (s, p) in self.counts if s == iri}
-        return bool(
-            names & english.PERSONS
-            or labels & {"birth date", "gender", "Gender", "sex", "dob", "date of birth"}
-        )
+        labels = {fact.relation.label.casefold() for fact in self.about.get(iri, ())}
+        return bool(names & english.PERSONS or labels & _OF_PERSONS)
 
 
 def _kind(o: Node, label: str) -> str:

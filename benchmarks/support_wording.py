@@ -33,7 +33,7 @@ AGENTS = {
     "conduct": "conductor", "build": "builder", "employ": "employer",
 }  # fmt: skip
 _OF_AGENT = {noun: base for base, noun in AGENTS.items()} | {"author": "write"}
-STATES = frozenset("own operate insure supervise manage lead sponsor run employ coach".split())
+STATES = frozenset("own head operate insure supervise manage lead sponsor run employ coach".split())
 NO_PASSIVE = frozenset(
     "appeared starred occurred happened lived died worked participated belonged learned graduated came".split()
 )
@@ -282,7 +282,8 @@ class Relation:
         """Return a value with its unit."""
         if not self.unit or not re.fullmatch(r"-?[\d.,]+", text):
             return text
-        return f"{text}%" if self.unit_label == "%" else f"{text} {self.unit}"
+        unit = self.unit.removesuffix("s") if text == "1" else self.unit
+        return f"{text}%" if self.unit_label == "%" else f"{text} {unit}"
 
     def plain(self, s: str, o: str, single: bool = True) -> Clause:
         """Return the clause that the label suggests.
