@@ -5,8 +5,8 @@
     python benchmarks/support_adversary.py --graphs demo --show accepted-false
     python benchmarks/support_adversary.py --out cases.jsonl        # each sentence with its verdict
 
-The sentences are made of the graphs themselves (`support_kinds`). A true one is accepted when all its sentences
-are supported and one is cited, a false one when all that follows its true beginning is supported.
+The sentences are made of the graphs themselves (`support_kinds`). A true one is accepted when all its
+sentences are supported and one is cited, a false one when all that follows its true beginning is supported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from support_kinds import make_cases
-from support_sentences import BUILD, HELD, Case, Scene, World, load, scenes
+from support_sentences import BUILD, HELD, Case, Scene, scenes, world_of
 
 from mrag.context.render import Context
 from mrag.errors import ModelError
@@ -64,7 +64,7 @@ def judge(case: Case, context: Context) -> Judged:
 
 def made(name: str, count: int, seed: int) -> tuple[list[Case], dict[tuple[str, str], Scene]]:
     """Make the cases of a graph and the scenes that they stand in."""
-    world = World(name, load(name))
+    world = world_of(name)
     places = scenes(world, seed)
     return make_cases(world, places, count, seed), {(world.name, p.entity): p for p in places}
 
@@ -107,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--graphs", nargs="+", choices=(*BUILD, *HELD), help="graphs by name")
+    parser.add_argument("--graphs", nargs="+", help="demo, starwars, metaqa, or one of benchmarks/blind")
     parser.add_argument(
         "--set", choices=("build", "held"), default="build", help="which graphs, if none is named"
     )
@@ -128,16 +128,11 @@ def main() -> None:
         )
         args.out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
     if args.show:
+        show = args.show == "accepted-false"
         for one in found:
-            right_kind = not args.kinds or one.case.kind in args.kinds
-            if (
-                right_kind
-                and one.accepted == (args.show == "accepted-false")
-                and one.case.true != one.accepted
-            ):
-                print(
-                    f"{one.case.graph}/{one.case.kind}: {one.case.question} -> {one.case.lead} {one.case.text}"
-                )
+            case = one.case
+            if one.accepted is show and case.true is not show and case.kind in (args.kinds or (case.kind,)):
+                print(f"{case.graph}/{case.kind}: {case.question} -> {case.lead} {case.text}")
                 print(f"    {' '.join(one.lines[:4])[:200]}")
     print("true sentences that pass\n" + table(found, True))
     print("false sentences that pass\n" + table(found, False))

@@ -100,9 +100,9 @@ STRANGERS = (
 WRONG_UNITS = ("light years", "litres", "volts", "acres", "decibels", "carats", "knots", "ounces")
 OTHER_UNIT = {
     "minutes": "hours", "hours": "days", "days": "weeks", "kilometres": "miles", "metres": "feet",
-    "centimetres": "inches", "millimetres": "inches", "kilograms": "pounds", "grams": "ounces", "tons": "ounces",
-    "tonnes": "ounces", "euros": "dollars", "dollars": "euros", "percent": "degrees", "credits": "euros",
-    "years": "months", "litres": "gallons",
+    "centimetres": "inches", "millimetres": "inches", "kilograms": "pounds", "grams": "ounces",
+    "tons": "ounces", "tonnes": "ounces", "euros": "dollars", "dollars": "euros", "percent": "degrees",
+    "credits": "euros", "years": "months", "litres": "gallons",
 }  # fmt: skip
 PREAMBLES = (
     "according to the provided context, {}", "based on the given facts, {}", "the graph says that {}",
@@ -666,9 +666,8 @@ def _triple_wrong(here: Scene, rng: random.Random) -> Said:
 def _other_relations_value(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: of_things(f) and f.relation.ask("x"))
     r, world = fact.relation, here.world
-    found = [f.value for f in here.facts if f.s == fact.s and of_things(f) and not near(f.relation.label, r.label)
-             and not world.holds(fact.s, r.iri, f.o)]  # fmt: skip
-    name = choose(found, rng)
+    peers = [f for f in here.facts if f.s == fact.s and of_things(f) and not near(f.relation.label, r.label)]
+    name = choose([f.value for f in peers if not world.holds(fact.s, r.iri, f.o)], rng)
     text = rng.choice((name, f"it is {name}", str(r.plain(fact.subject, name, fact.single))))
     return Said(text, question=r.ask(fact.subject))
 
@@ -708,10 +707,10 @@ def _negate(form: str) -> Make:
         other = stranger(here, fact, rng) if "{other}" in pattern else ""
         short = re.sub(r"\b(is|was|do|does|did) not\b", r"\1n't", c.negated(), count=1)
         text = pattern.format(
-            c=c, s=c.subject, bare=f"{c.base} {c.rest}", predicate=c.predicate, not_=c.negated(), nt=short,
-            never=c.with_adverb("never"), no_longer=c.with_adverb("no longer"), hardly=c.with_adverb("hardly"),
-            rarely=c.with_adverb("rarely"), end=rng.choice(sorted(fact.ends)), other=other, kind=kind,
-            gerund=f"{_gerund(c)} {c.rest}",
+            c=c, s=c.subject, bare=f"{c.base} {c.rest}", predicate=c.predicate, not_=c.negated(),
+            nt=short, never=c.with_adverb("never"), no_longer=c.with_adverb("no longer"), other=other,
+            hardly=c.with_adverb("hardly"), rarely=c.with_adverb("rarely"), kind=kind,
+            end=rng.choice(sorted(fact.ends)), gerund=f"{_gerund(c)} {c.rest}",
         )  # fmt: skip
         return Said(text)
 
@@ -756,8 +755,9 @@ def _framed(name: str, patterns: Sequence[str], *, entity_first: bool) -> Make:
         past = "was" if c.base == "be" else c.past
         speakers = sorted(fact.ends) + ([stranger(here, fact, rng)] if rng.random() < 0.5 else [])
         text = pattern.format(
-            c=c, s=c.subject, bare=f"{c.base} {c.rest}", who=rng.choice(speakers), past=f"{c.subject} {past} {c.rest}",
-            other=stranger(here, fact, rng) if "{other}" in pattern else "", participle=f"{c.participle} {c.rest}",
+            c=c, s=c.subject, bare=f"{c.base} {c.rest}", who=rng.choice(speakers),
+            past=f"{c.subject} {past} {c.rest}", participle=f"{c.participle} {c.rest}",
+            other=stranger(here, fact, rng) if "{other}" in pattern else "",
             allegedly=c.with_adverb("allegedly"), supposedly=c.with_adverb("supposedly"),
             almost=c.with_adverb("almost"), probably=c.with_adverb("probably"),
             once=f"{c.subject} {'was once' if c.base == 'be' else f'once {past}'} {c.rest}",
@@ -955,12 +955,10 @@ def _quantifier(here: Scene, rng: random.Random) -> Said:
     if len(have) * 2 >= len(members) or len(members) < 3:
         raise Nothing
     kinds = plural_of(kind)
-    forms = [
-        f"all {kinds} {c.plural} {c.rest}", f"every {kind} {c.finite} {c.rest}", f"most {kinds} {c.plural} {c.rest}",
-        f"no {kind} {c.finite} {c.rest}", f"none of the {kinds} {c.plural} {c.rest}",
-        f"at least {len(have) + 4} {kinds} {c.plural} {c.rest}", f"half of the {kinds} {c.plural} {c.rest}",
-        f"exactly {len(have) + 2} {kinds} {c.plural} {c.rest}",
-    ]  # fmt: skip
+    forms = [f"{how} {kinds} {c.plural} {c.rest}" for how in ("all", "most", "none of the", "half of the")]
+    forms += [f"{how} {kind} {c.predicate}" for how in ("every", "each", "no")]
+    forms += [f"at least {len(have) + 4} {kinds} {c.plural} {c.rest}"]
+    forms += [f"exactly {len(have) + 2} {kinds} {c.plural} {c.rest}"]
     if len(have) > 1:
         forms += [f"only {c}", f"{fact.subject} is the only {kind} {who(here, fact.s)} {c.predicate}"]
     if wrong := sorted(world.entities[m] for m in members - have if m in world.entities):

@@ -1,7 +1,7 @@
 """Sentences about any graph that are true, and others that are false or that the graph does not say.
 
-The graph is the only source: its facts are put into words by the shapes of its labels (`support_wording`), and
-each false sentence is made from a true fact and checked against the whole graph, with the closure of
+The graph is the only source: its facts are put into words by the shapes of its labels (`support_wording`),
+and each false sentence is made from a true fact and checked against the whole graph, with the closure of
 subproperties, inverses, symmetric and transitive properties, subclasses and `owl:sameAs`.
 """
 
@@ -44,6 +44,7 @@ SYMMETRIC = tuple(
 )
 """Beginnings of labels of what holds in both directions by its meaning."""
 _XSD = "http://www.w3.org/2001/XMLSchema#"
+_BOTH_WAYS = (OWL + "equivalentProperty", OWL + "equivalentClass", OWL + "inverseOf", OWL + "sameAs")
 _NAMING = ("name", "title", "homepage", "description", "comment")
 _OF_PERSONS = {"birth date", "gender", "sex", "dob", "date of birth"}
 _UNFIT = re.compile(r"[<>\[\]|_/]|, .*\)|^\w+:\w")
@@ -183,7 +184,7 @@ class World:
         self.name, self.kg = name, kg
         self.display = Display(kg)
         rows = list(kg.select("SELECT DISTINCT ?s ?p ?o { ?s ?p ?o }"))
-        self.rows = [(str(s), str(p), o) for s, p, o in rows]
+        self.rows = sorted((str(s), str(p), o) for s, p, o in rows)
         self.display.prepare(
             sorted({x for s, p, o in self.rows for x in (s, p, str(o) if isinstance(o, URIRef) else s)})
         )
@@ -209,32 +210,23 @@ class World:
             self.about[fact.s].append(fact)
 
     def _close(self) -> None:
-        up: dict[str, set[str]] = defaultdict(set)
-        inverse: dict[str, set[str]] = defaultdict(set)
-        classes: dict[str, set[str]] = defaultdict(set)
-        symmetric, transitive = set(), set()
-        same: dict[str, set[str]] = defaultdict(set)
+        said: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for s, p, o in self.rows:
-            if p in (str(RDFS.subPropertyOf), OWL + "equivalentProperty"):
-                up[s].add(str(o))
-                if p != str(RDFS.subPropertyOf):
-                    up[str(o)].add(s)
-            elif p == OWL + "inverseOf":
-                inverse[s].add(str(o))
-                inverse[str(o)].add(s)
-            elif p in (str(RDFS.subClassOf), OWL + "equivalentClass"):
-                classes[s].add(str(o))
-            elif p == OWL + "sameAs":
-                same[s].add(str(o))
-                same[str(o)].add(s)
-            elif p == str(RDF.type) and str(o) == OWL + "SymmetricProperty":
-                symmetric.add(s)
-            elif p == str(RDF.type) and str(o) == OWL + "TransitiveProperty":
-                transitive.add(s)
-        symmetric |= {
-            p for p in {p for _, p, _ in self.rows} if self.display.predicate(p).lower().startswith(SYMMETRIC)
+            if p.startswith((str(RDFS), OWL)) and isinstance(o, URIRef):
+                said[p][s].add(str(o))
+                if p in _BOTH_WAYS:
+                    said[p][str(o)].add(s)
+        up, classes = said[str(RDFS.subPropertyOf)], said[str(RDFS.subClassOf)]
+        for s, ends in said[OWL + "equivalentProperty"].items():
+            up[s] |= ends
+        for s, ends in said[OWL + "equivalentClass"].items():
+            classes[s] |= ends
+        inverse, same = said[OWL + "inverseOf"], said[OWL + "sameAs"]
+        kinds = {(s, str(o)) for s, p, o in self.rows if p == str(RDF.type)}
+        self.symmetric = {p for _, p, _ in self.rows if (p, OWL + "SymmetricProperty") in kinds}
+        self.symmetric |= {
+            p for _, p, _ in self.rows if self.display.predicate(p).lower().startswith(SYMMETRIC)
         }
-        self.symmetric = symmetric
         todo = [(s, p, o.n3()) for s, p, o in self.rows]
         while todo:
             s, p, o = todo.pop()
@@ -245,13 +237,13 @@ class World:
             if o.startswith("<"):
                 end = o[1:-1]
                 todo += [(end, q, f"<{s}>") for q in inverse.get(p, ())]
-                if p in symmetric:
+                if p in self.symmetric:
                     todo.append((end, p, f"<{s}>"))
                 if p == str(RDF.type):
                     todo += [(s, p, f"<{c}>") for c in classes.get(end, ())]
                 todo += [(s, p, f"<{e}>") for e in same.get(end, ())]
             todo += [(e, p, o) for e in same.get(s, ())]
-        self._chain(transitive)
+        self._chain({s for s, kind in kinds if kind == OWL + "TransitiveProperty"})
         for (s, p), found in self.values.items():
             for o in found:
                 if o.startswith("<"):
@@ -361,6 +353,12 @@ class World:
         names = {self.display.entity(c).casefold().split()[-1] for c in self.types(iri)}
         labels = {fact.relation.label.casefold() for fact in self.about.get(iri, ())}
         return bool(names & english.PERSONS or labels & _OF_PERSONS)
+
+
+@cache
+def world_of(name: str) -> World:
+    """Read a graph by its name, once."""
+    return World(name, load(name))
 
 
 def _kind(o: Node, label: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 PREPOSITIONS = frozenset("by in from at for to with on of under after into near since until".split())
 IRREGULAR = {
@@ -35,7 +36,7 @@ AGENTS = {
 _OF_AGENT = {noun: base for base, noun in AGENTS.items()} | {"author": "write"}
 STATES = frozenset("own head operate insure supervise manage lead sponsor run employ coach".split())
 NO_PASSIVE = frozenset(
-    "appeared starred occurred happened lived died worked participated belonged learned graduated came".split()
+    "appeared starred occurred happened lived died worked participated belonged learned graduated".split()
 )
 PLURALS = frozenset(
     "actors members parts children awards genres languages tags seats beds days packages servings platforms"
@@ -411,69 +412,80 @@ def relation(iri: str, label: str, kind: str) -> Relation | None:
     """Read the shape of a label; None where it is none that people put in a sentence.
 
     Example:
-        >>> for label, kind in (("developed by", "entity"), ("plays for", "entity"), ("height (m)", "number")):
-        ...     print(relation("urn:p", label, kind).plain("X", "Y"))
-        X is developed by Y
-        X plays for Y
-        the height of X is Y
+        >>> for label, kind in (("developed by", "entity"), ("plays for", "entity"), ("mass (kg)", "number")):
+        ...     print(relation("urn:p", label, kind).plain("X", "7"))
+        X is developed by 7
+        X plays for 7
+        the mass of X is 7 kilograms
     """
-    shown, unit, unit_label = label, "", ""
-    for found in (
-        re.fullmatch(r"(.+?) \((\S+)\)", label),
-        re.fullmatch(r"(.+) in (\S+)", label),
-        re.fullmatch(r"(.{4,}) (km|kg|cm|mm)", label),
-    ):
-        if kind == "number" and found and found[2].lower() in UNITS:
-            shown, unit_label, unit = found[1], found[2], UNITS[found[2].lower()]
-            break
+    shown, unit = _without_unit(label) if kind == "number" else (label, "")
     words = words_of(shown)
-    if not words or len(words) > 4 or not all(re.fullmatch(r"[A-Za-z][A-Za-z'-]*", w) for w in words):
+    if not 0 < len(words) < 5 or not all(_WORD.fullmatch(w) for w in words):
         return None
-    if not all(re.search(r"[aeiouyAEIOUY]", w) for w in words):
-        return None
+    shape = _flat(words, kind) or (_ending(words, kind) if words[-1] in PREPOSITIONS else _shape(words, kind))
+    return None if shape is None else Relation(iri, label, *shape, kind, UNITS.get(unit.lower(), ""), unit)
 
-    def of(shape: str, head: str, rest: str = "") -> Relation:
-        return Relation(iri, label, shape, head, rest, kind, unit, unit_label)
 
-    first, last = words[0], words[-1]
-    base = base_of_participle(first)
-    text = " ".join(words)
+_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z][A-Za-z'-]*")
+_Shape: TypeAlias = tuple[str, str, str]
+
+
+def _without_unit(label: str) -> tuple[str, str]:
+    for pattern in (r"(.+?) \((\S+)\)", r"(.+) in (\S+)", r"(.{4,}) (km|kg|cm|mm)"):
+        found = re.fullmatch(pattern, label)
+        if found and found[2].lower() in UNITS:
+            return found[1], found[2]
+    return label, ""
+
+
+def _flat(words: Sequence[str], kind: str) -> _Shape | None:
+    text, rest = " ".join(words), " ".join(words[1:])
+    counted = re.fullmatch(r"(?:total )?number of (.+)", text)
     if kind == "flag":
-        return of("flag", text)
-    if counted := re.fullmatch(r"(?:total )?number of (.+)", text):
-        return of("plural", counted[1]) if kind == "number" else None
-    if first == "has" and len(words) > 1:
-        return of("has", " ".join(words[1:])) if last not in PREPOSITIONS else None
-    if first == "is" and len(words) > 1:
-        return of("is", " ".join(words[1:]))
-    if last in PREPOSITIONS:
-        if len(words) == 1:
-            return None
-        if last in ("since", "until"):
-            return of("since", text) if kind == "year" and base is None else None
-        if first in NO_PASSIVE:
-            return of("past", first, " ".join(words[1:]))
-        if base is not None and len(words) == 2:
-            return of("participle", first, last)
-        if last == "of":
-            return of("of", " ".join(words[:-1])) if kind == "entity" else None
-        if first.endswith("s") and len(words) == 2:
-            return of("verb", first, last)
-        return of("is", text) if len(words) == 2 and kind == "entity" else None
-    if first.endswith("s") and not first.endswith(("ss", "us", "is")) and kind == "entity":
+        return "flag", text, ""
+    if counted and kind == "number":
+        return "plural", counted[1], ""
+    if words[0] in ("has", "is") and rest and (words[0] == "is" or words[-1] not in PREPOSITIONS):
+        return words[0], rest, ""
+    return None
+
+
+def _ending(words: Sequence[str], kind: str) -> _Shape | None:
+    """Read a label that ends in a preposition."""
+    first, last, text = words[0], words[-1], " ".join(words)
+    verb = base_of_participle(first) is not None
+    if last in ("since", "until"):
+        return ("since", text, "") if kind == "year" and not verb and len(words) == 2 else None
+    if first in NO_PASSIVE:
+        return "past", first, " ".join(words[1:])
+    if last == "of" and not verb and len(words) > 1:
+        return ("of", " ".join(words[:-1]), "") if kind == "entity" else None
+    if len(words) != 2:
+        return None
+    if verb:
+        return "participle", first, last
+    if first.endswith("s"):
+        return "verb", first, last
+    return ("is", text, "") if kind == "entity" else None
+
+
+def _shape(words: Sequence[str], kind: str) -> _Shape | None:
+    """Read any other label."""
+    first, last, text = words[0], words[-1], " ".join(words)
+    if kind == "entity" and first.endswith("s") and not first.endswith(("ss", "us", "is")):
         if len(words) == 1 and first not in PLURALS:
-            return of("verb", first)
+            return "verb", first, ""
         if len(words) == 2 and first in TRANSITIVE:
-            return of("verb", first, f"the {last}")
-    if len(words) == 1 and base is not None:
-        return of("when", first) if kind in ("date", "year") else None
-    if len(words) == 1 and first in ("begins", "ends", "starts"):
-        return of("verb", first, "on") if kind == "date" else None
-    if any(w in PREPOSITIONS - {"of", "in"} for w in words) or first in ("would", "in"):
+            return "verb", first, f"the {last}"
+    if len(words) == 1 and base_of_participle(first) is not None:
+        return ("when", first, "") if kind in ("date", "year") else None
+    if first in ("begins", "ends", "starts") and len(words) == 1:
+        return ("verb", first, "on") if kind == "date" else None
+    if set(words) & (PREPOSITIONS - {"of", "in"}) or first in ("would", "in"):
         return None
     if last in PLURALS or (last.endswith("s") and kind == "number" and not last.endswith(("ss", "us"))):
-        return of("plural", text) if kind in ("entity", "number") else None
-    return of("noun", text)
+        return ("plural", text, "") if kind in ("entity", "number") else None
+    return "noun", text, ""
 
 
 def flag(name: str, said: Relation, value: bool) -> Clause:
