@@ -819,6 +819,14 @@ def _conjunct_relative(here: Scene, rng: random.Random) -> Said:
 
 
 @false
+def _class_then_alien(here: Scene, rng: random.Random) -> Said:
+    fact = pick(here, rng, lambda f: f.s in here.types and of_things(f))
+    other = rng.choice((fact.value, stranger(here, fact, rng)))
+    more = alien_predicate(here, fact, rng, other)
+    return Said(f"{fact.subject}, {a(class_name(here, fact.s))}, {more}")
+
+
+@false
 def _conjunct_at_end(here: Scene, rng: random.Random) -> Said:
     fact = pick(here, rng, lambda f: of_entities(f) and f.plain.rest.endswith(f.value))
     more = alien_predicate(here, fact, rng, stranger(here, fact, rng))
@@ -889,7 +897,8 @@ def _adjective(here: Scene, rng: random.Random) -> Said:
 @false
 def _bare_predicate(here: Scene, rng: random.Random) -> Said:
     name = rng.choice((here.name, *(x for f in here.facts if of_things(f) for x in sorted(f.ends))))
-    return Said(f"{name} {rng.choice((f'is {rng.choice(ADJECTIVES)}', rng.choice(VERBS_ALONE)))}")
+    said = rng.choice((f"is {rng.choice(ADJECTIVES)}", rng.choice(VERBS_ALONE)))
+    return Said(f"{name} {said}" + (f", says {here.name}" if rng.random() < 0.2 else ""))
 
 
 # --- False: quantity -----------------------------------------------------------------------------------
@@ -972,7 +981,10 @@ def _quantifier(here: Scene, rng: random.Random) -> Said:
 
 @false
 def _only_one(here: Scene, rng: random.Random) -> Said:
-    fact = rng.choice(group(here, rng))
+    facts = group(here, rng)
+    fact = rng.choice(facts)
+    if any(here.world.related(str(one.o), str(other.o)) for one in facts for other in facts):
+        raise Nothing  # of what is in Bolzano, it is no lie that it is in Bolzano only
     r, c, forms = fact.relation, fact.plain, []
     if r.noun and r.shape in ("has", "noun", "plural"):
         one = r.noun[:-1] if r.noun.endswith("s") and r.shape == "plural" else r.noun

@@ -323,7 +323,9 @@ class Relation:
             case "of":
                 return Clause(s, "is", "be", f"{a(self.head)} of {o}")
             case "plural" if self.kind == "number":
-                return Clause(s, "has", "have", f"{o} {self.head}" if o != "1" else f"1 {self.head[:-1]}")
+                return Clause(
+                    s, "has", "have", f"{o} {self.head}" if o != "1" else f"1 {self.head.removesuffix('s')}"
+                )
             case "plural":
                 return Clause(o, "is", "be", f"one of the {self.head} of {s}")
             case _ if single:
@@ -398,7 +400,7 @@ class Relation:
                 return f"How many {self.head} does {s} have?"
             return f"What {'are' if self.shape == 'plural' else 'is'} the {self.head} of {s}?"
         if self.shape == "has":
-            return f"Which {plural_of(self.head)} does {s} have?"
+            return f"Which {self.head if self.head.endswith('s') else plural_of(self.head)} does {s} have?"
         return None
 
 
