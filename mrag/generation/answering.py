@@ -7,10 +7,12 @@ of lines; they are taken out, and only those stay that hold. What no line suppor
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
-from mrag.context.render import Context
+from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.lines import recorded
 from mrag.generation.models.calls import invoke, model_errors, model_name
@@ -20,6 +22,7 @@ from mrag.generation.result import Answer, Citation, Sentence
 from mrag.generation.support.citations import Citer, supports
 from mrag.generation.support.pictures import PictureCiter
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
+from mrag.generation.support.verdicts import GraphFacts, judged
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ def answer(
     *,
     notice: str | None = None,
     computing: Sequence[str] = (),
+    graph: GraphFacts | None = None,
 ) -> Answer:
     """Answer a question from a context, and cite what each sentence rests on.
 
@@ -43,6 +47,7 @@ def answer(
         notice: What to tell the reader; without a model, by default, that there was none.
         computing: Words of the question that ask to compute, where nothing was computed: without a model,
             facts that have none of them are said not to answer directly.
+        graph: What asks the graph about what a model wrote and the context does not support.
 
     Returns:
         The answer. With an empty context no model is asked, and the answer says that nothing was found.
@@ -65,7 +70,7 @@ def answer(
     if model is None or not kept.lines:
         return _plain(question, kept, model, notice, computing)
     text = invoke(model, messages(question, kept.text()))
-    return cite(question, text, kept, model=model_name(model), notice=notice)
+    return cite(question, text, kept, model=model_name(model), notice=notice, graph=graph)
 
 
 async def aanswer(
@@ -75,6 +80,7 @@ async def aanswer(
     *,
     notice: str | None = None,
     computing: Sequence[str] = (),
+    graph: GraphFacts | None = None,
 ) -> Answer:
     """Answer as `answer` does, without blocking while the model writes."""
     kept = recorded(context)
@@ -82,7 +88,7 @@ async def aanswer(
         return _plain(question, kept, model, notice, computing)
     with model_errors(model):
         text = _text(await model.ainvoke(messages(question, kept.text())))
-    return cite(question, text, kept, model=model_name(model), notice=notice)
+    return cite(question, text, kept, model=model_name(model), notice=notice, graph=graph)
 
 
 def stream_answer(
@@ -92,6 +98,7 @@ def stream_answer(
     *,
     notice: str | None = None,
     computing: Sequence[str] = (),
+    graph: GraphFacts | None = None,
 ) -> Iterator[str | Answer]:
     """Answer as `answer` does, giving the text as it is written and the whole answer at the end.
 
@@ -114,7 +121,7 @@ def stream_answer(
             said += piece
             if shown := thoughts.feed(piece):
                 yield shown
-    yield cite(question, said, kept, model=model_name(model), notice=notice)
+    yield cite(question, said, kept, model=model_name(model), notice=notice, graph=graph)
 
 
 async def astream_answer(
@@ -124,6 +131,7 @@ async def astream_answer(
     *,
     notice: str | None = None,
     computing: Sequence[str] = (),
+    graph: GraphFacts | None = None,
 ) -> AsyncIterator[str | Answer]:
     """Stream as `stream_answer` does, without blocking while the model writes."""
     kept = recorded(context)
@@ -138,7 +146,7 @@ async def astream_answer(
             said += piece
             if shown := thoughts.feed(piece):
                 yield shown
-    yield cite(question, said, kept, model=model_name(model), notice=notice)
+    yield cite(question, said, kept, model=model_name(model), notice=notice, graph=graph)
 
 
 def cite(
@@ -149,6 +157,7 @@ def cite(
     model: str | None = None,
     notice: str | None = None,
     pictures: Sequence[str] = (),
+    graph: GraphFacts | None = None,
 ) -> Answer:
     """Compute the citations of a text that answers a question from a context.
 
@@ -159,6 +168,7 @@ def cite(
         model: Name of the model.
         notice: What to tell the reader.
         pictures: What the images are called that the context is of, if it is of images.
+        graph: What asks the graph about sentences that the context does not support.
 
     Raises:
         ModelError: If the text has neither a word nor the id of a line in it.
@@ -183,12 +193,38 @@ def cite(
             "The language model gave no text.", hint="Try again, or another model.", term=text[:80] or None
         )
     sentences = []
-    for (before, bare, _), support in zip(pieces, supports(citer, pieces), strict=True):
-        if not any(line.inferred for line in support.lines):
+    further: dict[str, Line] = {}
+    for (before, bare, _), (support, subjects, under) in zip(pieces, supports(citer, pieces), strict=True):
+        one = judged(citer, bare, support, subjects, graph, under)
+        own = [_numbered(line, kept, further) for line in one.support.lines]
+        if not any(line.inferred for line in own):
             bare = untrusted.without_ids(bare)
-        cited = tuple(Citation.of(line) for line in support.lines)
-        sentences.append(Sentence(bare, cited, support.supported, before, support.rejected))
+        against = tuple(_numbered(line, kept, further).id for line in one.against)
+        sentences.append(
+            Sentence(
+                bare,
+                tuple(Citation.of(line) for line in own),
+                one.verdict in ("read", "graph", "nothing"),
+                before,
+                one.support.rejected,
+                one.verdict,
+                one.support.left,
+                against,
+            )
+        )
+    kept = replace(kept, lines=(*kept.lines, *further.values()))
     return Answer.of(question, sentences, kept, model, notice)
+
+
+def _numbered(line: Line, context: Context, further: dict[str, Line]) -> Line:
+    """Return a line with an id of its own, where it is none of those that were read."""
+    if any(line is one for one in context.lines):
+        return line
+    if line.id not in further:
+        taken = {one.id for one in (*context.lines, *further.values())}
+        number = next(n for n in count(1) if f"g{n}" not in taken)
+        further[line.id] = replace(line, id=f"g{number}")
+    return further[line.id]
 
 
 def _pointed_to(question: str, text: str, context: Context) -> list[Sentence]:

@@ -15,6 +15,7 @@ from mrag.generation.computed import Computed
 from mrag.generation.found import Completed, ShownImage
 from mrag.generation.lines import context_from_json, context_to_json
 from mrag.generation.support.sentences import with_ids
+from mrag.generation.support.verdicts import VERDICTS, Verdict, verdict_of
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Triple, triple_to_json
 from mrag.terminal import inline
@@ -85,6 +86,10 @@ class Sentence:
         supported: Whether lines cover all that it says, or it says nothing that needs cover.
         before: What stands before it in the answer: nothing, a space, the bullet of a list.
         rejected_ids: Ids that the model wrote in it and that do not hold.
+        verdict: What is known of it: `read` or `graph` where it is supported, `partly`, `contradicted`, `unsaid`
+            where the graph was asked and does not say it, `unread` where it was not, `nothing` where it says nothing.
+        left: Words of it that no fact accounts for.
+        against: Ids of lines that contradict it.
     """
 
     text: str
@@ -92,6 +97,9 @@ class Sentence:
     supported: bool
     before: str = ""
     rejected_ids: tuple[str, ...] = ()
+    verdict: Verdict = "read"
+    left: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return with_ids(self.text, [c.line_id for c in self.citations])
@@ -168,6 +176,9 @@ class Answer:
                     "citations": [c.line_id for c in s.citations],
                     "supported": s.supported,
                     "rejected_ids": list(s.rejected_ids),
+                    "verdict": s.verdict,
+                    "left": list(s.left),
+                    "against": list(s.against),
                 }
                 for s in self.sentences
             ],
@@ -197,6 +208,9 @@ class Answer:
                     bool(s["supported"]),
                     str(s["before"]),
                     tuple(str(one) for one in s["rejected_ids"]),
+                    verdict_of(s),
+                    tuple(str(one) for one in s.get("left", ())),
+                    tuple(str(one) for one in s.get("against", ())),
                 )
                 for s in value["sentences"]
             )
@@ -216,12 +230,23 @@ class Answer:
                 "Not the JSON form of an answer.", hint=f"Missing or malformed: {error}."
             ) from error
 
+    def doubted(self) -> dict[str, list[str]]:
+        """Return the sentences that what was read does not support, under what holds of them instead."""
+        found: dict[str, list[str]] = {}
+        for sentence in self.sentences:
+            if sentence.verdict in VERDICTS:
+                # What is supported in part, or contradicted, says by what.
+                left = f" (no fact for: {', '.join(sentence.left)})" if sentence.left else ""
+                against = [line.text for line in self.context.lines if line.id in sentence.against]
+                left += f" (it has: {'; '.join(against)})" if against else ""
+                found.setdefault(VERDICTS[sentence.verdict], []).append(f"{sentence}{left}")
+        return found
+
     def _repr_html_(self) -> str:
         """Return the answer as HTML for a notebook: its text, what it cites, and that as a drawn graph.
 
         What was read in texts is quoted, and images are shown.
         """
-        unsupported = [s.text for s in self.sentences if not s.supported]
         cited = {c.line_id for c in self.citations}
         edges = [line.labels for line in self.context.lines if line.id in cited]
         parts = [html.tag("p", html.lines(self.text))]
@@ -235,8 +260,8 @@ class Answer:
             parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]
         if self.completed is not None:
             parts += self._completed_html(self.completed)
-        if unsupported:
-            parts += [html.tag("p", "Not supported by the graph:"), html.bullets(unsupported)]
+        for heading, told in self.doubted().items():
+            parts += [html.tag("p", heading), html.bullets(told)]
         if self.notice:
             parts.append(html.tag("p", html.tag("small", self.notice)))
         return html.tag("div", *parts, class_="mrag-answer")
@@ -280,11 +305,8 @@ class Answer:
         if self.citations:
             shown = (untrusted.line(c.line_id, c.text, c.mark.strip()) for c in self.citations)
             parts.append("\n".join(map(inline, shown)))
-        unsupported = [s.text for s in self.sentences if not s.supported]
-        if unsupported:
-            parts.append(
-                "Not supported by the graph:\n" + "\n".join(f"- {inline(text)}" for text in unsupported)
-            )
+        for heading, told in self.doubted().items():
+            parts.append("\n".join([heading, *(f"- {inline(text)}" for text in told)]))
         if self.notice:
             parts.append(self.notice)
         parts += self.beside()

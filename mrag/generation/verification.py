@@ -276,7 +276,7 @@ def _unsupported(
 ) -> list[str]:
     found = []
     pieces = [(s["before"], s["text"], [x for x in s["citations"] if x in present]) for s in sentences]
-    for s, support in zip(sentences, supports(citer, pieces, cited=True), strict=True):
+    for s, (support, _, _) in zip(sentences, supports(citer, pieces, cited=True), strict=True):
         text = s["text"]
         if not support.supported:
             found.append(text)

@@ -20,6 +20,7 @@ from mrag.index.freshness import freshen
 from mrag.planning.neural.choosing import Planner
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
+from mrag.retrieval.claims import StoreFacts
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
 from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, uncomputed
@@ -121,7 +122,9 @@ def ask(
 
     found, old = _read(kg, question, why, options)
     computing = uncomputed(found.question.text, options)
-    read = answer(found.question.text, found.context, resolve(model), computing=computing)
+    read = answer(
+        found.question.text, found.context, resolve(model), computing=computing, graph=StoreFacts(kg)
+    )
     return _noted(kg, replace(read, why=why), old)
 
 
@@ -139,7 +142,8 @@ def stream(
 
     found, old = _read(kg, question, why, options)
     model, computing = resolve(options.get("model")), uncomputed(found.question.text, options)
-    for part in stream_answer(found.question.text, found.context, model, computing=computing):
+    asked = StoreFacts(kg)
+    for part in stream_answer(found.question.text, found.context, model, computing=computing, graph=asked):
         yield _noted(kg, replace(part, why=why), old) if isinstance(part, Answer) else part
 
 

@@ -28,7 +28,7 @@ from mrag.generation.support.sentences import items_after, leads_of
 from mrag.generation.support.symbols import Symbol, symbols_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
 from mrag.generation.wording.phrases import caveats
-from mrag.rdf.terms import RDF, Term
+from mrag.rdf.terms import RDF, XSD, Term
 from mrag.text.english import NEGATIONS, NO, PRONOUNS, YES, words
 from mrag.text.synonyms import OTHERS
 from mrag.text.tokens import is_stopword, language_of, stem, tokens
@@ -98,6 +98,10 @@ _LEADING: Final = frozenset(
     )
 )
 _FOLLOWING: Final = re.compile(r" (?:the )?following(?= )| as follows(?= )|:", re.IGNORECASE)
+_MEASURED: Final = words(
+    "integer decimal double float int long short byte nonNegativeInteger positiveInteger date dateTime gYear "
+    "gYearMonth duration time"
+)
 _MOST_STATEMENTS: Final = 48
 
 
@@ -153,7 +157,7 @@ class Citer:
         self._every = facts_of(context.lines, self.names, self._relations, _cut(context))
         self.facts: Facts = self._every
         self._order = {line.id: i for i, line in enumerate(context.lines)}
-        self._question = question
+        self.question = question
         self._asked = self._symbols(question)
         self._asked_words = {word.key for word in tokens(question)} | {
             stem(word.raw) for word in tokens(question)
@@ -183,6 +187,32 @@ class Citer:
         own = [line for line in self.facts.lines if line.id in ids]
         other.facts = facts_of(own, self.names, self._relations, self._every.cut)
         return other
+
+    # --- What is not supported -------------------------------------------------------------------
+
+    def open_claims(self, text: str, before: frozenset[Term] = frozenset()) -> list[Step]:
+        """Return the claims of a sentence that have no line, if all its words make claims at all."""
+        for said, things in self._readings(self._bare(text)[0], before):
+            steps = derive(Derivation(said, self._every, things, lenient=True))
+            if steps is not None:
+                return [step for step in steps if not step.lines]
+        return []
+
+    def values(self, subject: Term, prop: Term) -> list[Line]:
+        """Return the lines with the values of a property of a thing, none where a context has some of them only."""
+        if (subject, prop, False) in self._every.cut:
+            return []
+        return [x for x in self._every.by_subject.get(subject, ()) if x.triple.p == prop]
+
+    def types(self, subject: Term) -> list[Line]:
+        """Return the lines with the classes of a thing."""
+        return [x for x in self._every.by_subject.get(subject, ()) if str(x.triple.p) == RDF + "type"]
+
+    @staticmethod
+    def is_measure(line: Line) -> bool:
+        """Return whether a line gives a number or a date."""
+        o = line.triple.o
+        return isinstance(o, Literal) and str(o.datatype or "").removeprefix(XSD) in _MEASURED
 
     # --- The rules ---------------------------------------------------------------------------------
 
@@ -479,21 +509,25 @@ class Citer:
 
 def supports(
     citer: Citer, pieces: Sequence[tuple[str, str, Sequence[str]]], *, cited: bool = False
-) -> list[Support]:
+) -> list[tuple[Support, frozenset[Term], str]]:
     """Find what each sentence of a text rests on, pronouns and items of lists by what stands before them.
 
     Args:
         citer: Knows the lines and the question.
         pieces: What stands before each sentence, the sentence, and ids of lines written in it.
         cited: Whether each may rest on no other lines than those of its ids.
+
+    Returns:
+        The support of each, with what a pronoun in it may point to, and what leads in to it as an item.
     """
-    found: list[Support] = []
+    found: list[tuple[Support, frozenset[Term], str]] = []
     subjects: frozenset[Term] = frozenset()
     told = [piece[:2] for piece in pieces]
     for (_, text, ids), items, under in zip(pieces, items_after(told), leads_of(told), strict=True):
         own = citer.limited(ids) if cited else citer
-        found.append(own.support(text, ids, subjects, lead=text.endswith(":"), items=items, under=under))
-        subjects = found[-1].subjects
+        support = own.support(text, ids, subjects, lead=text.endswith(":"), items=items, under=under)
+        found.append((support, subjects, under))
+        subjects = support.subjects
     return found
 
 

@@ -15,6 +15,13 @@ import { triplesTable } from "./triples.js";
 /** @import {Choices} from "./choices.js" */
 /** @import {Answer, Asked, Citation, Follows, FoundHit, Go, Hit, Neighbourhood, Overview, Sentence, Values, WholeAnswer} from "./types.js" */
 
+/** @type {Record<string, string>} what is shown beside a sentence that is not supported by what was read */
+const DOUBTS = {
+  partly: "supported in part",
+  contradicted: "contradicted by the graph",
+  unsaid: "the graph does not say this",
+  unread: "not supported by what was read",
+};
 const KEPT = 20;
 const LONGEST = 50;
 const WAYS = new Set(["auto", "plan", "read"]);
@@ -349,7 +356,8 @@ function sentences(answer) {
     }
     const text = h("span", { class: sentence.supported ? null : "unsupported" }, sentence.text);
     block.append(text);
-    if (!sentence.supported) block.append(" ", h("span", { class: "badge unsure" }, t("not supported by the graph")));
+    const doubt = DOUBTS[sentence.verdict];
+    if (doubt) block.append(" ", h("span", { class: "badge unsure", title: (sentence.left || []).join(", ") }, t(doubt)));
     for (const id of sentence.citations) block.append(" ", chip(citations.get(id)) ?? "");
   }
   return blocks;

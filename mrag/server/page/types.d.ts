@@ -193,6 +193,8 @@ export interface Sentence {
   before: string;
   citations: string[];
   supported: boolean;
+  verdict: string;
+  left: string[];
 }
 
 export interface Citation extends TripleRow {

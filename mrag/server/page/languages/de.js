@@ -111,7 +111,10 @@ export default new Map([
   ["Further triples of the context", "Weitere Tripel aus dem Kontext"],
   ["Computed: {why}.", "Berechnet: {why}."],
   ["Read, not computed: {why}.", "Gelesen, nicht berechnet: {why}."],
-  ["not supported by the graph", "nicht durch den Graphen belegt"],
+  ["supported in part", "nur zum Teil belegt"],
+  ["contradicted by the graph", "vom Graphen widerlegt"],
+  ["the graph does not say this", "das sagt der Graph nicht"],
+  ["not supported by what was read", "nicht belegt durch das, was gelesen wurde"],
   ["Cited triple {id}: {s} {p} {o}, {status}", "Beleg {id}: {s} {p} {o}, {status}"],
   [", the first {points} of {rows} rows", ", die ersten {points} von {rows} Zeilen"],
   [
