@@ -17,6 +17,17 @@ _LIST: Final = words("list name give show tell find me all the us every")
 _PLACES: Final = ("in", "on", "at", "by", "from")
 COUNTS: Final = words("one two three four five six seven eight nine ten eleven twelve")
 """Numbers in words."""
+_GENERAL: Final = (
+    _WH
+    | _DO
+    | _BE
+    | _HAVE
+    | _LIST
+    | words(
+        "tell me about describe explain can you i a an know known say said of it anything something information facts more in "
+        "to please compare between and difference summarise summarize"
+    )
+)
 _LONGEST: Final = 4
 """Words of what is asked for, behind "which"."""
 
@@ -51,6 +62,33 @@ def asserted(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
         return
     for at in range(len(rest) + 1):
         yield [*rest[:at], first, *rest[at:]]
+
+
+def denied(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
+    """Yield the statements that "no" makes of a question.
+
+    Example:
+        >>> [" ".join(s.low for s in said) for said in denied([word(w) for w in "is a static".split()])][1]
+        'a is not static'
+    """
+    if question and question[0].low in _BE | _HAVE:
+        for said in asserted(question):
+            at = next(i for i, s in enumerate(said) if s is question[0])
+            yield [*said[: at + 1], word("not"), *said[at + 1 :]]
+
+
+def is_open(question: Sequence[Symbol], named: Sequence[bool]) -> bool:
+    """Return whether a question asks about what it names in general: "What is GraphDB?", "Tell me about it".
+
+    Args:
+        question: The question.
+        named: Whether each of its symbols is in a name.
+
+    Example:
+        >>> is_open([word(w) for w in "what is a".split()], [False, False, True])
+        True
+    """
+    return all(s.low in _GENERAL or s.is_mark or there for s, there in zip(question, named, strict=True))
 
 
 def declared(

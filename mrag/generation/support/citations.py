@@ -163,6 +163,9 @@ class Citer:
             stem(word.raw) for word in tokens(question)
         }
         self._asked_things = self._spoken_of(question)
+        self._open = asked.is_open(
+            self._asked, [self._is_named(self._asked, i) for i in range(len(self._asked))]
+        )
 
     def _spoken_of(self, question: str) -> frozenset[Term]:
         """Return the things that a question names, without those whose possession alone is asked about."""
@@ -306,9 +309,13 @@ class Citer:
         rest = bare[first[0].end :].lstrip()
         if rest[:1] not in ("", ",", ".", ":", ";", "!", "–", "—", "-"):
             return bare, None
-        if first[0].key in NO:
-            return bare, []
         rest = rest[1:].strip()
+        if first[0].key in NO:
+            for said in islice(asked.denied(self._asked), _MOST_STATEMENTS):
+                steps = derive(Derivation(said, self.facts))
+                if steps is not None:
+                    return rest, _lines(steps)
+            return bare, []
         if not asked.is_yes_no(self._asked):
             return rest, None if tokens(rest) else []
         for said in islice(asked.asserted(self._asked), _MOST_STATEMENTS):
@@ -325,7 +332,13 @@ class Citer:
         if not symbols:
             return
         pronoun = symbols[0].low in PRONOUNS
-        yield symbols, before or self._asked_things
+        # "It is comedy" names an answer, "It is a comedy" tells of what was asked about.
+        bare = _IT_IS.sub("", text, count=1)
+        names = bare != text and bool(tokens(bare)) and tokens(bare)[0].key not in ("a", "an") and not before
+        if before or self._open or not (names or symbols[0].names or symbols[0].is_mark):
+            yield symbols, before or self._asked_things
+        else:
+            yield symbols, frozenset()
         if before and not pronoun and self._asked_things:
             yield symbols, self._asked_things
         shorter = [_IT_IS.sub("", text, count=1), _DOES.sub("", text)]
@@ -450,7 +463,7 @@ class Citer:
             for one in self._beyond(text, known)
             if numbers.get(one.casefold()) != str(items) and one not in words_of
         ]
-        digits = [w.key for w in tokens(text) if w.key.isdigit() or w.key in numbers]
+        digits = [s.key for s in symbols if s.start not in spans and (s.key.isdigit() or s.key in numbers)]
         return not left and all(d == str(items) or numbers.get(d) == str(items) for d in digits if items)
 
     def _supported(

@@ -897,7 +897,8 @@ class Derivation:
     def _quality(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "female", said of what has it as its gender."""
         for end, terms in self._names(at):
-            found = [self._modifying(subject, terms) for subject in things]
+            values = frozenset(term for term in terms if isinstance(term, Literal))
+            found = [self._modifying(subject, values) for subject in things]
             if found and all(found):
                 yield end, tuple(step for step in found if step is not None)
 

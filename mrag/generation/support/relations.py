@@ -9,6 +9,7 @@ another relation. What a label does not give rise to, says nothing: there is no 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -137,6 +138,7 @@ class Relations:
         mutual: Properties that hold both ways.
         units: What each property is measured in, by its label.
         passives: Verbs that stand before "by", without what stands behind them.
+        shortened: Verbs of labels that go on with a noun, which may be left out: "uses fuel".
         longest: Words of the longest key of any sort.
     """
 
@@ -155,6 +157,7 @@ class Relations:
     mutual: set[Term] = field(default_factory=set)
     units: dict[Term, frozenset[str]] = field(default_factory=dict)
     passives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    shortened: list[tuple[str, Term, bool]] = field(default_factory=list)
     longest: int = 1
 
     @property
@@ -313,6 +316,7 @@ def _shape(made: Relations, p: Term, low: list[str], flipped: bool, literal: boo
         return
     if finite(low[0]) and low[0].endswith("s") and len(low) > 1:
         _put(made, made.verbs, (*stems, ""), p, flipped=flipped)
+        made.shortened.append((stems[0], p, flipped))
         return
     if participle(low[0]) and len(low) == 1:
         for preposition in ("in", "on", "at", "by", "for"):
@@ -374,6 +378,10 @@ def _noun(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
 
 def _spread(made: Relations) -> None:
     """Add verbs that say the same, and the nouns for who does what a verb says."""
+    heads = Counter(verb for verb, _, flipped in made.shortened if not flipped)
+    for verb, p, flipped in made.shortened:
+        if heads[verb] == 1 and (verb, "") not in made.verbs:
+            _put(made, made.verbs, (verb, ""), p, flipped=flipped)
     own = {key[0] for table in (made.verbs, made.participles, made.nouns) for key in table}
     for table in (made.verbs, made.participles):
         for key, ways in list(table.items()):

@@ -20,7 +20,10 @@ _VERBS: Final = VERBS | words(
     "marry mentor name nest occupy overlook own paint park perform pilot plant populate practise precede prescribe "
     "preside protect rank rate record register rent repair replace require ride sail scan schedule score sell serve "
     "ship sign situate speak sponsor star study succeed supervise supply tag teach tour trade train transfer translate "
-    "illustrate travel treat tune type value visit wear weigh win release"
+    "illustrate travel treat tune type value visit wear weigh win release head back breed chair drain flow heat license "
+    "mount owe power ship stock tow anchor grade host teach train staff patrol guard escort rescue deploy orbit moor dock "
+    "curate donate exhibit loan restore acquire commission fund sign publish print bind review cite quote diagnose treat "
+    "prescribe refer admit discharge insure underwrite claim settle audit regulate license approve reject bid auction"
 )
 _FORMS: Final[Mapping[str, str]] = {
     form: row.split()[0]
@@ -37,19 +40,37 @@ _FORMS: Final[Mapping[str, str]] = {
     ).split(";")
     for form in row.split()[1:]
 }  # fmt: skip
-_UNITS: Final = {
-    "cm": "cm centimeter centimetre centimeters centimetres", "m": "m meter metre meters metres",
-    "km": "km kilometer kilometre kilometers kilometres", "kg": "kg kilogram kilograms kilo kilos", "g": "g gram grams",
-    "mm": "mm millimeter millimetre millimeters", "ft": "ft foot feet", "in": "inch inches", "lb": "lb lbs pound pounds",
-    "min": "min minute minutes mins", "s": "s sec second seconds", "h": "h hour hours hr hrs", "day": "day days",
-    "year": "year years yr yrs", "month": "month months", "week": "week weeks", "usd": "usd dollar dollars $",
-    "eur": "eur euro euros €", "gbp": "gbp £", "percent": "percent % percentage", "mph": "mph", "kmh": "kmh",
-    "km2": "km² km2", "c": "°c celsius", "mw": "mw megawatt megawatts", "kw": "kw kilowatt kilowatts",
-    "t": "t tonne tonnes ton tons", "l": "l litre litres liter liters", "hp": "hp horsepower",
-    "people": "people inhabitants residents", "gb": "gb gigabyte gigabytes", "mb": "mb megabyte megabytes",
-    "parsec": "parsec parsecs",
+_MULTIPLES: Final = {
+    "": "",
+    "kilo": "k",
+    "centi": "c",
+    "milli": "m",
+    "mega": "M",
+    "giga": "G",
+    "tera": "T",
+    "hecto": "h",
+}
+_BASES: Final = {
+    "meter metre": "m", "gram gramme": "g", "watt": "W", "liter litre": "l", "byte": "B", "hertz": "Hz", "volt": "V",
+    "joule": "J", "ton tonne": "t", "pascal": "Pa",
 }  # fmt: skip
-UNITS: Final[Mapping[str, str]] = {word: unit for unit, several in _UNITS.items() for word in several.split()}
+_OTHER_UNITS: Final = {
+    "ft": "foot feet", "inch": "inches", "lb": "lbs pound pounds", "min": "minute minutes mins", "s": "sec second seconds",
+    "h": "hour hours hr hrs", "day": "days", "year": "years yr yrs", "month": "months", "week": "weeks",
+    "usd": "dollar dollars $", "eur": "euro euros €", "gbp": "£", "percent": "% percentage", "mph": "", "kmh": "", "km2": "km²",
+    "c": "°c celsius", "hp": "horsepower", "people": "inhabitants residents", "parsec": "parsecs", "mile": "miles mi",
+    "acre": "acres", "hectare": "hectares ha", "knot": "knots kn", "mg": "", "ppm": "", "kg": "kilo kilos", "km": "", "mm": "",
+}  # fmt: skip
+UNITS: Final[Mapping[str, str]] = {
+    **{
+        form: (short + unit).lower()
+        for prefix, short in _MULTIPLES.items()
+        for names, unit in _BASES.items()
+        for name in names.split()
+        for form in (prefix + name, f"{prefix}{name}s", (short + unit).lower())
+    },
+    **{word: unit for unit, several in _OTHER_UNITS.items() for word in (unit, *several.split())},
+}
 """Words for units, to what they have in common."""
 _PARTICIPLES: Final = words(
     "born built known led made held sold bought given taken found set run written drawn driven shown seen won worn sung "
@@ -105,7 +126,7 @@ def finite(word: str) -> bool:
     """
     if word in ("has", "have", "series", "species"):
         return False
-    if word in _PAST or word in _PARTICIPLES or word in _VERBS:
+    if {word, word.removesuffix("s"), word.removesuffix("es")} & (_PAST | _PARTICIPLES | _VERBS):
         return True
     return is_verb(word) and not word.endswith(_NOUNS)
 
