@@ -120,7 +120,9 @@ def verify(
         elif line.id not in cited and line.id not in evidence and graphs is not None:
             gone += bool(graphs(line)) or (ask is not None and not ask(line.triple, line.graph))
     computed = bool(value.get("plan"))
-    again = Recomputed() if recompute is None or read_back is None else _again(read_back, recompute)
+    # What was read is answered again only to vouch for more of it.
+    idle = recompute is None or read_back is None or (altered and not computed)
+    again = Recomputed() if idle or read_back is None or recompute is None else _again(read_back, recompute)
     altered += again.altered
     if computed:
         unsupported = [s["text"] for s in sentences if recompute and s["text"] not in again.sentences]
@@ -144,7 +146,7 @@ def verify(
     if len(lines) > len(cited):
         others = f"{gone} of them are not so in the graph" if gone else asked
         parts.append(_part(OTHER_LINES, graphs is not None and not gone, others))
-    if recompute is None:
+    if idle:
         parts.append(CheckedPart(HOW, "not checked"))
     return VerifyReport(
         len(there), tuple(missing), tuple(unknown), tuple(altered), tuple(unsupported), (*parts, *again.parts)

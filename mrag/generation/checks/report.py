@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias, get_args
 from typing import Literal as OneOf
 
@@ -33,9 +33,6 @@ class CheckedPart:
     name: str
     state: State
     note: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.note})" if self.note else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,7 @@ class VerifyReport:
     def _headline(self) -> str:
         if not self.recomputed(TRIPLES):
             by = {part.note for part in self.of("signed")}
-            signed = f", and it is signed by {' and '.join(sorted(by))}" if by else ""
+            signed = f", and it is signed {' and '.join(sorted(by))}" if by else ""
             return f"Nothing in it contradicts the rest{signed}; the graph was not asked."
         many = f"{self.checked} cited {'triple is' if self.checked == 1 else 'triples are'}"
         there = f"{many} in the graph"
@@ -136,10 +133,11 @@ class VerifyReport:
         return f"Verified in part: {there}."
 
 
-def signed_by(parts: Iterable[CheckedPart], note: str) -> tuple[CheckedPart, ...]:
-    """Return parts as somebody vouches for them who recomputed them."""
-    return tuple(replace(p, state="signed", note=note) if p.state == "recomputed" else p for p in parts)
-
-
 def _told(parts: Iterable[CheckedPart]) -> str:
-    return "; ".join(map(str, parts))
+    """Return parts in words, those of one note together."""
+    notes: dict[str, list[str]] = {}
+    for part in parts:
+        notes.setdefault(part.note, []).append(part.name)
+    return "; ".join(
+        f"{', '.join(names)} ({note})" if note else ", ".join(names) for note, names in notes.items()
+    )
