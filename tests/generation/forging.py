@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 Forgery = tuple[str, Any]
@@ -11,12 +12,18 @@ Forgery = tuple[str, Any]
 
 def forgeries(value: Any) -> Iterator[Forgery]:
     """Yield the name of each change of a JSON value, and the value with that change alone."""
+    for name, make in changes(value):
+        yield name, make()
+
+
+def changes(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield the name of each change of a JSON value, and what makes the value with that change alone."""
     for path, found in list(_walk(value, ())):
         where = ".".join(map(str, path))
         for name, new in _others(found):
-            yield f"{where}: {name}", _with(value, path, new)
+            yield f"{where}: {name}", partial(_with, value, path, new)
         if path:
-            yield f"{where}: taken away", _without(value, path)
+            yield f"{where}: taken away", partial(_without, value, path)
 
 
 def _walk(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:

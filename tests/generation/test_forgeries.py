@@ -19,7 +19,7 @@ from mrag.generation.receipts.checking import checked_alone
 from mrag.generation.receipts.keys import KeyStore
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.verifying import receipt_of, verified
-from tests.generation.forging import forgeries
+from tests.generation.forging import changes, forgeries
 
 pytestmark = pytest.mark.filterwarnings("ignore:Parsing weird boolean")
 
@@ -67,9 +67,10 @@ def test_an_answer_that_is_as_it_was_is_verified_whole(kg: KnowledgeGraph, quest
 )
 def test_no_forged_answer_passes(kg: KnowledgeGraph, question: str, most: int) -> None:
     value = asked(kg, question)
-    every = [one for one in forgeries(value) if one[1] != value]
+    every = list(changes(value))
     through = []
-    for name, forged in random.Random(37).sample(every, min(most, len(every))):
+    for name, make in random.Random(37).sample(every, min(most, len(every))):
+        forged = make()
         report = passed(kg, forged)
         # An older answer may lack what is empty: it says nothing else then.
         if report is not None and report.complete and not name.endswith("taken away"):
@@ -101,13 +102,8 @@ def test_words_between_sentences_are_seen(kg: KnowledgeGraph) -> None:
 def test_a_line_says_what_its_triple_says(kg: KnowledgeGraph) -> None:
     value = json.dumps(asked(kg, "Is GraphDB a triple store?"))
     line = json.loads(value)["citations"][0]["text"]
-    for other in (
-        line[:-1] + ", in graph Evil)",
-        line + " completed",
-        line + " enriched",
-        "(a, b, c)",
-        line + " ",
-    ):
+    ends = (" completed", " enriched", " ", " (so it is)")
+    for other in (line[:-1] + ", in graph Evil)", "(a, b, c)", *(line + end for end in ends)):
         assert passed(kg, json.loads(value.replace(json.dumps(line), json.dumps(other)))) is None, other
 
 
@@ -186,9 +182,7 @@ def test_a_hash_that_was_made_anew_vouches_for_nothing(
     assert not checked_alone(doubtful, keys).complete
 
 
-def test_a_receipt_of_before_is_still_read(
-    kg: KnowledgeGraph, signed: tuple[dict[str, Any], KeyStore]
-) -> None:
+def test_a_receipt_of_before_is_read(kg: KnowledgeGraph, signed: tuple[dict[str, Any], KeyStore]) -> None:
     made, keys = signed
     old = {**made, "@id": "urn:mrag:receipt:" + "0" * 32}
     old.pop("proof")
@@ -211,7 +205,7 @@ def test_canonical_json_is_that_of_rfc_8785() -> None:
     said = canonical(value).decode()
     assert said == (
         '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27,0],'
-        '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/","😂":1,"דּ":2}'
+        '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/","😂":1,"\ufb33":2}'
     )
     for bad in (2**53, float("nan"), {1: 2}, "\ud800", {"a": b"b"}):
         with pytest.raises(ModelError):

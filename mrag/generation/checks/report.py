@@ -138,6 +138,5 @@ def _told(parts: Iterable[CheckedPart]) -> str:
     notes: dict[str, list[str]] = {}
     for part in parts:
         notes.setdefault(part.note, []).append(part.name)
-    return "; ".join(
-        f"{', '.join(names)} ({note})" if note else ", ".join(names) for note, names in notes.items()
-    )
+    said = (", ".join(names) + (f" ({note})" if note else "") for note, names in notes.items())
+    return "; ".join(said)
