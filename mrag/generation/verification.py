@@ -15,7 +15,7 @@ from typing import Any
 from mrag import untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError, MragError
-from mrag.generation.checks.form import read_form, wrong_layout
+from mrag.generation.checks.form import odd_signs, read_form, wrong_layout
 from mrag.generation.checks.lines import Names, Said, agrees, wrong_line
 from mrag.generation.checks.report import READING, SENTENCES, TRIPLES, CheckedPart, VerifyReport
 from mrag.generation.lines import context_from_json
@@ -135,9 +135,7 @@ def verify(
         altered.append("a sentence has the id of a line written into its words")
     asked = "the graph was not asked"
     stands = ask is not None and (recompute is not None or not computed)
-    # What is computed answers the question only if it is a reading of it.
-    doubtful = [p.note for p in again.parts if p.name == READING and p.state != "recomputed"]
-    texts = [f"{len(read)} were read in texts, which are not read again"] if read else []
+    doubtful = _doubts(value, context, sentences, again)
     parts = [
         _part(TRIPLES, ask is not None and not read, texts[0] if texts else asked),
         _part(NAMES, labels is not None, asked),
@@ -151,6 +149,17 @@ def verify(
     return VerifyReport(
         len(there), tuple(missing), tuple(unknown), tuple(altered), tuple(unsupported), (*parts, *again.parts)
     )
+
+
+def _doubts(
+    value: Mapping[str, Any], context: Context, sentences: Sequence[Mapping[str, Any]], again: Recomputed
+) -> list[str]:
+    """Return why sentences that follow from their lines may still not say what is so."""
+    # What is computed answers the question only if it is a reading of it.
+    found = [p.note for p in again.parts if p.name == READING and p.state != "recomputed"]
+    known = " ".join((value["question"], *(part for line in context.lines for part in line.labels)))
+    odd = any(odd_signs(s["text"], known) for s in sentences)
+    return [*found, *(["they have signs that cannot be seen or that look like others"] if odd else [])]
 
 
 def _part(name: str, recomputed: bool, why: str) -> CheckedPart:

@@ -154,7 +154,7 @@ def _timeless(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return an answer without the rounds of layers, which change whenever it is reasoned anew."""
 
     def bare(line: Mapping[str, Any]) -> dict[str, Any]:
-        return {k: v for k, v in line.items() if k not in ("graph", "status", "labels", "score")}
+        return {k: v for k, v in line.items() if k not in ("graph", "status", "labels")}
 
     lines = [{**bare(line), "labels": line["labels"]} for line in value["context"]["lines"]]
     context = {**value["context"], "lines": lines}

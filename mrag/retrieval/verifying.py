@@ -14,7 +14,7 @@ from mrag import __version__
 from mrag.context.display import Display
 from mrag.context.render import Line
 from mrag.context.sources import named_graphs, said_in
-from mrag.errors import MragError
+from mrag.errors import ModelError, MragError
 from mrag.generation.checks.report import VerifyReport
 from mrag.generation.lines import context_from_json
 from mrag.generation.receipts.checking import ENVELOPE, THEN, with_receipt
@@ -49,6 +49,17 @@ def verified(
     Raises:
         ModelError: If it is neither.
     """
+    try:
+        return _verified(kg, given, retrieve, keys)
+    except (RecursionError, OverflowError) as error:
+        raise ModelError(
+            "Not the JSON form of an answer.", hint="A value is too large or too deep."
+        ) from error
+
+
+def _verified(
+    kg: KnowledgeGraph, given: Answer | Mapping[str, Any], retrieve: Retrieve, keys: KeyStore | None
+) -> VerifyReport:
     receipt = None if isinstance(given, Answer) else opened(given)
     value = given if isinstance(given, Answer) else given if receipt is None else receipt.answer
     looked = GraphLookup(kg, value.context.lines if isinstance(value, Answer) else _lines(value))
@@ -133,7 +144,10 @@ class GraphLookup:
 
     def said(self, graphs: Sequence[str]) -> Sequence[str]:
         """Return what a line says of the named graphs of its triple."""
-        return said_in(self._display, graphs)
+        try:
+            return said_in(self._display, graphs)
+        except ValueError:
+            return ("in no graph",)  # its IRI is none
 
     def wrong_graph(self, line: Line) -> str:
         """Return what is wrong with where a line says that its triple stands, "" if nothing is."""

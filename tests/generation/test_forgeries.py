@@ -99,6 +99,35 @@ def test_words_between_sentences_are_seen(kg: KnowledgeGraph) -> None:
         assert passed(kg, value) is None, word
 
 
+def test_signs_that_deceive_are_not_vouched_for(kg: KnowledgeGraph) -> None:
+    for old, new in (
+        ("triple", "tri\u200bple"),
+        ("GraphDB", "Gr\u0430phDB"),
+        ("is", "\u202eis"),
+        ("is", "i\u0336s"),
+    ):
+        value = asked(kg, "What is GraphDB?")
+        for one in (value, value["sentences"][0]):
+            one["text"] = one["text"].replace(old, new, 1)
+        report = passed(kg, value)
+        assert report is None or "every sentence holds" not in str(report), new
+
+
+def test_what_is_too_deep_or_too_large_is_a_typed_error(kg: KnowledgeGraph) -> None:
+    value = asked(kg, "Is GraphDB a triple store?")
+    deep: Any = 1
+    for _ in range(2_000):
+        deep = {"format": deep}
+    for forged in (
+        change(value, confidence=10**400),
+        change(value, confidence=float("nan")),
+        {**value, "context": deep},
+    ):
+        assert passed(kg, forged) is None
+    value["context"]["lines"][0]["named_graphs"] = ["no IRI"]
+    assert passed(kg, value) is None
+
+
 def test_a_line_says_what_its_triple_says(kg: KnowledgeGraph) -> None:
     value = json.dumps(asked(kg, "Is GraphDB a triple store?"))
     line = json.loads(value)["citations"][0]["text"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +14,10 @@ from mrag.generation.result import Answer
 from mrag.graph.record import status_of
 
 _LISTED = 5
+_STRUCK = frozenset(map(chr, [*range(0x334, 0x339), 0x20D2, 0x20D3, 0x20D8, 0x20E0, 0x20E5]))
+"""Signs that strike out the letter before them."""
+_ALIKE = frozenset(["LATIN", "CYRILLIC", "GREEK"])
+"""Scripts whose letters look alike."""
 
 
 def read_form(value: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
@@ -40,6 +46,25 @@ def wrong_layout(sentences: Sequence[Mapping[str, Any]]) -> list[str]:
         for s in sentences
         if untrusted.layout(s["before"]) != s["before"]
     ]
+
+
+def odd_signs(text: str, known: str) -> bool:
+    """Return whether a text has signs that cannot be seen, or that stand for words or other letters.
+
+    Args:
+        text: The text.
+        known: Texts whose signs are those of the graph.
+
+    Example:
+        >>> odd_signs("Gr\u0430phDB", "GraphDB"), odd_signs("GraphDB\u2122", "\u2122")
+        (True, False)
+    """
+    new = {sign for sign in text if ord(sign) > 127} - {*known}
+    if any(unicodedata.category(s) in ("Cf", "So", "Co", "Cn") or s in _STRUCK for s in new):
+        return True
+    words = re.findall(r"[^\W\d_]+", text) if new else []
+    scripts = ({unicodedata.name(s, "").partition(" ")[0] for s in word} & _ALIKE for word in words)
+    return any(len(some) > 1 for some in scripts)
 
 
 def differences(one: Any, other: Any, where: str = "", *, lenient: bool = False) -> Iterator[str]:
