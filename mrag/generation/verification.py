@@ -135,6 +135,7 @@ def verify(
         altered.append("a sentence has the id of a line written into its words")
     asked = "the graph was not asked"
     stands = ask is not None and (recompute is not None or not computed)
+    texts = [f"{len(read)} were read in texts, which are not read again"] if read else []
     doubtful = _doubts(value, context, sentences, again)
     parts = [
         _part(TRIPLES, ask is not None and not read, texts[0] if texts else asked),
