@@ -10,6 +10,7 @@ No template sees it: values are put in after the template is fixed.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
@@ -62,6 +63,9 @@ _MARK: Final = re.compile(
 _EDGE: Final = re.compile(rf"{_OPEN}(?!\\\\)")
 _OWN_ID: Final = re.compile(r"\[[A-Za-z]{1,3}\d+\] ")
 _OWN_MARK: Final = re.compile(r"(?s)(.*\))( (?:inferred|enriched|completed))")
+_NUMBERED: Final = re.compile(r"(?<!\S)[0-9]{1,3}[.)](?=\s|\Z)|.", re.DOTALL)
+_SIGNS: Final = "\t\n +<=>^`|~$\u2022\u25cf\u25cb\u25e6\u25a0\u25a1\u25aa\u25ab\u25b8\u25ba\u2023"
+"""What may stand between sentences beside numbers of items and punctuation."""
 _BREAK: Final = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _PICTURES: Final = {
     **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n"},
@@ -193,13 +197,16 @@ def without_ids(text: str, *, marks: bool = True) -> str:
 
 
 def layout(text: str) -> str:
-    r"""Return what stands between two sentences without a bracket that could open an id there.
+    r"""Return what stands between two sentences: space, bullets, numbers of items and punctuation alone.
+
+    Words, signs that stand for words and signs without a shape are left out, and a bracket cannot open an id.
 
     Example:
-        >>> layout("\n- ["), layout("\n\n---\n")
-        ('\n- [\\', '\n\n---\n')
+        >>> layout("\n- ["), layout("\n\n---\n"), layout("\n2. \u274c Not so: \u200b")
+        ('\n- [\\', '\n\n---\n', '\n2.   : ')
     """
-    return _EDGE.sub(_behind, _visible(text.replace("\r\n", "\n")))
+    rows = _visible(text.replace("\r\n", "\n")).split("\n")
+    return _EDGE.sub(_behind, "\n".join(_NUMBERED.sub(_kept, row) for row in rows))
 
 
 def writes_ids(text: str) -> bool:
@@ -220,6 +227,13 @@ def _broken(text: str) -> str:
     for pattern in (_ID, _MARKUP, _MARK):
         text = pattern.sub(_behind, text)
     return text
+
+
+def _kept(match: re.Match[str]) -> str:
+    """Return the number of an item, and of any other sign what is layout."""
+    sign = match[0]
+    plain = len(sign) > 1 or sign in _SIGNS or unicodedata.category(sign)[0] in "PZ"
+    return sign if plain else ""
 
 
 def _behind(match: re.Match[str]) -> str:

@@ -28,6 +28,7 @@ from mrag.cli import (
     train,
 )
 from mrag.cli.evaluation import rankings
+from mrag.cli.receipts import keys, verify
 from mrag.cli.shared import stopping
 from mrag.cli.shared.commands import Commands
 from mrag.terminal import guarded, inline
@@ -107,7 +108,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "search": ask.search,
     "query": query.query,
     "explain": query.explain,
-    "verify": query.verify,
+    "verify": verify.verify,
     "benchmark": rankings.benchmark,
     "doctor": doctor.doctor,
     "mcp": serve.mcp,
@@ -122,6 +123,7 @@ for _name, _group in {
     "codes": codes.app,
     "clues": clues.app,
     "questions": questions.app,
+    "keys": keys.app,
     "eval": rankings.app,
 }.items():
     app.add_typer(_group, name=_name)

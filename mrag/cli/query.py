@@ -1,10 +1,8 @@
-"""`mrag query`, `explain` and `verify`: SPARQL, proofs of inferred triples, and replayed answers."""
+"""`mrag query` and `explain`: SPARQL, and proofs of inferred triples."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -114,36 +112,6 @@ def explain(
             end = Literal(text[1:-1]) if quoted else named_term(graph, text)
             found = mrag.explain(graph, subject, named_term(graph, what[1]), end)
     show_json(found.to_json()) if as_json else show_lines("\n\n".join(found.texts))
-
-
-def verify(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="Output of `mrag ask --json`, or a receipt of the web page."),
-    ],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Check a saved answer against the graph.
-
-    Its triples must still be there, and must still support its sentences.
-
-    \b
-    Example:
-      mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
-    """
-    try:
-        given = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"Not JSON: {error}.", file=str(file), hint="Save the output of `mrag ask --json`."
-        ) from error
-    with options.opened(store, kg) as graph:
-        report = mrag.verify(graph, given)
-    show_json(report.to_json()) if as_json else show_lines(str(report))
-    if not report.ok:
-        raise typer.Exit(1)
 
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})

@@ -58,13 +58,14 @@ def context_from_json(value: Mapping[str, Any]) -> Context:
         ModelError: If a field is missing or of another type.
     """
     try:
-        lines = tuple(_line(line) for line in value["lines"])
+        lines = tuple(line_from_json(line) for line in value["lines"])
         return Context(lines, tuple(str(entity) for entity in value["entities"]))
     except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
         raise ModelError("Not the context of a recorded answer.", term=repr(value)[:200]) from error
 
 
-def _line(value: Mapping[str, Any]) -> Line:
+def line_from_json(value: Mapping[str, Any]) -> Line:
+    """Read a line written by `line_to_json`; what is wrong with it is an error of several kinds."""
     s, p, o = (str(label) for label in value["labels"])
     return Line(
         id=str(value["id"]),

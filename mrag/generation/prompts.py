@@ -28,6 +28,12 @@ HUMAN = """\
 Question: {question}"""
 """The human message; what fills its places is made fit by `mrag.untrusted` first."""
 
+PENDING = (
+    "The graph has changed since it was last reasoned over, so inferred triples may be missing or outdated. "
+    "`mrag reason` brings them up to date."
+)
+"""What an answer says while that is so."""
+
 NO_MODEL_NOTICE = (
     "No language model was used: these are the best-matching facts of the graph, put in sentences. "
     "For answers in free words, start Ollama and run `ollama pull llama3.2`, "

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rdflib import Literal, URIRef
-
 from mrag.context.display import Display
 from mrag.errors import MissingIndex
+from mrag.generation.prompts import PENDING
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import LABELS, status_of
 from mrag.index.freshness import freshen
 from mrag.planning.neural.choosing import Planner
-from mrag.rdf import queries
-from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.claims import StoreFacts
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
 from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, uncomputed
-from mrag.stores.base import Dataset
 from mrag.tracing import spanned
 
 if TYPE_CHECKING:
@@ -35,15 +30,6 @@ if TYPE_CHECKING:
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
 
 logger = logging.getLogger(__name__)
-
-PENDING = (
-    "The graph has changed since it was last reasoned over, so inferred triples may be missing or outdated. "
-    "`mrag reason` brings them up to date."
-)
-"""What an answer says while that is so."""
-
-# Answers with pictures call an image by its file.
-_NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
 
 
 @spanned("mrag.ask", lambda given: {"mrag.way": given.way})
@@ -263,8 +249,8 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
         given: An answer, its JSON form, or its receipt.
 
     Returns:
-        Which cited triples are gone, which ids and labels were altered, which sentences have no
-        support.
+        Which cited triples are gone, what was altered, which sentences have no support, and for each part
+        whether it was recomputed, is signed by somebody who is trusted, or was not checked.
 
     Example:
         >>> import mrag
@@ -273,34 +259,6 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
         True
         >>> kg.close()
     """
+    from mrag.retrieval.verifying import verified
 
-    def holds(triple: Triple, graph: str) -> bool:
-        return kg.holds(queries.get("context/holds").bind(s_p_o=[tuple(triple)]))
-
-    display = Display(kg)
-
-    def names(term: Term) -> Collection[str]:
-        if not isinstance(term, URIRef):
-            return [str(term)]
-        rows = kg.select(queries.get("label/labels").bind(entity_property=[(term, p) for p in _NAMES]))
-        shown = {display.entity(term), display.predicate(term)}
-        return shown | {str(label) for label in rows.column("label") if isinstance(label, Literal)}
-
-    def statuses(triple: Triple) -> Collection[str]:
-        asks = queries.get("context/holds").bind(s_p_o=[tuple(triple)])
-        if kg.store.capabilities.reasoning or kg.as_found:
-            return ()  # such a server says itself what it inferred, and has no graphs of ours
-        record = kg.record
-        graphs = [(g, False) for g in record.asserted] + [(g, True) for g in record.inferred]
-        there = ((g, inferred) for g, inferred in graphs if kg.store.ask(asks, Dataset((g,))))
-        return {status_of(graph, inferred=inferred) for graph, inferred in there}
-
-    from mrag.generation.receipt import answer_of
-    from mrag.generation.verification import verify as checked
-    from mrag.planning.answering import replay
-
-    def recompute(value: Mapping[str, Any]) -> Answer:
-        return replay(kg, value)
-
-    value = given if isinstance(given, Answer) else answer_of(given)
-    return checked(value, holds, names, statuses, recompute)
+    return verified(kg, given, lambda question: retrieve(kg, question))

@@ -222,7 +222,7 @@ def altered(rng: random.Random) -> str | None:
         lambda term: [
             x for line in context.lines for t, x in zip(line.triple, line.labels, strict=True) if t == term
         ],
-        statuses=lambda triple: [marks[triple]],
+        graphs=lambda line: "" if marks[line.triple] == line.status else "another mark",
     )
     return f"{what} {fake} passes: {found}" if found.ok else None
 

@@ -335,7 +335,10 @@ class Citer:
         # "It is comedy" names an answer, "It is a comedy" tells of what was asked about.
         bare = _IT_IS.sub("", text, count=1)
         names = bare != text and bool(tokens(bare)) and tokens(bare)[0].key not in ("a", "an") and not before
-        if before or self._open or not (names or symbols[0].names or symbols[0].is_mark):
+        listed = all(
+            self._is_named(symbols, i) or s.is_mark or s.low in ("and", "by") for i, s in enumerate(symbols)
+        )
+        if before or self._open or not (names or listed):
             yield symbols, before or self._asked_things
         else:
             yield symbols, frozenset()

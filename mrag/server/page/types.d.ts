@@ -264,6 +264,7 @@ export type AnswerEvent =
 export interface VerifyReport {
   ok: boolean;
   checked: number;
+  complete: boolean;
   said: string;
   question: string;
   text: string;

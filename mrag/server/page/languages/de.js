@@ -159,6 +159,7 @@ export default new Map([
   [" The graph has changed since.", " Der Graph hat sich seitdem geändert."],
   ["It holds. ", "Der Nachweis stimmt. "],
   ["It does not hold. ", "Der Nachweis stimmt nicht. "],
+  ["{checked} in the graph.{state}", "{checked} im Graphen.{state}"],
   ["{checked} in the graph, and every sentence holds.{state}", "{checked} im Graphen, und jeder Satz stimmt.{state}"],
   ["Image of {label}", "Bild von {label}"],
   ["opens on the web ↗", "öffnet sich im Web ↗"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -54,13 +53,9 @@ class Receipts(PageView):
             raise ConfigError("answer must be an object.")
 
         def work() -> dict[str, Any]:
-            from mrag import __version__
-            from mrag.generation.receipt import receipt
+            from mrag.retrieval.verifying import receipt_of
 
-            report = self._checked(answer)
-            source, revision = self.kg.iri, self.kg.revision
-            now = datetime.now(UTC).replace(microsecond=0)
-            return receipt(answer, report, source=source, revision=revision, version=__version__, at=now)
+            return receipt_of(self.kg, answer, self._checked(answer))
 
         return reply(await self.api.run(self.slots, work))
 
@@ -69,13 +64,8 @@ class Receipts(PageView):
         values = await json_body(request, min(2 * _MOST, self.api.settings.max_body))
 
         def work() -> dict[str, Any]:
-            from mrag.generation.receipt import answer_of
-
-            try:
-                answer = answer_of(values)
-            except ModelError as error:
-                raise ConfigError(error.message, hint=error.hint) from error
-            report = self._checked(answer)
+            report = self._checked(values)
+            answer = values if "@context" not in values else values["json"]
             used = values.get("prov:wasGeneratedBy")
             then = used.get("prov:used") if isinstance(used, Mapping) else None
             return {
@@ -90,13 +80,14 @@ class Receipts(PageView):
 
         return reply(await self.api.run(self.slots, work))
 
-    def _checked(self, answer: Mapping[str, Any]) -> VerifyReport:
+    def _checked(self, given: Mapping[str, Any]) -> VerifyReport:
         from mrag.retrieval.answering import verify
 
-        citations = answer.get("citations")
+        answer = given.get("json") if "@context" in given else given
+        citations = answer.get("citations") if isinstance(answer, Mapping) else None
         if isinstance(citations, list) and len(citations) > _CITATIONS:
             raise ConfigError(f"An answer with more than {_CITATIONS} citations is not checked here.")
         try:
-            return verify(self.kg, answer)
+            return verify(self.kg, given)
         except ModelError as error:
             raise ConfigError(error.message, hint=error.hint) from error

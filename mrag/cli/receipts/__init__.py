@@ -1,0 +1,1 @@
+"""Commands that check answers and receipts, and keep the keys that sign them."""

@@ -1,0 +1,1 @@
+"""Receipts of answers: canonical JSON with a hash over all of it, which may be signed."""
