@@ -20,6 +20,7 @@ from mrag.planning.meanings import NEAR, Meanings, best
 from mrag.planning.profile.following import remembered
 from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profile.reusing import names_followed, remember_names
+from mrag.planning.profile.twins import names_beside
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
@@ -171,6 +172,9 @@ class Lexicon(Meanings):
         self, chosen: Mapping[Span, tuple[Candidate, ...]]
     ) -> dict[Span, tuple[Candidate, ...]]:
         entities = sorted({c.term for some in chosen.values() for c in some if c.kind == "entity"})
+        if beside := names_beside(self.kg, entities):
+            chosen = {span: _once(some, beside) for span, some in chosen.items()}
+            entities = sorted({beside.get(iri, iri) for iri in entities})
         types: dict[str, list[str]] = {}
         for text in queries.get("planning/classes-of").batches("thing", entities):
             for thing, c in self.kg.select(text):
@@ -199,6 +203,15 @@ class Lexicon(Meanings):
             return any((fold(c.term), cls) in own for cls in info.domains)
 
         return tuple(c for c in some if c.kind != "value" or not all(names(c, p) for p in c.properties))
+
+
+def _once(some: Iterable[Candidate], beside: Mapping[str, str]) -> tuple[Candidate, ...]:
+    """Return candidates, things of several names by that which stands for them, and once."""
+    found: dict[tuple[str, str], Candidate] = {}
+    for c in some:
+        c = replace(c, term=beside.get(c.term, c.term)) if c.kind == "entity" else c
+        found.setdefault((c.kind, c.term + " inverse" * c.inverse), c)
+    return tuple(found.values())
 
 
 def _names(kg: KnowledgeGraph) -> NamedThings:

@@ -13,6 +13,7 @@ from mrag.planning.algebra.values import kind_of
 from mrag.planning.compiler import SPARE, to_sparql
 from mrag.planning.plan import Plan
 from mrag.planning.profile.spelling import spelt
+from mrag.planning.profile.twins import twins_of
 from mrag.planning.schema import Schema
 from mrag.stores.base import Limits, SelectResult
 
@@ -139,8 +140,9 @@ def _fetched(
     texts = spelt(kg, plan, schema, limits) if loops and schema is not None else None
     limits = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
     query = to_sparql(
-        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops, spelt=texts
-    )
+        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops,
+        spelt=texts, twins=twins_of(kg),
+    )  # fmt: skip
     if known is not None and query in known:
         return query, known[query]
     # Not through the gate for what others write: it is printed from typed patterns, and names no graph.
