@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -40,12 +40,17 @@ _VOWEL = re.compile("[aeiouy]")
 
 @dataclass(frozen=True, slots=True)
 class TextToken:
-    """A word of a text: as written, folded, and where it stands."""
+    """A word of a text: as written, folded, where it stands, and what stands between it and its neighbours.
+
+    What is before it is kept of the first word alone; of others it is behind the word before.
+    """
 
     raw: str
     key: str
     start: int
     end: int
+    before: str = field(default="", compare=False)
+    after: str = field(default="", compare=False)
 
 
 def _number(text: str) -> str | None:
@@ -146,8 +151,12 @@ def tokens(text: str) -> list[TextToken]:
     for match in _TOKEN.finditer(text):
         key = fold(match.group())
         if key and not (key == "s" and _is_stray(text, match)):
-            found.append(TextToken(match.group(), key, match.start(), match.end()))
-    return found
+            found.append((match.group(), key, match.start(), match.end()))
+    starts = [start for _, _, start, _ in found[1:]] + [len(text)]
+    return [
+        TextToken(*one, "" if at else text[: one[2]], text[one[3] : starts[at]])
+        for at, one in enumerate(found)
+    ]
 
 
 def _is_stray(text: str, match: re.Match[str]) -> bool:
