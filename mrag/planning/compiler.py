@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pyoxigraph as ox
 
+from mrag.graph.twins import Twins
 from mrag.planning.algebra.blocks import BlockCompiler, Joining, Spelt
 from mrag.planning.algebra.folds import FoldCompiler
 from mrag.planning.algebra.knowledge import forms
 from mrag.planning.algebra.scopes import aggregates, bound, check, merged, unsure
 from mrag.planning.algebra.terms import DECIMAL, Given, text
-from mrag.planning.algebra.twins import Twins
 from mrag.planning.algebra.values import Kind, ValueCompiler, bind, kind_of
 from mrag.planning.plan import Aggregate, Expression, Plan, Scalar, Unknown
 from mrag.planning.schema import Schema

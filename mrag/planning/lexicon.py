@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.twins import names_beside
 from mrag.index.embedding.embedders import Embedder, begin_loading
 from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
 from mrag.planning.lexical.extents import counted_measures
@@ -20,7 +21,6 @@ from mrag.planning.meanings import NEAR, Meanings, best
 from mrag.planning.profile.following import remembered
 from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profile.reusing import names_followed, remember_names
-from mrag.planning.profile.twins import names_beside
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries

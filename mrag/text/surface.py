@@ -50,7 +50,7 @@ def likeness(said: str, name: str) -> Likeness:
 
 
 def likeness_at(words: Sequence[TextToken], start: int, end: int, name: str) -> tuple[Likeness, int]:
-    """Return by what a name differs from words of a text, and how many signs around them are its own, below 0.
+    """Return by what a name differs from words of a text, and how many signs it has around them, negated.
 
     Signs that stand at the words and are not in the name are a difference, unless they end a sentence or
     a quotation.

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import RDF, Literal, URIRef
 
+from mrag.graph.twins import Twins
 from mrag.planning.algebra.joins import in_order, is_given
 from mrag.planning.algebra.knowledge import without_implied
 from mrag.planning.algebra.scopes import (
@@ -24,7 +25,7 @@ from mrag.planning.algebra.scopes import (
     sides,
     unknowns,
 )
-from mrag.planning.algebra.twins import Twins, better, doubled, said_of
+from mrag.planning.algebra.twins import better, doubled, said_of
 from mrag.planning.algebra.values import ValueCompiler
 from mrag.planning.plan import Block, Condition, Contains, Pattern, Place, Plan, Unknown
 from mrag.planning.schema import Schema

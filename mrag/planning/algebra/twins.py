@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 
 import pyoxigraph as ox
 from rdflib import OWL, RDF
 
-from mrag.planning.plan import Pattern, Unknown
+from mrag.graph.twins import Twins
+from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unknown
 from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 
 _SAME = ox.NamedNode(str(OWL.sameAs))
-
-
-@dataclass(frozen=True)
-class Twins:
-    """What is known of the things of a graph that are `owl:sameAs` others.
-
-    Attributes:
-        home: How the IRIs begin of which the graph itself says most; such names stand for the others.
-        closed: Whether the store says of every name all that it says of one, or at least of that which
-            stands for the others.
-    """
-
-    home: str
-    closed: bool
 
 
 def doubled(patterns: Iterable[Pattern], schema: Schema | None) -> list[Unknown]:
@@ -86,3 +73,20 @@ def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[
         for p in patterns
         if thing in (p.subject, p.object)
     ]
+
+
+def other_named(plan: Plan) -> Plan | None:
+    """Return the plan that counts those of the things a plan counts that have other names, if it counts any.
+
+    Args:
+        plan: A plan.
+    """
+    value = plan.columns[0].value if len(plan.columns) == 1 else None
+    counts = isinstance(value, Aggregate) and value.function == "count" and value.value is None
+    if not counts or len(value.of) != 1 or plan.group_by or plan.having:  # type: ignore[union-attr]
+        return None
+    assert isinstance(value, Aggregate)
+    thing, other = value.of[0], Unknown("other_name")
+    ways = (Pattern(thing, OWL.sameAs, other), Pattern(other, OWL.sameAs, thing))
+    said = tuple(Block((way,), (Comparison(thing, "!=", other),)) for way in ways)
+    return replace(plan, where=replace(plan.where, either=(*plan.where.either, said)))

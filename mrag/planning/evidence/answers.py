@@ -15,12 +15,13 @@ from mrag.generation.computed import Computed
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.twins import twins_of
 from mrag.planning.algebra.cells import Cells
+from mrag.planning.algebra.twins import other_named
 from mrag.planning.building.scoring import Reading
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.loosening import Nothing, values_compared, why_nothing
 from mrag.planning.plan import Block, Pattern, Plan
-from mrag.planning.profile.twins import other_named
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import proofs
 from mrag.planning.results import CERTAIN, namer, next_rows, others_of, rows_of
@@ -89,7 +90,7 @@ def answer_of(
 
 def _other_names(kg: KnowledgeGraph, plan: Plan, ends: float) -> list[Sentence]:
     """Return how many of the things that are counted have other names, which are not counted."""
-    having = other_named(kg, plan)
+    having = other_named(plan) if twins_of(kg) is not None else None
     if having is None or (left := ends - time.monotonic()) <= 0:
         return []
     try:
