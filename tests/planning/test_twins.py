@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import OWL, RDF, Literal, URIRef
+from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
 import mrag
+from mrag.index.similarity import SimilarityIndexes
 from mrag.planning.answering import compute
 from mrag.planning.interpreter import evaluate
 from mrag.planning.lexicon import lexicon_of
@@ -20,6 +21,7 @@ from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.reasoning.upkeep.sameness import same_groups
 from mrag.text.tokens import tokens
+from tests.servers import oxigraph_server
 
 CONCEPTS = """
 @prefix : <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -126,3 +128,53 @@ def test_concepts_with_twins_elsewhere_are_counted_once(tmp_path: Path, reasoned
         ]
         (mention,) = lexicon_of(kg, None).match(tokens("Food"))
         assert [c.term for c in mention.candidates] == ["http://example.org/food"]
+
+
+def test_concepts_are_counted_once_on_a_server(tmp_path: Path) -> None:
+    (tmp_path / "concepts.ttl").write_text(CONCEPTS)
+    with oxigraph_server(tmp_path, memory=True) as url, mrag.connect(url) as kg:
+        kg.load([tmp_path / "concepts.ttl"])
+        for _ in range(2):
+            answer = compute(kg, "How many concepts are there?").answer
+            assert answer is not None and answer.sentences[0].text == "4 concepts"
+            mrag.reason(kg)
+
+
+def test_twins_are_one_in_search_and_contexts(tmp_path: Path) -> None:
+    (tmp_path / "concepts.ttl").write_text(CONCEPTS)
+    with mrag.connect() as kg:
+        kg.load([tmp_path / "concepts.ttl"])
+        mrag.reason(kg)
+        SimilarityIndexes.of(kg).build("main")
+        found = mrag.TripleStoreRetriever(kg=kg, k=4).retrieve("Food or bread")
+        assert sorted(hit.iri for hit in found.hits) == [
+            f"http://example.org/{name}" for name in ("bread", "food", "oil", "wine")
+        ]
+        assert [hit.rank for hit in found.hits] == [1, 2, 3, 4]
+        said = [line.triple for line in found.context.lines]
+        assert not [t for t in said if str(t.s).startswith("http://its.")]
+        assert len([t for t in said if t.p.endswith("broader")]) == 3
+
+
+def test_a_thing_of_a_large_set_is_counted_and_named_once() -> None:
+    ring = [Triple(URIRef(f"urn:m:{at}"), OWL.sameAs, URIRef(f"urn:m:{(at + 1) % 60}")) for at in range(60)]
+    said = [Triple(URIRef(f"urn:m:{at}"), RDF.type, KIND) for at in range(60)]
+    more = [
+        Triple(URIRef("urn:m:other"), RDF.type, KIND),
+        Triple(URIRef("urn:m:7"), LINK, URIRef("urn:m:other")),
+    ]
+    with mrag.connect() as kg:
+        kg.insert([*ring, *said, *more, Triple(URIRef("urn:m:9"), RDFS.label, Literal("Nine"))])
+        mrag.reason(kg)
+        assert [int(str(n)) for (n,) in run(kg, PLANS[0]).rows] == [2]
+        (mention,) = lexicon_of(kg, None).match(tokens("Nine"))
+        assert [c.term for c in mention.candidates] == ["urn:m:0"]
+        assert [tuple(map(str, row)) for row in run(kg, PLANS[2]).rows] == [("urn:m:0", "urn:m:other")]
+        # What comes and goes is followed, sameness too.
+        kg.insert([Triple(URIRef("urn:m:new"), OWL.sameAs, URIRef("urn:m:11"))])
+        kg.insert([Triple(URIRef("urn:m:new"), SIZE, Literal(3))])
+        mrag.reason(kg)
+        assert kg.query("ASK { <urn:m:0> <urn:x:size> 3 }") is True
+        kg.update("DELETE DATA { <urn:m:new> <http://www.w3.org/2002/07/owl#sameAs> <urn:m:11> }")
+        mrag.reason(kg)
+        assert kg.query("ASK { <urn:m:0> <urn:x:size> 3 }") is False
