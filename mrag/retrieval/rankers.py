@@ -25,7 +25,7 @@ _NAMES: Final = 3
 """Names that a thing with several of them is taken to have among the hits."""
 _WORDS: Final = 6
 """Words of a text that may be a name, at most."""
-_NAMED: Final = 20
+_NAMED: Final = 100
 _CALLED: Final = "called so"
 
 
@@ -157,8 +157,8 @@ class SimilarityRanker:
         if len(text.split()) > _WORDS or not (properties := self.kg.profile().labels):
             return set()
         names = [Literal(text), *(Literal(text, lang=tag) for tag in self.kg.languages if tag)]
-        query = queries.get("kg/named").bind(property=properties, name=names, limit=_NAMED)
-        return {str(thing) for (thing,) in self.kg.select(query)}
+        rows = self.kg.select(queries.get("kg/named").bind(name=names, limit=_NAMED))
+        return {str(thing) for thing, p in rows if str(p) in properties}
 
     def _likest_first(self, text: str, named: set[str], hits: list[Hit]) -> list[Hit]:
         """Return hits, first those that are called as the text is, at least but for case or signs."""
