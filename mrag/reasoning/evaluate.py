@@ -223,8 +223,8 @@ def ordered(
 def _is_early(condition: pt.Expression, names: frozenset[ox.Variable]) -> bool:
     """Return whether a condition can be decided at the first atom, be it by a look into one graph."""
     match condition:
-        case pt.Negation(pt.Holds(pt.Graph(ox.NamedNode(), pt.TriplePattern(s=subject)))):
-            return subject in names
+        case pt.Negation(pt.Holds(pt.Graph(ox.NamedNode(), pt.TriplePattern() as triple))):
+            return not names.isdisjoint(triple.variables())
     return pushable(condition, names)
 
 

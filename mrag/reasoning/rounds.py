@@ -193,6 +193,8 @@ class Rounds:
         """Close the sets of what is the same where pairs came, in the graph `new` if there is one."""
         if not moved.match(_SAMES):
             return
+        if self.barred is not None:
+            self.same.reread()
         some: set[str] = set()
         if self.local and new is not None:
             text = to_sparql(Select((_SAMES.s, _SAMES.o), _SAMES))  # type: ignore[arg-type]  # are variables
@@ -281,8 +283,8 @@ class Rounds:
 
 
 def _joins_sets(rule: Rule) -> bool:
-    """Return whether a rule is that of transitivity for what is the same, which works on sets instead."""
-    return rule.path is not None and rule.head.p == SAME
+    """Return whether a rule is that of symmetry or transitivity for what is the same: these work on sets."""
+    return rule.name in ("eq-sym", "eq-trans")
 
 
 def _by_symbol(counts: TripleCounts) -> dict[str, int]:

@@ -21,7 +21,7 @@ from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.wire.access import Access
 from tests.conftest import slow
-from tests.reasoning.helpers import A, data, store_of
+from tests.reasoning.helpers import A, close, data, store_of
 from tests.reasoning.test_closure import axioms, facts, same
 from tests.servers import oxigraph_server, virtuoso_server
 
@@ -141,3 +141,17 @@ def test_the_representative_of_a_large_set_has_all_that_its_names_have(statement
     assert got == wanted
     stated = {t for t in data(store, ("urn:a", *sets.graphs)) if t.p != SAME}
     assert wanted <= stated, "not all of it is said of the representatives themselves"
+
+
+def test_a_large_set_that_grows_while_rules_run_is_known_by_its_new_first_name() -> None:
+    """Two sets that only a functional property shows to be one; the least name is in the second."""
+    lines = [f":{s}{n} owl:sameAs :{s}{n + 1} ; :r {n} ." for s in "bk" for n in range(3)]
+    lines += [":p a owl:FunctionalProperty .", ":x :p :b2 , :z .", ":z owl:sameAs :k1 , :a ."]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mrag.reasoning.upkeep.sameness.MOST", 2)
+        store, closure = close("\n".join(lines))
+    with store:
+        both = Dataset(("urn:a", *closure.graphs))
+        rows = store.select("SELECT ?v { <urn:t:a> <urn:t:r> ?v }", both)
+        assert sorted(int(str(v)) for (v,) in rows) == [0, 1, 2]
+        assert "urn:i:sets" not in store.graphs()

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, permutations
+from itertools import permutations
 from typing import Final
 
 import pyoxigraph as ox
@@ -54,13 +54,14 @@ class Sameness:
     def __init__(self, store: TripleStore, asserted: Sequence[str], scratch: str) -> None:
         self._store, self._asserted, self._scratch = store, asserted, scratch
         self._home: str | None = None
+        self._known: set[Pair] = set()
         self.centre: dict[str, str] = {}
 
     def close(self, graphs: Sequence[str], out: str, within: Collection[str] = ()) -> int:
         """Put the pairs of `owl:sameAs` that follow from others by symmetry and transitivity into a graph.
 
         Args:
-            graphs: IRIs of the graphs that are read.
+            graphs: IRIs of the graphs that are read, later on of `out` alone.
             out: IRI of the graph that is written, one of them.
             within: Things whose sets are looked at alone; those of all things by default.
 
@@ -76,14 +77,22 @@ class Sameness:
             4
             >>> store.close()
         """
-        data = Dataset(tuple(graphs))
-        known = set(_near(self._store, data, within) if within else _pairs(self._store, data))
-        new = (pair for group in same_groups(known) for pair in self._written(group) if pair not in known)
-        count = 0
-        while some := list(islice(new, _SENT)):
-            self._insert(some, out)
-            count += len(some)
-        return count
+        if within:
+            known = set(_near(self._store, Dataset(tuple(graphs)), within))
+        else:
+            known, size = self._known, len(self._known)
+            known.update(_pairs(self._store, Dataset((out,) if size else tuple(graphs))))
+            if len(known) == size:
+                return 0
+        missing = [p for group in same_groups(known) for p in self._written(group) if p not in known]
+        for start in range(0, len(missing), _SENT):
+            self._insert(missing[start : start + _SENT], out)
+        known.update(missing)
+        return len(missing)
+
+    def reread(self) -> None:
+        """Read all pairs the next time, since some were taken out again."""
+        self._known.clear()
 
     def guarded(self, rule: Rule) -> Rule:
         """Return a rule as it is run where there are large sets.
@@ -97,8 +106,12 @@ class Sameness:
         )
         filters = rule.filters
         if rule.name in ("eq-rep-s", "eq-rep-o") and isinstance(atoms[0].o, ox.Variable):
-            said = pt.TriplePattern(atoms[0].o, SAME, pt.var("centre"))
-            filters += (pt.Negation(pt.Holds(pt.Graph(pt.iri(self._scratch), said))),)
+            # From a representative to no other name, and to no name of a large set but that.
+            ends = (
+                pt.TriplePattern(pt.var("other"), SAME, atoms[0].s),
+                pt.TriplePattern(atoms[0].o, SAME, pt.var("other")),
+            )
+            filters += tuple(pt.Negation(pt.Holds(pt.Graph(pt.iri(self._scratch), end))) for end in ends)
         return replace(rule, body=atoms, filters=filters)
 
     @property
@@ -123,9 +136,12 @@ class Sameness:
         others = [name for name in group if name != first]
         fresh = [(name, first) for name in others if self.centre.get(name) != first]
         if fresh:
+            moved = any(name in self.centre for name in group)
             self.centre.update(fresh)
             self.centre.pop(first, None)
-            self._insert(fresh, self._scratch)
+            if moved:  # a set has grown, and what it was known by before may be one of its other names now
+                self._store.clear(self._scratch)
+            self._insert(self.centre.items() if moved else fresh, self._scratch)
         for name in others:
             yield name, first
             yield first, name
@@ -218,8 +234,8 @@ def is_chain(goal: pt.TriplePattern, given: Sequence[pt.TriplePattern]) -> bool:
 def _pairs(store: TripleStore, dataset: Dataset) -> Iterator[Pair]:
     query, last = queries.get("reasoning/same"), (Literal(""), Literal(""))
     if store.capabilities.edges:
-        rows = store.select(query.bind(limit=2**31), dataset)
-        yield from ((str(x), str(y)) for _, _, x, y in rows)
+        rows = store.select(queries.get("reasoning/same-all").text, dataset)
+        yield from ((str(x), str(y)) for x, y in rows)
         return
     while True:
         page = store.select(query.bind(after_then=[last], limit=_PAGE), dataset).rows
