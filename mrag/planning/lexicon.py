@@ -219,7 +219,7 @@ def _likest(words: Sequence[TextToken], span: Span, some: Sequence[Candidate]) -
     What differs in case or in diacritics only comes behind what does not.
     """
     exact = [c for c in some if c.way == "exact" and c.kind in ("entity", "value")]
-    if len({(c.name, c.kind) for c in exact}) < 2:
+    if len(exact) < 2 or len({c.name for c in exact}) < 2:
         return list(some)
     told = {c.name: likeness_at(words, *span, c.name) for c in exact}
     least = {kind: min(told[c.name] for c in exact if c.kind == kind) for kind in {c.kind for c in exact}}

@@ -147,16 +147,20 @@ def tokens(text: str) -> list[TextToken]:
         >>> [t.key for t in tokens("Acme Inc.'s founder, Max´s friend")]
         ['acme', 'inc', 'founder', 'max', 'friend']
     """
-    found = []
+    found: list[TextToken] = []
+    last: tuple[str, str, int, int] | None = None
     for match in _TOKEN.finditer(text):
-        key = fold(match.group())
-        if key and not (key == "s" and _is_stray(text, match)):
-            found.append((match.group(), key, match.start(), match.end()))
-    starts = [start for _, _, start, _ in found[1:]] + [len(text)]
-    return [
-        TextToken(*one, "" if at else text[: one[2]], text[one[3] : starts[at]])
-        for at, one in enumerate(found)
-    ]
+        raw = match.group()
+        key = fold(raw)
+        if not key or (key == "s" and _is_stray(text, match)):
+            continue
+        start, end = match.span()
+        if last is not None:
+            found.append(TextToken(*last, "" if found else text[: last[2]], text[last[3] : start]))
+        last = raw, key, start, end
+    if last is not None:
+        found.append(TextToken(*last, "" if found else text[: last[2]], text[last[3] :]))
+    return found
 
 
 def _is_stray(text: str, match: re.Match[str]) -> bool:
