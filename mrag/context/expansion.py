@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyoxigraph as ox
-from rdflib import URIRef
+from rdflib import Literal, URIRef
 
 from mrag import untrusted
 from mrag.context.display import Display
@@ -21,7 +21,8 @@ from mrag.context.settings import ContextSettings
 from mrag.context.sources import named_graphs, said_in
 from mrag.context.weights import ReachedTriple, set_priorities
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import RDF, Triple, from_ox
+from mrag.graph.twins import names_beside, twins_of
+from mrag.rdf.terms import OWL, RDF, Triple, from_ox
 from mrag.tracing import spanned
 
 _TYPE = RDF + "type"
@@ -58,8 +59,10 @@ def expand(
     """
     settings = settings or ContextSettings()
     best: dict[str, float] = {}
+    twins = twins_of(kg)
+    beside = names_beside(kg, [str(iri) for iri, _ in seeds]) if twins is not None and twins.closed else {}
     for iri, score in seeds:
-        best.setdefault(str(iri), score)
+        best.setdefault(beside.get(str(iri), str(iri)), score)
     return in_passes(kg, lambda: _expand(kg, list(best.items()), settings, question))
 
 
@@ -69,7 +72,7 @@ def _expand(
     display = Display(kg)
     reach = Reach(kg, display, settings, question)
     reach.gather([iri for iri, _ in seeds])
-    candidates = list(reach.found.values())
+    candidates = _once(kg, list(reach.found.values()))
     schema = reach.schema() if settings.schema else []
     _prepare(kg, display, [*candidates, *schema], seeds)
     set_priorities(kg, display, candidates, damping=settings.hub_damping, question=reach.question)
@@ -77,6 +80,23 @@ def _expand(
         candidate.priority = 1.0 / (2 + at)
     ordered = _interleave(sorted(candidates, key=_by_priority), schema)
     return _take(kg, display, ordered, seeds, settings, reach)
+
+
+def _once(kg: KnowledgeGraph, candidates: list[ReachedTriple]) -> list[ReachedTriple]:
+    """Return triples without those that say of another name of a thing what is said of it already."""
+    twins = twins_of(kg)
+    if twins is None or not twins.closed:
+        return candidates
+    ends = [(c.statement[0], str(c.statement[1]), from_ox(c.statement[2])) for c in candidates]
+    beside = names_beside(kg, {str(e) for s, _, o in ends for e in (s, o) if not isinstance(e, Literal)})
+    there = set(ends)
+    found = []
+    for candidate, (s, p, o) in zip(candidates, ends, strict=True):
+        first = (beside.get(s, s), p, URIRef(beside[str(o)]) if str(o) in beside else o)
+        told = s == first[0] if p == OWL + "sameAs" else first == (s, p, o) or first not in there
+        if told:
+            found.append(candidate)
+    return found
 
 
 def _prepare(

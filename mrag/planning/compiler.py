@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pyoxigraph as ox
 
+from mrag.graph.twins import Twins
 from mrag.planning.algebra.blocks import BlockCompiler, Joining, Spelt
 from mrag.planning.algebra.folds import FoldCompiler
 from mrag.planning.algebra.knowledge import forms
@@ -31,6 +32,7 @@ def to_sparql(
     total: bool = True,
     loops: bool = False,
     spelt: Spelt | None = None,
+    twins: Twins | None = None,
 ) -> str:
     """Print a plan as a query.
 
@@ -48,6 +50,8 @@ def to_sparql(
         loops: Whether the engine looks up each solution of a pattern in the next, so that of large patterns
             the order and the way to join them have to be said.
         spelt: How texts are written that are looked up, not compared, see `mrag.planning.profile.spelling`.
+        twins: Where things have several names, which of them stands for the others; things then are told
+            once. By default every name is a thing of its own.
 
     Returns:
         An ASK query for a plan without columns, a SELECT query for others.
@@ -68,7 +72,7 @@ def to_sparql(
         spare = SPARE
     unordered = plan.limit is not None and not (plan.order or total or plan.grouped)
     few: Joining = "few" if plan.yes_or_no or unordered else "all"
-    compiler = _Compiler(plan, schema, joining=few if loops else "any", spelt=spelt)
+    compiler = _Compiler(plan, schema, joining=few if loops else "any", spelt=spelt, twins=twins)
     if plan.yes_or_no:
         return printed(compiler.ask())
     return printed(compiler.select(spare, most, decimals=decimals, total=total))
@@ -85,6 +89,7 @@ class _Compiler:
         *,
         joining: Joining = "any",
         spelt: Spelt | None = None,
+        twins: Twins | None = None,
     ) -> None:
         self._plan = plan
         self._schema = schema
@@ -102,7 +107,7 @@ class _Compiler:
         known = forms(blocks, schema) if schema is not None else {}
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
         self._blocks = BlockCompiler(
-            values, self._fresh, self._take_scalars, self._joined, schema, joining, spelt or {}
+            values, self._fresh, self._take_scalars, self._joined, schema, joining, spelt or {}, twins
         )
         self._within: Joining = "any" if joining == "any" else "all"
 
@@ -206,9 +211,7 @@ class _Compiler:
 
     def _scalar(self, scalar: Scalar) -> Given:
         if scalar not in self._scalars:
-            inner = _Compiler(
-                scalar.plan, self._schema, self._taken, joining=self._within, spelt=self._blocks.spelt
-            )
+            inner = self._inner(scalar.plan)
             select = inner.select()
             found = self._scalars[scalar] = self._fresh("value")
             # Folded, so that there is a row even where there is no value.
@@ -219,10 +222,16 @@ class _Compiler:
         variable = self._scalars[scalar]
         return Given(variable, (sparql.Call("bound", (variable,)),))
 
+    def _inner(self, plan: Plan) -> _Compiler:
+        blocks = self._blocks
+        return _Compiler(
+            plan, self._schema, self._taken, joining=self._within, spelt=blocks.spelt, twins=blocks.twins
+        )
+
     def _joined(self, plan: Plan) -> sparql.Pattern:
         """Return the rows of another plan, under the variables of the unknowns that they bind."""
         outside = [self._variable(Unknown(c.name)) for c in plan.columns]
-        inner = _Compiler(plan, self._schema, self._taken, joining=self._within, spelt=self._blocks.spelt)
+        inner = self._inner(plan)
         rows = sparql.SubSelect(inner.select())
         names = [sparql.var(c.name) for c in plan.columns]
         present = tuple(

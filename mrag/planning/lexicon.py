@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.twins import names_beside
 from mrag.index.embedding.embedders import Embedder, begin_loading
 from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
 from mrag.planning.lexical.extents import counted_measures
@@ -23,6 +24,7 @@ from mrag.planning.profile.reusing import names_followed, remember_names
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
+from mrag.text.surface import Likeness, is_signed, likeness_at
 from mrag.text.tokens import TextToken, fold
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
@@ -56,6 +58,9 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
 
     return kg.cached(f"planning lexicon {name}", make)
 
+
+_BEHIND: Final = 0.03
+"""How much less likely a name is that differs in case from what was said, where another does not."""
 
 _NAMING = frozenset("name title label".split())
 
@@ -101,7 +106,11 @@ class Lexicon(Meanings):
         # `US` and `IT` are names where the other words are in small letters.
         dumb = [
             _is_title(tokens, at)
-            or (is_empty(t.key) and (shouted or not t.raw.isupper() or not _names_alone(tokens, at)))
+            or (
+                is_empty(t.key)
+                and (shouted or not t.raw.isupper() or not _names_alone(tokens, at))
+                and not is_signed(tokens, at)
+            )
             for at, t in enumerate(tokens)
         ]
         # `Being There` may be a title, `being there` not.
@@ -119,7 +128,7 @@ class Lexicon(Meanings):
         for span, candidate in self.matcher.candidates(tokens, spans):
             found[span].append(candidate)
         self._add_meanings(found, tokens)
-        chosen = {span: best(candidates) for span, candidates in found.items() if candidates}
+        chosen = {span: best(_likest(tokens, span, some)) for span, some in found.items() if some}
         classed = self._with_classes(_uncut(chosen, quoted))
         return [NameMention(*span, classed[span]) for span in sorted(classed)]
 
@@ -171,6 +180,9 @@ class Lexicon(Meanings):
         self, chosen: Mapping[Span, tuple[Candidate, ...]]
     ) -> dict[Span, tuple[Candidate, ...]]:
         entities = sorted({c.term for some in chosen.values() for c in some if c.kind == "entity"})
+        if beside := names_beside(self.kg, entities):
+            chosen = {span: _once(some, beside) for span, some in chosen.items()}
+            entities = sorted({beside.get(iri, iri) for iri in entities})
         types: dict[str, list[str]] = {}
         for text in queries.get("planning/classes-of").batches("thing", entities):
             for thing, c in self.kg.select(text):
@@ -199,6 +211,44 @@ class Lexicon(Meanings):
             return any((fold(c.term), cls) in own for cls in info.domains)
 
         return tuple(c for c in some if c.kind != "value" or not all(names(c, p) for p in c.properties))
+
+
+def _likest(words: Sequence[TextToken], span: Span, some: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates without those whose names differ in a sign from what was said, where others do not.
+
+    What differs in case or in diacritics only comes behind what does not.
+    """
+    exact = [c for c in some if c.way == "exact" and c.kind in ("entity", "value")]
+    if len(exact) < 2 or len({c.name for c in exact}) < 2:
+        return list(some)
+    told = {c.name: likeness_at(words, *span, c.name) for c in exact}
+    least = {kind: min(told[c.name] for c in exact if c.kind == kind) for kind in {c.kind for c in exact}}
+    # A thing of several names is known by the likest.
+    likest: dict[tuple[str, str], tuple[Likeness, int]] = {}
+    for c in exact:
+        likest[c.kind, c.term] = min(told[c.name], likest.get((c.kind, c.term), told[c.name]))
+    tied = max(c.score for c in exact)
+    found = []
+    for c in some:
+        if (mine := likest.get((c.kind, c.term))) is None:
+            found.append(c)
+            continue
+        first = least[c.kind]
+        if mine[0] > max(Likeness.DIACRITICS, first[0]):
+            continue
+        behind = mine[0] - first[0] + (mine[0] == first[0] and mine[1] > first[1])
+        whole = tied if first[0] == Likeness.SIGNS and c.way == "exact" else c.score
+        found.append(replace(c, score=round(whole - _BEHIND * behind, 4)))
+    return found
+
+
+def _once(some: Iterable[Candidate], beside: Mapping[str, str]) -> tuple[Candidate, ...]:
+    """Return candidates, things of several names by that which stands for them, and once."""
+    found: dict[tuple[str, str], Candidate] = {}
+    for c in some:
+        c = replace(c, term=beside.get(c.term, c.term)) if c.kind == "entity" else c
+        found.setdefault((c.kind, c.term + " inverse" * c.inverse), c)
+    return tuple(found.values())
 
 
 def _names(kg: KnowledgeGraph) -> NamedThings:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from mrag.errors import QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.twins import twins_of
 from mrag.planning.algebra.cells import COMPUTED, Cells, in_order, shown_as, tied
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.compiler import SPARE, to_sparql
@@ -139,8 +140,9 @@ def _fetched(
     texts = spelt(kg, plan, schema, limits) if loops and schema is not None else None
     limits = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
     query = to_sparql(
-        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops, spelt=texts
-    )
+        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops,
+        spelt=texts, twins=twins_of(kg),
+    )  # fmt: skip
     if known is not None and query in known:
         return query, known[query]
     # Not through the gate for what others write: it is printed from typed patterns, and names no graph.

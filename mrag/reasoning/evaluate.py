@@ -208,7 +208,7 @@ def ordered(
         todo.remove(entry)
         names = tuple(dict.fromkeys(atom.variables()))
         if hint and not parts and names and (len(sizes) > 1 or part) and _loose(atom):
-            early = [f for f in filters if pushable(f, frozenset(names))]
+            early = [f for f in filters if _is_early(f, frozenset(names))]
             filters = [f for f in filters if f not in early]
             first = pt.Group((pattern, *map(pt.Filter, early))) if early else pattern
             start, most = part or (0, 2 * size + 100)
@@ -218,6 +218,14 @@ def ordered(
             parts.append(pattern)
         known.update(names)
     return [*parts, *map(pt.Filter, filters)]
+
+
+def _is_early(condition: pt.Expression, names: frozenset[ox.Variable]) -> bool:
+    """Return whether a condition can be decided at the first atom, be it by a look into one graph."""
+    match condition:
+        case pt.Negation(pt.Holds(pt.Graph(ox.NamedNode(), pt.TriplePattern() as triple))):
+            return not names.isdisjoint(triple.variables())
+    return pushable(condition, names)
 
 
 def _repeats(rule: Rule) -> bool:

@@ -25,6 +25,7 @@ from mrag.rdf.terms import Term, Triple, from_ox, ntriples_terms, to_ox
 from mrag.reasoning.axioms import TYPE, Label, local_name
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.rules import Rule, Ruleset, replace
+from mrag.reasoning.upkeep.sameness import SamePaths, is_chain
 from mrag.stores.base import Dataset, TripleStore
 from mrag.terminal import inline
 from mrag.untrusted import one_line
@@ -91,11 +92,12 @@ class Proof:
 
     def _replay(self, store: TripleStore, asserted: Dataset, rules: Iterable[Rule]) -> bool:
         if self.asserted:
-            return _holds(store, asserted, _pattern(self.triple))
-        given = [_pattern(premise.triple) for premise in self.premises]
-        return all(p._replay(store, asserted, rules) for p in self.premises) and any(
-            r.name == self.rule and _applies(store, asserted, r, _pattern(self.triple), given) for r in rules
-        )
+            return store.ask(to_sparql(Ask(_pattern(self.triple))), asserted)
+        goal, given = _pattern(self.triple), [_pattern(premise.triple) for premise in self.premises]
+        mine = [r for r in rules if r.name == self.rule]
+        chained = self.rule == "eq-trans" and is_chain(goal, given)
+        applied = chained or any(_applies(store, asserted, r, goal, given) for r in mine)
+        return applied and all(p._replay(store, asserted, rules) for p in self.premises)
 
     def __str__(self) -> str:
         return render(self)
@@ -205,7 +207,7 @@ class _Search:
         self, store: TripleStore, asserted: Dataset, both: Dataset, rules: Iterable[Rule], ways: int | None
     ) -> None:
         self.store, self.asserted, self.both, self.ways = store, asserted, both, ways
-        self.rules = tuple(rules)
+        self.rules, self.same = tuple(rules), SamePaths(store, asserted)
         self.cut = False
         self.steps: dict[TriplePattern, list[_Step]] = {}
         self.told: set[TriplePattern] = set()
@@ -216,7 +218,7 @@ class _Search:
             after: dict[TriplePattern, None] = {}
             for triple in level:
                 self.steps[triple] = []
-                if _holds(self.store, self.asserted, triple):
+                if self.store.ask(to_sparql(Ask(triple)), self.asserted):
                     self.told.add(triple)
                     continue
                 for step in self._expand(triple):
@@ -233,6 +235,9 @@ class _Search:
         return None
 
     def _expand(self, triple: TriplePattern) -> Iterator[_Step]:
+        if steps := self.same.steps(triple):
+            yield _Step(next(r for r in self.rules if r.name == "eq-trans"), steps)
+            return
         for rule in self.rules:
             binding = _unify(rule.head, triple)
             if binding is None:
@@ -319,15 +324,9 @@ def _applies(
         if more is None:
             return False
         binding |= more
-    if not rule.filters and not rule.values:
-        return True
     bound = {v: t for v, t in binding.items() if not isinstance(t, ox.Variable)}
     row = Values(tuple(bound), (tuple(bound.values()),)) if bound else Values((var("none"),), ((TYPE,),))
     return store.ask(to_sparql(Ask(Group((row, *rule.values, *(Filter(f) for f in rule.filters))))), dataset)
-
-
-def _holds(store: TripleStore, dataset: Dataset, triple: TriplePattern) -> bool:
-    return store.ask(to_sparql(Ask(triple)), dataset)
 
 
 def _pattern(triple: Triple) -> TriplePattern:

@@ -15,15 +15,18 @@ from dataclasses import dataclass, field
 from typing import Literal as Choice
 from typing import TypeAlias
 
+from rdflib import URIRef
+
 from mrag.rdf import queries as texts
-from mrag.rdf.patterns import Construct, TriplePattern, var
+from mrag.rdf.patterns import Construct, Select, TriplePattern, var
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import RDF
 from mrag.reasoning.axioms import SAME, Label
 from mrag.reasoning.clashes import Clash, ClashGroup, find_clashes, flat, inconsistent
 from mrag.reasoning.evaluate import TripleCounts, closure, queries
 from mrag.reasoning.rules import Rule, Ruleset
 from mrag.reasoning.tbox import query
-from mrag.reasoning.upkeep.sameness import close_same
+from mrag.reasoning.upkeep.sameness import Sameness
 from mrag.stores.base import Dataset, TripleStore
 
 OnInconsistency: TypeAlias = Choice["error", "report"]
@@ -45,6 +48,9 @@ _ANY = TriplePattern(var("s"), var("p"), var("o"))
 
 
 _COPY = Construct((_ANY,), _ANY)
+
+
+_SAMES = TriplePattern(var("s"), SAME, var("o"))
 
 
 @dataclass(frozen=True)
@@ -110,8 +116,12 @@ class Rounds:
         # Paths give a whole closure in one query, which is too much where only a few triples are new.
         paths = not stepwise
         self.barred = barred
-        self.plain = [r for r in rules.rules if r.path is None or not paths]
-        self.paths = [r for r in rules.rules if r.path is not None and paths]
+        self.same = Sameness(store, asserted, f"{prefix}:sets")
+        # Where little came to much, the sets of what came are looked at alone.
+        self.local = stepwise and barred is None
+        closed = [r for r in rules.rules if not _joins_sets(r)]
+        self.plain = [r for r in closed if r.path is None or not paths]
+        self.paths = [r for r in closed if r.path is not None and paths]
         self.live: dict[str, int] = {}
         self.leftover: list[str] = []
         self.rounds: list[Round] = []
@@ -127,12 +137,13 @@ class Rounds:
         """Run the first round, then the others until nothing is new."""
         out = f"{self.prefix}:1"
         began = time.perf_counter()
+        moved = self.counts if added is None else TripleCounts.of(self.store, (added,))
+        self._close_same(moved, added, out)
         jobs = list(self._queries([r for r in plain if r not in self.paths]))
-        moved = self.counts
         if added is not None:
-            moved = TripleCounts.of(self.store, (added,))
             jobs += self._queries([r for r in old if r not in self.paths], (added, moved))
         self._derive(jobs, out, added)
+        self._close_same(self.last_other, out, out)
         paths = [r for r in plain if r in self.paths]
         self._close_paths(paths, self.counts, out)
         self._close_paths([r for r in old if r in self.paths], moved, out, skip=set(paths))
@@ -143,7 +154,8 @@ class Rounds:
         self._end_round(1, f"{self.prefix}:1", self.started)
         out, began = f"{self.prefix}:2", time.perf_counter()
         self._derive(list(self._queries([r for r in plain if r.path is None])), out, None)
-        self._close_paths([r for r in plain if r.path is not None], self.counts, out)
+        self._close_same(self.counts, None, out)
+        self._close_paths([r for r in plain if r in self.paths], self.counts, out)
         self._go_on(2, self._end_round(2, out, began))
 
     def _go_on(self, number: int, delta: TripleCounts) -> None:
@@ -151,6 +163,7 @@ class Rounds:
             number += 1
             began, before, out = time.perf_counter(), f"{self.prefix}:{number - 1}", f"{self.prefix}:{number}"
             self._derive(list(self._queries(self.plain, (before, delta))), out, before)
+            self._close_same(self.last_other, out, out)
             # Triples of a path's own closure need no further steps of it, so that only what other
             # rules added makes it run again.
             self._close_paths(self.paths, self.last_other, out)
@@ -160,10 +173,12 @@ class Rounds:
     def _queries(
         self, rules: Sequence[Rule], delta: tuple[str, TripleCounts] | None = None
     ) -> Iterator[tuple[Construct, int]]:
+        rules = [r for r in rules if not _joins_sets(r)]
+        rules = list(map(self.same.guarded, rules)) if self.same.centre else rules
         return queries(rules, self.counts, delta, ordered=self.store.capabilities.ordered)
 
     def _derive(self, jobs: list[tuple[Construct, int]], out: str, delta: str | None) -> None:
-        dataset = Dataset(default=self.dataset, named=(delta,) if delta else ())
+        dataset = Dataset(default=self.dataset, named=(*((delta,) if delta else ()), *self.same.named))
         self.ran = len(jobs)
         if self.threads > 1 and sum(n for _, n in jobs) > _THREADS_FROM:
             with ThreadPoolExecutor(self.threads) as pool:
@@ -174,15 +189,25 @@ class Rounds:
                 self.store.derive(text, dataset, out)
         self.last_other = TripleCounts.of(self.store, (out,))
 
+    def _close_same(self, moved: TripleCounts, new: str | None, out: str) -> None:
+        """Close the sets of what is the same where pairs came, in the graph `new` if there is one."""
+        if not moved.match(_SAMES):
+            return
+        if self.barred is not None:
+            self.same.reread()
+        some: set[str] = set()
+        if self.local and new is not None:
+            text = to_sparql(Select((_SAMES.s, _SAMES.o), _SAMES))  # type: ignore[arg-type]  # are variables
+            rows = self.store.select(text, Dataset((new,)))
+            some = {str(t) for row in rows for t in row if isinstance(t, URIRef)}
+        self.ran += self.same.close((*self.dataset, out), out, some) > 0
+
     def _close_paths(
         self, rules: Iterable[Rule], moved: TripleCounts, out: str, skip: set[Rule] | None = None
     ) -> None:
         for rule in rules:
             atom = rule.body[0]
             if (skip and rule in skip) or not (moved.match(atom) or self.last_other.match(atom)):
-                continue
-            if rule.head.p == SAME and not self.store.capabilities.edges:
-                self.ran += close_same(self.store, (*self.dataset, out), out) > 0
                 continue
             seen = TripleCounts(dict(self.counts.predicates), dict(self.counts.classes))
             seen.add(self.last_other)
@@ -225,6 +250,7 @@ class Rounds:
     def merged(self) -> tuple[str, ...]:
         """Merge the graphs that were written, and return what is left of them."""
         self._compact()
+        self.same.forget()
         return tuple(self.live)
 
     def finish(
@@ -232,6 +258,7 @@ class Rounds:
     ) -> Closure:
         """Merge, look for contradictions and return what was done."""
         self._compact()
+        self.same.forget()
         found = find_clashes(self.store, Dataset(default=self.dataset), self.rules.checks, self.counts, label)
         if found and on_inconsistency == "error":
             raise inconsistent(found, label)
@@ -253,6 +280,11 @@ class Rounds:
             return 0
         rows = self.store.select(query("overlap"), Dataset(default=self.inferred, named=(added,)))
         return int(next(iter(rows))[0] or 0)
+
+
+def _joins_sets(rule: Rule) -> bool:
+    """Return whether a rule is that of symmetry or transitivity for what is the same: these work on sets."""
+    return rule.name in ("eq-sym", "eq-trans")
 
 
 def _by_symbol(counts: TripleCounts) -> dict[str, int]:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
+
+from rdflib import Literal
 
 from mrag import html
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.twins import names_beside, twins_of
 from mrag.index.document_index import Mode
 from mrag.index.fusion import reciprocal_rank_fusion
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf import queries
 from mrag.terminal import inline
+from mrag.text.surface import likeness
+
+_NAMES: Final = 3
+"""Names that a thing with several of them is taken to have among the hits."""
+_WORDS: Final = 6
+"""Words of a text that may be a name, at most."""
+_NAMED: Final = 100
+_CALLED: Final = "called so"
 
 
 @dataclass(frozen=True)
@@ -125,11 +137,48 @@ class SimilarityRanker:
         """Return at most `k` hits, best first."""
         index = SimilarityIndexes.of(self.kg).get(self.index, strict=self.strict)
         allowed = self.kg.cached("things in sight", self._things) if self.kg.within else None
-        found = index.search(question.text, k, mode=self.mode, allowed=allowed)
-        return [
-            Hit(match.doc_id, match.score, rank, (index.reason(match),))
-            for rank, match in enumerate(found, start=1)
-        ]
+        # Of things that have several names, each is found as often.
+        depth = k if twins_of(self.kg) is None else _NAMES * k
+        found = index.search(question.text, depth, mode=self.mode, allowed=allowed)
+        named = self._named(question.text)
+        missing = named - {match.doc_id for match in found} if allowed is None else set()
+        if missing:
+            found += index.search(question.text, len(missing), mode=self.mode, allowed=sorted(missing))
+        beside = names_beside(self.kg, [match.doc_id for match in found])
+        hits: dict[str, Hit] = {}
+        for match in found:
+            iri = beside.get(match.doc_id, match.doc_id)
+            hits.setdefault(iri, Hit(iri, match.score, 0, (index.reason(match),)))
+        ordered = self._likest_first(question.text, named, list(hits.values()))
+        return [replace(hit, rank=rank) for rank, hit in enumerate(ordered[:k], start=1)]
+
+    def _named(self, text: str) -> set[str]:
+        """Return the things that are called exactly as a text, if it may be a name."""
+        if len(text.split()) > _WORDS or not (properties := self.kg.profile().labels):
+            return set()
+        names = [Literal(text), *(Literal(text, lang=tag) for tag in self.kg.languages if tag)]
+        rows = self.kg.select(queries.get("kg/named").bind(name=names, limit=_NAMED))
+        return {str(thing) for thing, p in rows if str(p) in properties}
+
+    def _likest_first(self, text: str, named: set[str], hits: list[Hit]) -> list[Hit]:
+        """Return hits, first those that are called as the text is, at least but for case or signs."""
+        if len(text.split()) > _WORDS or not hits:
+            return hits
+        labels = self.kg.labels(hit.iri for hit in hits)
+
+        def unlike(hit: Hit) -> int:
+            return 0 if hit.iri in named else likeness(text, labels[hit.iri] or "")
+
+        ordered = sorted(hits, key=unlike)
+        found = ordered[-1:]
+        for hit in ordered[-2::-1]:
+            below = found[-1]
+            if (-hit.score, hit.iri) > (-below.score, below.iri):
+                # What comes first scores more.
+                more = math.nextafter(below.score, math.inf)
+                hit = replace(hit, score=more, reasons=(*hit.reasons, _CALLED))
+            found.append(hit)
+        return found[::-1]
 
     def _things(self) -> list[str]:
         rows = self.kg.select(queries.get("planning/unnamed").bind(property=[]))

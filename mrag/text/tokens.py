@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -40,12 +40,17 @@ _VOWEL = re.compile("[aeiouy]")
 
 @dataclass(frozen=True, slots=True)
 class TextToken:
-    """A word of a text: as written, folded, and where it stands."""
+    """A word of a text: as written, folded, where it stands, and what stands between it and its neighbours.
+
+    What is before it is kept of the first word alone; of others it is behind the word before.
+    """
 
     raw: str
     key: str
     start: int
     end: int
+    before: str = field(default="", compare=False)
+    after: str = field(default="", compare=False)
 
 
 def _number(text: str) -> str | None:
@@ -142,11 +147,19 @@ def tokens(text: str) -> list[TextToken]:
         >>> [t.key for t in tokens("Acme Inc.'s founder, Max´s friend")]
         ['acme', 'inc', 'founder', 'max', 'friend']
     """
-    found = []
+    found: list[TextToken] = []
+    last: tuple[str, str, int, int] | None = None
     for match in _TOKEN.finditer(text):
-        key = fold(match.group())
-        if key and not (key == "s" and _is_stray(text, match)):
-            found.append(TextToken(match.group(), key, match.start(), match.end()))
+        raw = match.group()
+        key = fold(raw)
+        if not key or (key == "s" and _is_stray(text, match)):
+            continue
+        start, end = match.span()
+        if last is not None:
+            found.append(TextToken(*last, "" if found else text[: last[2]], text[last[3] : start]))
+        last = raw, key, start, end
+    if last is not None:
+        found.append(TextToken(*last, "" if found else text[: last[2]], text[last[3] :]))
     return found
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import RDF, Literal, URIRef
 
+from mrag.graph.twins import Twins
 from mrag.planning.algebra.joins import in_order, is_given
 from mrag.planning.algebra.knowledge import without_implied
 from mrag.planning.algebra.scopes import (
@@ -24,6 +25,7 @@ from mrag.planning.algebra.scopes import (
     sides,
     unknowns,
 )
+from mrag.planning.algebra.twins import better, doubled, said_of
 from mrag.planning.algebra.values import ValueCompiler
 from mrag.planning.plan import Block, Condition, Contains, Pattern, Place, Plan, Unknown
 from mrag.planning.schema import Schema
@@ -50,6 +52,7 @@ class BlockCompiler:
         schema: What is known of the graph.
         joining: Whether the order and the way of joins are said, for all solutions or for the first few.
         spelt: How texts are written that are then looked up, not compared.
+        twins: Where things have several names, which of them an unknown takes.
     """
 
     values: ValueCompiler
@@ -59,6 +62,7 @@ class BlockCompiler:
     schema: Schema | None = None
     joining: Joining = "any"
     spelt: Spelt = field(default_factory=dict)
+    twins: Twins | None = None
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
@@ -89,7 +93,19 @@ class BlockCompiler:
         for inner in block.without:
             found += self._without(inner, here)
         found += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
-        return found + self.filters(tuple(conditions))
+        return found + self.filters(tuple(conditions)) + self._once(patterns)
+
+    def _once(self, patterns: Sequence[Pattern]) -> list[sparql.Pattern]:
+        """Return that no other name of a thing stands for it, of those that patterns find."""
+        found: list[sparql.Pattern] = []
+        for unknown in doubled(patterns, self.schema) if self.twins is not None else ():
+            assert self.twins is not None
+            twin = Unknown(self.fresh("twin").value)
+            parts = better(self.values.variable(unknown), self.values.variable(twin), self.twins)
+            for p in () if self.twins.closed else said_of(patterns, unknown, twin):
+                parts += self._pattern(p, looked_up=bool(p.narrower))
+            found.append(sparql.Filter(sparql.Negation(sparql.Holds(sparql.Group(tuple(parts))))))
+        return found
 
     def filters(self, conditions: tuple[Condition, ...]) -> list[sparql.Pattern]:
         """Return conditions as filters, behind the sub-selects of their scalars."""
@@ -195,7 +211,7 @@ class BlockCompiler:
         # MINUS takes nothing away where no variable is bound on both sides.
         clear = shared <= bound(block) & bound(around) and not borrowed(block, outer)
         body = block if clear else merged(_lent(shared, around), block)
-        return [sparql.Minus(sparql.Group(tuple(self.block(body, around))))]
+        return [sparql.Minus(sparql.Group(tuple(replace(self, twins=None).block(body, around))))]
 
     def _none(self, block: Block, around: Block) -> list[sparql.Pattern]:
         """Return that a block that shares nothing with others has no solution."""

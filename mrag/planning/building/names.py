@@ -17,6 +17,7 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Block, Comparison, Pattern, Unknown
 from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.schema import by_number
+from mrag.text.surface import Likeness, likeness
 
 _LEFT_OUT = re.compile(
     r"\b(?:other than|besides|apart from|except(?: for)?|excluding|not counting)(?: the)?\Z"
@@ -126,8 +127,8 @@ class PlanNames(PlanExpressions):
         graph, mention = self.graph, restriction.mention
         same = [
             c for c in mention.candidates
-            if c.kind == "entity"
-            and c.name.casefold() == found.name.casefold()
+            if c.kind == "entity" and c.score == found.score
+            and likeness(c.name, found.name) <= Likeness.SIGNS
             and set(c.classes) == set(found.classes)
         ]  # fmt: skip
         hints = self._near(mention.start)

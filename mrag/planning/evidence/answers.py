@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,12 +10,14 @@ from dataclasses import replace
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
-from mrag.errors import MragError
+from mrag.errors import MragError, StoreError
 from mrag.generation.computed import Computed
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.twins import twins_of
 from mrag.planning.algebra.cells import Cells
+from mrag.planning.algebra.twins import other_named
 from mrag.planning.building.scoring import Reading
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.loosening import Nothing, values_compared, why_nothing
@@ -22,10 +25,11 @@ from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import proofs
 from mrag.planning.results import CERTAIN, namer, next_rows, others_of, rows_of
-from mrag.planning.run import PlanResult
+from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words
 from mrag.planning.words.answers import SHOWN, nothing_found, sentences, values_in_words
 from mrag.rdf.terms import Term, Triple
+from mrag.stores.base import Limits
 
 UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
 
@@ -64,7 +68,7 @@ def answer_of(
         if both is not None and not context.lines:
             context, support = _proved(kg, both[0], both[1].rows, ends)
         told = untrusted.one_line(values_in_words(*both, namer(kg, display))) if both is not None else ""
-        said = sentences(reading, rows, support, told)
+        said = [*sentences(reading, rows, support, told), *_other_names(kg, reading.plan, ends)]
     runners_up, last = next_rows(display, reading, result)
     computed = Computed(
         untrusted.one_line(to_words(reading.plan, namer(kg, display))),
@@ -82,6 +86,24 @@ def answer_of(
     given = Answer.of(question, said, context, None, None)
     notice = UNCERTAIN if reading.confidence < CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
+
+
+def _other_names(kg: KnowledgeGraph, plan: Plan, ends: float) -> list[Sentence]:
+    """Return how many of the things that are counted have other names, which are not counted."""
+    having = other_named(plan) if twins_of(kg) is not None else None
+    if having is None or (left := ends - time.monotonic()) <= 0:
+        return []
+    try:
+        rows = run(kg, having, schema=schema_of(kg), limits=Limits(left, 10, 1 << 20)).rows
+    except StoreError:
+        return []
+    count = int(str(rows[0][0])) if rows else 0
+    if not count:
+        return []
+    have = (
+        "has another name, which is not counted" if count == 1 else "have other names, which are not counted"
+    )
+    return [Sentence(f"{count} of them {have}.", (), True, " ")]
 
 
 def _denied(

@@ -24,6 +24,7 @@ from mrag.reasoning.rules import Ruleset
 from mrag.reasoning.tbox import TBox
 from mrag.reasoning.upkeep.apart import withhold
 from mrag.reasoning.upkeep.retract import Retraction, TooFarReaching
+from mrag.reasoning.upkeep.sameness import has_large_sets
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -68,7 +69,7 @@ class Follower:
         """
         began, record = time.perf_counter(), self.kg.record
         changes = (*record.added, *record.came, *record.removed)
-        if self._axioms(changes):
+        if self._axioms(changes) or has_large_sets(self.store, (*record.asserted, *record.inferred)):
             return None
         rules = compile_rules(self.store, Dataset(record.asserted))
         try:
@@ -135,6 +136,9 @@ class Follower:
         )
         run.first(plain=(), old=rules.rules, added=delta)
         fresh = tuple(run.live)
+        if run.same.centre:
+            run.same.forget()
+            raise TooFarReaching  # what was said of a name of a set that is large now goes to one alone
         groups = self._clashes(rules, (*record.asserted, *known, *fresh), (delta, *fresh), counts)
         if groups and self.on_inconsistency == "error":
             raise inconsistent(groups, self.label)
