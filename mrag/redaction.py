@@ -36,7 +36,7 @@ _NAME: Final = re.compile(
 )
 _VALUE: Final = re.compile(r"""[^\s&\#<>"']+""")
 
-_TARGET: Final = re.compile(r"""[^\s"'<>]+\?[^\s"'<>]*""")
+_TARGET: Final = re.compile(r"""(?<![^\s"'<>])[^\s"'<>]+\?[^\s"'<>]*""")
 """A URL, or what follows the host in one, within a line of a log."""
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 _IMAGE: Final = r"(?:picture|image|photo|photograph)s?"
 _SOME: Final = (
-    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*"
+    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*+"
 )
 _SHOWING: Final = (
     r"(?:of|with|where|in\s+which|showing|depicting|containing|featuring|including|displaying|having|"
