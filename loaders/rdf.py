@@ -323,7 +323,9 @@ def sources(
         for file in [f for f in inside if leads_out(f, p)]:
             message = f"A link leads out of the folder: {file.name!r}."
             if left_out is None:
-                raise LoadError(message, file=str(p), hint=f"Name its target, or set {OUTSIDE}=1 to follow links.")
+                raise LoadError(
+                    message, file=str(p), hint=f"Name its target, or set {OUTSIDE}=1 to follow links."
+                )
             left_out.append(checks.LeftOutFile(str(file), message))
             inside.remove(file)
         if not inside:

@@ -9,6 +9,7 @@ import ast
 import builtins
 import importlib
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,16 +17,20 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-import re._constants as codes
-import re._parser as parser
+import re._constants as codes  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
 
 import mrag
+from mrag.retrieval.routing import MAX_COMPUTED
 
 ROOT = Path(mrag.__file__).parent
 _FUNCTIONS = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
 _ALPHABET = " a0A_-.,;:'\"/\\()[]{}<>=#@%&*+?!|~^$`\n\té\u00a0’…\u3000"
 _SLOW = 0.004
 """Seconds that a linear expression does not take for the larger size: a microsecond for each character."""
+_ALLOWED = 0.1
+"""Seconds that an expression of the planner may take for the longest question."""
+QUESTIONS = ("mrag/planning/", "mrag/retrieval/")
 _GROWTH = 8.0
 """Between the growth of linear time, which is 4, and of quadratic time, which is 16."""
 
@@ -100,7 +105,12 @@ def expressions() -> list[Expression]:
             for one in _held(value, 3):
                 if isinstance(one.pattern, str):
                     add(one.pattern, one.flags, uses if alone else set(), f"{where}: {name}")
-        at_import = {id(node) for top in tree.body if isinstance(top, ast.Assign | ast.AnnAssign) for node in ast.walk(top)}
+        at_import = {
+            id(node)
+            for top in tree.body
+            if isinstance(top, ast.Assign | ast.AnnAssign)
+            for node in ast.walk(top)
+        }
         for node in ast.walk(tree):
             if (
                 isinstance(node, ast.Call)
@@ -184,7 +194,11 @@ def _samples(op: Any, value: Any, flags: int) -> list[str]:
         one = _compiled(node, flags)
         fits = [c for c in _ALPHABET if one(c)]
         if not fits and op is codes.IN:
-            fits = [chr(v if kind is codes.LITERAL else v[0]) for kind, v in value if kind in (codes.LITERAL, codes.RANGE)]
+            fits = [
+                chr(v if kind is codes.LITERAL else v[0])
+                for kind, v in value
+                if kind in (codes.LITERAL, codes.RANGE)
+            ]
         return (fits[:1] + fits[-1:] + fits[1:2]) if fits else ["a"]
     if op is codes.BRANCH:
         return [_sample(branch, flags) for branch in value[1]] or [""]
@@ -318,10 +332,22 @@ def slowness(one: Expression, longest: int = 4_000, folded: bool = False) -> tup
     return worst
 
 
+def slow_ones(room: str = "") -> list[str]:
+    """Return the expressions below a folder that are too slow, each with a text that shows it.
+
+    What the planner reads is a question: it has at most `MAX_COMPUTED` characters and single blanks, so that
+    of expressions there only their time for such a text counts.
+    """
+    found = []
+    for one in expressions():
+        if not one.place.startswith(room):
+            continue
+        planner = one.place.startswith(QUESTIONS)
+        slow = slowness(one, MAX_COMPUTED if planner else 4_000, planner)
+        if slow is not None and (not planner or slow[1] > _ALLOWED):
+            found.append(f"{one.place}: {slow[1]:.3f} s for {slow[2]}, {slow[0]:.0f} times a quarter of it")
+    return found
+
+
 if __name__ == "__main__":
-    everything = expressions()
-    print(len(everything), "expressions")
-    for expression in everything:
-        question = expression.place.startswith(("mrag/planning", "mrag/retrieval"))
-        if (slow := slowness(expression, 500 if question else 4_000, question)) is not None:
-            print(f"{slow[0]:6.1f} {slow[1]:7.3f} {slow[2]:40} {expression.place} {sorted(expression.methods) if len(expression.methods) < 8 else 'all'}\n        {expression.pattern[:300]!r}", flush=True)
+    sys.stdout.write("\n".join(slow_ones()) + "\n")

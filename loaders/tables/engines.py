@@ -220,7 +220,11 @@ def check_reads(query: str) -> None:
         began = remark.end()
     first = _WORDS.match(query[began:].lstrip())
     said = {word.upper() for strings in _STRINGS for word in _WORDS.findall(strings.sub(" ", query))}
-    if first is None or first[0].upper() not in ("SELECT", "WITH", "VALUES", "TABLE", "(") or said & {"INTO", ";"}:
+    if (
+        first is None
+        or first[0].upper() not in ("SELECT", "WITH", "VALUES", "TABLE", "(")
+        or said & {"INTO", ";"}
+    ):
         raise LoadError("A query that is imported can only read.", hint="Write one SELECT, without INTO.")
 
 

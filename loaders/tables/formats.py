@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import re._constants as codes
-import re._parser as parser
+import re._constants as codes  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
 from functools import lru_cache
 from typing import Any, Final
 

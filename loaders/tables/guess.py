@@ -231,7 +231,11 @@ def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
     """
     groups: defaultdict[str, list[tuple[int, SurveyedColumn]]] = defaultdict(list)
     for column in table.columns:
-        if (match := _NUMBERED.fullmatch(column.name)) and _LETTER.search(match[1]) and column.name not in table.key:
+        if (
+            (match := _NUMBERED.fullmatch(column.name))
+            and _LETTER.search(match[1])
+            and column.name not in table.key
+        ):
             groups[match[1].rstrip(" _.-")].append((int(match[2]), column))
     found = {}
     for stem, members in groups.items():

@@ -75,6 +75,4 @@ def refusal(error: Exception) -> types.JSONRPCError:
             id = said["id"]
             if isinstance(id, str):
                 id = id.encode(errors="replace").decode()
-    return types.JSONRPCError(
-        jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=message)
-    )
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=message))

@@ -203,9 +203,7 @@ def run(kg: KnowledgeGraph, settings: McpSettings) -> None:
 
     async def talk() -> None:
         async with stdio_server() as (incoming, outgoing):
-            await server.run(
-                Answered(incoming, outgoing), outgoing, server.create_initialization_options()
-            )
+            await server.run(Answered(incoming, outgoing), outgoing, server.create_initialization_options())
 
     def stop(number: int, _: FrameType | None) -> None:
         # Reading standard input cannot be interrupted, so the usual way out would wait for the client.

@@ -163,7 +163,12 @@ class AccessGuard:
         if origin and method not in _SAFE and not self._same(origin, host):
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
         site = headers.get("sec-fetch-site", "none")
-        if not origin and method not in _SAFE and site not in ("none", "same-origin") and "*" not in self._settings.cors_origins:
+        if (
+            not origin
+            and method not in _SAFE
+            and site not in ("none", "same-origin")
+            and "*" not in self._settings.cors_origins
+        ):
             # Not every browser names the page that a form comes from, but it says that it is another's.
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
         if method == "OPTIONS" or path in _OPEN or path.startswith(_OPEN_UNDER):
