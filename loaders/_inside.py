@@ -1,4 +1,4 @@
-"""Files that other files name: they lie in the folder of the one that names them, unless it is asked otherwise."""
+"""Files that other files name: they lie in the folder of these, unless a load is told otherwise."""
 
 from __future__ import annotations
 

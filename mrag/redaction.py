@@ -28,7 +28,8 @@ _SHOWN: Final = frozenset(
 
 # A password may hold a slash that should have been escaped; a port and a path with an @ are none.
 _LOGIN: Final = re.compile(
-    r"""(?<=[a-z0-9+.-]:/)(/?) (?: [^\s/?\#"'<>]* | [^\s:/?\#@"'<>]+ : (?!\d+(?:[/?\#]|$)) [^\s"'<>]{0,300} ) @""",
+    r"""(?<=[a-z0-9+.-]:/)(/?)
+    (?: [^\s/?\#"'<>]* | [^\s:/?\#@"'<>]+ : (?!\d+(?:[/?\#]|$)) [^\s"'<>]{0,300} ) @""",
     re.VERBOSE | re.IGNORECASE,
 )
 _NAME: Final = re.compile(

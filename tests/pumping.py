@@ -9,16 +9,16 @@ import ast
 import builtins
 import importlib
 import re
+import re._constants as codes  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
-
-import re._constants as codes  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
 
 import mrag
 from mrag.retrieval.routing import MAX_COMPUTED
@@ -172,7 +172,7 @@ def _held(value: Any, depth: int) -> Iterator[re.Pattern[Any]]:
 def _evaluated(node: ast.expr, module: ModuleType | None) -> Any:
     code: CodeType = compile(ast.Expression(node), "<pattern>", "eval")
     try:
-        return eval(code, _Anything(vars(module) if module is not None else {"re": re}))  # noqa: S307
+        return eval(code, _Anything(vars(module) if module is not None else {"re": re}))
     except Exception:
         return None
 
@@ -283,6 +283,11 @@ def _seconds(run: Callable[[str], Any], text: str, repeats: int) -> float:
     return best
 
 
+def _pumped(before: str, pump: str, after: str, folded: bool, size: int) -> str:
+    made = before + pump * max(1, size // len(pump)) + after
+    return " ".join(made.split()) if folded else made
+
+
 def slowness(one: Expression, longest: int = 4_000, folded: bool = False) -> tuple[float, float, str] | None:
     """Return how an expression is slow, or None if its time grows as the text does.
 
@@ -313,9 +318,7 @@ def slowness(one: Expression, longest: int = 4_000, folded: bool = False) -> tup
         for run in runs:
             size = 16
 
-            def text(size: int) -> str:
-                made = before + pump * max(1, size // len(pump)) + after
-                return " ".join(made.split()) if folded else made
+            text = partial(_pumped, before, pump, after, folded)
 
             while size < longest and _seconds(run, text(size), 1) < _SLOW:
                 # Exponential time shows early, and would not end later.

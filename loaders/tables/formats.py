@@ -42,7 +42,7 @@ def _ways(items: Any, repeated: bool) -> float:
     for op, value in items:
         if op in _REPEATS:
             low, high, body = value
-            if repeated or high - low > 100 and high is not codes.MAXREPEAT:
+            if repeated or (high - low > 100 and high is not codes.MAXREPEAT):
                 return math.inf
             # Of repeats without an end there may be one: the rest is tried at each of its ends.
             ways *= (40 if high is codes.MAXREPEAT else high - low + 1) * _ways(body, True)

@@ -109,13 +109,12 @@ class WebDatatype:
             format = ""
         elif base in _NUMBERS:
             group, format = "," if "," in str(format) else "", ""
-        if base not in _NUMBERS | _TIMES | {"boolean"}:
-            if format and not is_known(str(format)):
-                raise LoadError(
-                    f"The format {str(format)[:_SHOWN]!r} is no regular expression that can be used here.",
-                    file=file,
-                    hint="It must be of moderate size, without lookarounds and references to its groups.",
-                )
+        if base not in _NUMBERS | _TIMES | {"boolean"} and format and not is_known(str(format)):
+            raise LoadError(
+                f"The format {str(format)[:_SHOWN]!r} is no regular expression that can be used here.",
+                file=file,
+                hint="It must be of moderate size, without lookarounds and references to its groups.",
+            )
         return cls(base, str(format), decimal, group, str(about.get("@id", "")))
 
     def lexical(self, text: str) -> str:

@@ -1,8 +1,9 @@
-"""What comes on standard input and is no message of the protocol: it is answered, so that nobody waits for it."""
+"""What comes on standard input and is no message of the protocol: it is answered by an error."""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -62,17 +63,21 @@ def refusal(error: Exception) -> types.JSONRPCError:
         >>> refusal(ValueError("no JSON")).error.code
         -32700
     """
-    line = error.errors()[0]["input"] if isinstance(error, ValidationError) else None
-    code, message, id = types.PARSE_ERROR, "The line is not JSON.", None
-    if isinstance(line, str | bytes) and len(line) < _LONGEST:
-        try:
+    inputs = [one["input"] for one in error.errors()] if isinstance(error, ValidationError) else []
+    said = next((one for one in inputs if isinstance(one, dict) and "jsonrpc" in one), None)
+    if said is None and inputs and isinstance(line := inputs[0], str | bytes) and len(line) < _LONGEST:
+        with suppress(ValueError, RecursionError):
             said = json.loads(line)
-        except (ValueError, RecursionError):
-            said = None
-        if said is not None:
-            code, message = types.INVALID_REQUEST, "The line is no message, or holds half of a character."
-        if isinstance(said, dict) and isinstance(said.get("id"), int | str):
-            id = said["id"]
-            if isinstance(id, str):
-                id = id.encode(errors="replace").decode()
+    if said is None:
+        return _error(None, types.PARSE_ERROR, "The line is not JSON.")
+    id = said.get("id") if isinstance(said, dict) else None
+    id = id.encode(errors="replace").decode() if isinstance(id, str) else id
+    return _error(
+        id if isinstance(id, int | str) and not isinstance(id, bool) else None,
+        types.INVALID_REQUEST,
+        "The line is no message of the protocol, or holds half of a character.",
+    )
+
+
+def _error(id: int | str | None, code: int, message: str) -> types.JSONRPCError:
     return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=message))

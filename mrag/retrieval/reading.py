@@ -89,7 +89,7 @@ class QuestionReader:
             self._places.release()
 
     def warm(self) -> None:
-        """Start a process and let it read the names of the graph, so that the first question need not wait."""
+        """Start a process that reads the names of the graph, so that the first question need not wait."""
         if isinstance(self._kg.store, OxigraphStore):
             child = self._taken()
             try:
