@@ -30,7 +30,7 @@ _LETTER: Final = r"[^\W\d_]"
 _GAP: Final = rf"(?:\s|{_UNSEEN})*"
 _NAME: Final = rf"(?:{_LETTER}{_UNSEEN}*){{1,3}}{_DIGIT}|{_DIGIT}{{1,3}}(?!{_UNSEEN}*{_DIGIT})"
 _ID: Final = re.compile(
-    rf"({_OPEN})(?={_GAP}(?:{_NAME})(?:{_DIGIT}|{_UNSEEN})*+{_GAP}"
+    rf"({_OPEN})(?={_GAP}(?:{_NAME})[{_DIGIT[1:-1]}{_UNSEEN[1:-1]}]*+{_GAP}"
     rf"(?:{_CLOSE}|[,;&/|+]|and\b|[-\u2010-\u2015:.]{_GAP}{_LETTER}{{0,3}}{_DIGIT}|\Z))",
     re.IGNORECASE,
 )

@@ -23,6 +23,7 @@ from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.tables.rows import BrokenTable, Row, TableRows
 from mrag.loaders.tables.terms import Typed
 from mrag.redaction import redact_url
+from mrag.text.possessive import compiled
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -34,9 +35,9 @@ _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE
 _DESCRIBING = frozenset(
     "table_info table_xinfo index_list index_info index_xinfo foreign_key_list table_list".split()
 )
-_STRINGS = (re.compile(r"'(?:[^']|'')*+'"), re.compile(r"'(?:[^'\\]|\\.|'')*+'", re.DOTALL))
+_STRINGS = (re.compile(r"'[^']*+'"), compiled(r"(?s)'[^'\\]*+(?:\\.[^'\\]*+)*+'"))
 """Texts of SQL, as most databases read them and as MySQL does."""
-_REMARK = re.compile(r"\s*+(?:--[^\n]*+|/\*(?!!)(?:[^*]|\*(?!/))*+\*/)")
+_REMARK = compiled(r"\s*+(?:--[^\n]*+|/\*(?!!)[^*]*+(?:\*(?!/)[^*]*+)*+\*/)")
 _WORDS = re.compile(r"\w++|[(;]")
 _INSTALL = 'Install it with `pip install "mrag[tables]"`.'
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from mrag.errors import ConfigError, LoadError
 from mrag.evaluation.runs import Qrels, read_qrels
+from mrag.text.possessive import compiled
 
 _NUMBER = re.compile(r"<num>\s*+(?:Number:\s*+)?([^\s<]++)(?=[^\S\n]*+[\n<])", re.I)
 _TAG = re.compile(r"<[^<>]*>")
@@ -25,7 +26,7 @@ _HEAD = 4096
 
 def _between(name: str) -> re.Pattern[str]:
     """Return what matches an element of this name, in which there is no other of it."""
-    return re.compile(rf"<{name}>([^<]*+(?:<(?!/?{name}>)[^<]*+)*+)</{name}>", re.I)
+    return compiled(rf"<{name}>([^<]*+(?:<(?!/?{name}>)[^<]*+)*+)</{name}>", re.I)
 
 
 _DOC, _DOCNO, _TOP = _between("doc"), _between("docno"), _between("top")

@@ -64,8 +64,9 @@ def refusal(error: Exception) -> types.JSONRPCError:
         -32700
     """
     inputs = [one["input"] for one in error.errors()] if isinstance(error, ValidationError) else []
-    said = next((one for one in inputs if isinstance(one, dict) and "jsonrpc" in one), None)
-    if said is None and inputs and isinstance(line := inputs[0], str | bytes) and len(line) < _LONGEST:
+    said: Any = next((one for one in inputs if isinstance(one, dict) and "jsonrpc" in one), None)
+    line: Any = inputs[0] if inputs else None
+    if said is None and isinstance(line, str | bytes) and len(line) < _LONGEST:
         with suppress(ValueError, RecursionError):
             said = json.loads(line)
     if said is None:
