@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -83,6 +83,7 @@ class Expression:
     place: str
 
 
+@cache
 def expressions() -> list[Expression]:
     """Return every regular expression of the package: those of modules, and those that calls compile."""
     files = [(file, module, ast.parse(file.read_text("utf-8"))) for file, module in modules()]
