@@ -214,7 +214,7 @@ def _samples(op: Any, value: Any, flags: int) -> list[str]:
 
 
 def _compiled(node: Any, flags: int) -> Callable[[str], Any]:
-    import re._compiler as compiler
+    import re._compiler as compiler  # type: ignore[import-not-found]
 
     node.state.flags = flags & ~re.DEBUG
     return compiler.compile(node, flags & ~re.DEBUG).fullmatch  # type: ignore[no-any-return]
@@ -241,7 +241,7 @@ def attacks(pattern: str, flags: int) -> list[tuple[str, str, str]]:
                 if high > 30:
                     pumps = {_sample(body, flags)}
                     if len(body) == 1:
-                        pumps.update(_samples(*body[0], flags))
+                        pumps.update(_samples(body[0][0], body[0][1], flags))
                         inner = body[0]
                         if inner[0] is codes.SUBPATTERN:
                             for o, v in inner[1][3]:

@@ -213,7 +213,7 @@ def check_reads(query: str) -> None:
         >>> check_reads("SELECT a INTO u FROM t")
         Traceback (most recent call last):
         ...
-        mrag.errors.LoadError: A query that is imported can only read.
+        mrag.errors.LoadError: A query that is imported can only read. Write one SELECT, without INTO.
     """
     query = query.strip().removesuffix(";")
     began = 0

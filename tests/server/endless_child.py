@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 from mrag.retrieval import reading_child
-
-_computed = reading_child.computed
+from mrag.retrieval.routing import computed as _computed
 
 
 def computed(kg: Any, question: str, *more: Any) -> Any:
@@ -18,5 +17,5 @@ def computed(kg: Any, question: str, *more: Any) -> Any:
 
 
 if __name__ == "__main__":
-    reading_child.computed = computed
+    vars(reading_child)["computed"] = computed
     reading_child.serve()
