@@ -24,6 +24,7 @@ import pyoxigraph as ox
 from mrag.errors import LoadError
 from mrag.loaders import checks
 from mrag.loaders._encoding import recoded
+from mrag.loaders._inside import OUTSIDE, leads_out
 from mrag.loaders.ontologies.converting import SYNTAXES, converted, syntax_of
 from mrag.rdf.namespaces import SKOLEM
 
@@ -319,6 +320,14 @@ def sources(
             continue
         endings = _ENDINGS - _NOT_IN_FOLDERS
         inside = [f for f in sorted(p.rglob("*")) if f.is_file() and _suffix(f) in endings]
+        for file in [f for f in inside if leads_out(f, p)]:
+            message = f"A link leads out of the folder: {file.name!r}."
+            if left_out is None:
+                raise LoadError(
+                    message, file=str(p), hint=f"Name its target, or set {OUTSIDE}=1 to follow links."
+                )
+            left_out.append(checks.LeftOutFile(str(file), message))
+            inside.remove(file)
         if not inside:
             raise LoadError(
                 "No RDF file in this folder.", file=str(p), hint="Files are told by their endings."

@@ -4,6 +4,7 @@
 MragError
 ├── TermError                an IRI, literal or language tag that RDF does not allow
 ├── ConfigError              a setting, URL or name that cannot be used
+│   └── QuestionTooLong      a question has more words than one can have
 ├── StoreError
 │   ├── StoreLocked          another process has the folder open
 │   ├── QueryRefused         the read gate or a cap says no
@@ -113,6 +114,10 @@ class TermError(MragError, ValueError):
 
 class ConfigError(MragError, ValueError):
     """A setting, URL or name that cannot be used."""
+
+
+class QuestionTooLong(ConfigError):
+    """A question has more characters than one can have."""
 
 
 class StoreError(MragError):

@@ -28,7 +28,8 @@ _SHOWN: Final = frozenset(
 
 # A password may hold a slash that should have been escaped; a port and a path with an @ are none.
 _LOGIN: Final = re.compile(
-    r"""(?<=[a-z0-9+.-]:/)(/?) (?: [^\s/?\#"'<>]* | [^\s:/?\#@"'<>]+ : (?!\d+(?:[/?\#]|$)) [^\s"'<>]* ) @""",
+    r"""(?<=[a-z0-9+.-]:/)(/?)
+    (?: [^\s/?\#"'<>]* | [^\s:/?\#@"'<>]+ : (?!\d+(?:[/?\#]|$)) [^\s"'<>]{0,300} ) @""",
     re.VERBOSE | re.IGNORECASE,
 )
 _NAME: Final = re.compile(
@@ -36,7 +37,7 @@ _NAME: Final = re.compile(
 )
 _VALUE: Final = re.compile(r"""[^\s&\#<>"']+""")
 
-_TARGET: Final = re.compile(r"""[^\s"'<>]+\?[^\s"'<>]*""")
+_TARGET: Final = re.compile(r"""(?<![^\s"'<>])[^\s"'<>]+\?[^\s"'<>]*""")
 """A URL, or what follows the host in one, within a line of a log."""
 
 

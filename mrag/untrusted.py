@@ -31,7 +31,7 @@ _LETTER: Final = r"[^\W\d_]"
 _GAP: Final = rf"(?:\s|{_UNSEEN})*"
 _NAME: Final = rf"(?:{_LETTER}{_UNSEEN}*){{1,3}}{_DIGIT}|{_DIGIT}{{1,3}}(?!{_UNSEEN}*{_DIGIT})"
 _ID: Final = re.compile(
-    rf"({_OPEN})(?={_GAP}(?:{_NAME})(?:{_DIGIT}|{_UNSEEN})*{_GAP}"
+    rf"({_OPEN})(?={_GAP}(?:{_NAME})[{_DIGIT[1:-1]}{_UNSEEN[1:-1]}]*+{_GAP}"
     rf"(?:{_CLOSE}|[,;&/|+]|and\b|[-\u2010-\u2015:.]{_GAP}{_LETTER}{{0,3}}{_DIGIT}|\Z))",
     re.IGNORECASE,
 )
@@ -60,7 +60,7 @@ _MARK: Final = re.compile(
 )
 """Where something stands that looks like the mark of a line or of a sentence."""
 
-_EDGE: Final = re.compile(rf"{_OPEN}(?!\\\\)")
+_EDGE: Final = re.compile(rf"{_OPEN}(?!\\)")
 _OWN_ID: Final = re.compile(r"\[[A-Za-z]{1,3}\d+\] ")
 _OWN_MARK: Final = re.compile(r"(?s)(.*\))( (?:inferred|enriched|completed))")
 _NUMBERED: Final = re.compile(r"(?<!\S)[0-9]{1,3}[.)](?=\s|\Z)|.", re.DOTALL)

@@ -685,6 +685,40 @@ def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
         assert kg.recovered is None and kg.count() > 5
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ('{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "ask", "arguments": '
+         '{"question": "\\ud800"}}}', -32600),
+        ('{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "\\udfff"}}', -32600),
+        ('{"jsonrpc": "2.0", "id": %d, "method": 7}', -32600),
+        ('{"jsonrpc": "2.0", "id": %d, ', -32700),
+        ("[" * 100_000, -32700),
+        ("\x00", -32700),
+        ('{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', -32600),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_message_is_answered(pets_process: Any, line: str, code: int) -> None:
+    process, ask = pets_process
+    number = 900 + abs(hash(line)) % 90
+    process.stdin.write((line % number if "%d" in line else line) + "\n")
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline())
+    assert answer["error"]["code"] == code
+    if "%d" in line and code == -32600:
+        assert answer["id"] == number
+    assert ask("tools/call", name="query", arguments={"sparql": "ASK {}"})["isError"] is False
+
+
+@pytest.fixture(scope="module")
+def pets_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("pets")
+    pets(folder)
+    process = start(folder, "--store", "oxigraph:store", "--model", "none")
+    yield process, hello(process)
+    process.communicate(timeout=20)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to catch")
 def test_a_signal_ends_it_and_frees_the_store(tmp_path: Path) -> None:
     pets(tmp_path)

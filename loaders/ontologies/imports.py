@@ -16,6 +16,7 @@ from xml.etree import ElementTree  # entities are bounded by expat, and a catalo
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
+from mrag.loaders._inside import inside, leads_out
 from mrag.loaders.checks import LeftOutFile
 from mrag.loaders.rdf import Source, sources
 from mrag.rdf.namespaces import OWL, RDF
@@ -120,9 +121,9 @@ def _place(iri: str, folder: Path) -> Path | None:
     """Return the local file of an ontology."""
     known = _catalog(folder).get(iri)
     if known is not None and known.is_file():
-        return known
+        return inside(known, folder, folder / CATALOG)
     last = unquote(iri.rstrip("/#").replace("#", "/").rpartition("/")[2])
-    files = [f for f in sorted(folder.iterdir()) if f.is_file()]
+    files = [f for f in sorted(folder.iterdir()) if f.is_file() and not leads_out(f, folder)]
     # A file of that name is read before others.
     for file in sorted(files, key=lambda f: not f.name.startswith(last)):
         try:
@@ -145,15 +146,18 @@ def _catalog(folder: Path) -> dict[str, Path]:
     return dict(_entries(root, folder))
 
 
-def _entries(element: ElementTree.Element, folder: Path) -> Iterator[tuple[str, Path]]:
-    base = _local(element.get("{http://www.w3.org/XML/1998/namespace}base", ""), folder)
-    for part in element:
-        name, place = part.get("name"), part.get("uri")
-        if part.tag.rpartition("}")[2] == "uri" and name and place is not None and base is not None:
+def _entries(root: ElementTree.Element, folder: Path) -> Iterator[tuple[str, Path]]:
+    # Without recursion: groups may be nested as deep as a file is long.
+    waiting = [(root, folder)]
+    while waiting:
+        element, folder = waiting.pop()
+        base = _local(element.get("{http://www.w3.org/XML/1998/namespace}base", ""), folder)
+        name, place = element.get("name"), element.get("uri")
+        if element.tag.rpartition("}")[2] == "uri" and name and place is not None and base is not None:
             file = _local(place, base)
             if file is not None:
                 yield name, file
-        yield from _entries(part, base or folder)
+        waiting += [(part, base or folder) for part in reversed(element)]
 
 
 def _local(place: str, folder: Path) -> Path | None:

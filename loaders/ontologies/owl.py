@@ -145,7 +145,7 @@ def _refused(reason: str, text: str, syntax: str, file: str) -> LoadError:
         line = int(place[1] or place[2])
     elif byte := _BYTE.search(reason):
         line = text.encode()[: int(byte[1])].count(b"\n") + 1
-    expected = re.search(r"positives: \[([^\]]*)\]", reason)
+    expected = re.search(r"positives: \[([^\]]{0,500})\]", reason)
     words = f"expected {expected[1]}" if expected else re.sub("^Failed to open ontology: ", "", reason)[:200]
     return LoadError(
         f"Not valid {NAMES[syntax]}: {words}.",

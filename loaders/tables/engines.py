@@ -6,10 +6,15 @@ import datetime
 import decimal
 import math
 import os
+import queue
+import re
+import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote, urlsplit
 
 import pyoxigraph as ox
 
@@ -18,11 +23,22 @@ from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.tables.rows import BrokenTable, Row, TableRows
 from mrag.loaders.tables.terms import Typed
 from mrag.redaction import redact_url
+from mrag.text.possessive import compiled
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import URL, Connection, Engine
 
 _BATCH = 10_000
+CONNECT_SECONDS = 15.0
+"""How long a database may take to be reached and to let us in."""
+_READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION)
+_DESCRIBING = frozenset(
+    "table_info table_xinfo index_list index_info index_xinfo foreign_key_list table_list".split()
+)
+_STRINGS = (re.compile(r"'[^']*+'"), compiled(r"(?s)'[^'\\]*+(?:\\.[^'\\]*+)*+'"))
+"""Texts of SQL, as most databases read them and as MySQL does."""
+_REMARK = compiled(r"\s*+(?:--[^\n]*+|/\*(?!!)[^*]*+(?:\*(?!/)[^*]*+)*+\*/)")
+_WORDS = re.compile(r"\w++|[(;]")
 _INSTALL = 'Install it with `pip install "mrag[tables]"`.'
 
 
@@ -93,6 +109,8 @@ class SqlRows(TableRows):
         """Yield the rows."""
         import sqlalchemy as sa
 
+        if self._query:
+            check_reads(self._query)
         with connected(self._url) as connection:
             streaming = connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
             if self._query:
@@ -126,6 +144,8 @@ def connected(url: str) -> Iterator[Connection]:
     shown = redact_url(url)
     try:
         parsed = sa.make_url(url)
+        if sqlite := parsed.get_backend_name() == "sqlite":
+            parsed = _read_only(parsed)
         engine = sa.create_engine(parsed, poolclass=sa.NullPool)
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
         raise ConfigError(
@@ -136,16 +156,16 @@ def connected(url: str) -> Iterator[Connection]:
         raise ConfigError(
             "The driver of the database is not installed.", endpoint=shown, hint=hint
         ) from error
-    sqlite = engine.dialect.name == "sqlite"
-    # SQLite makes what is not there.
-    if sqlite and parsed.database and parsed.database != ":memory:" and not Path(parsed.database).is_file():
-        raise LoadError("There is no such file.", file=parsed.database, hint="Check the path.")
     try:
-        with engine.connect() as connection:
+        # A connection of SQLite belongs to its thread, and waits for no other machine.
+        with engine.connect() if sqlite else _in_time(engine, shown) as connection:
             if sqlite:
                 connection.exec_driver_sql("PRAGMA query_only = ON")
+                cast(Any, connection.connection.driver_connection).set_authorizer(_allowed)
             elif engine.dialect.name == "postgresql":
                 connection.execution_options(postgresql_readonly=True)
+            elif engine.dialect.name in ("mysql", "mariadb", "oracle"):
+                connection.exec_driver_sql("SET TRANSACTION READ ONLY")
             yield connection
     except sa.exc.SQLAlchemyError as error:
         # What the driver says, without the statement and the page that explains the error.
@@ -153,6 +173,94 @@ def connected(url: str) -> Iterator[Connection]:
         raise LoadError(f"The database cannot be read: {what}.", endpoint=shown) from error
     finally:
         engine.dispose()
+
+
+def _read_only(url: URL) -> URL:
+    """Return the URL of a database of SQLite that the driver opens for reading; it makes what is not there.
+
+    Raises:
+        LoadError: If there is no such file.
+    """
+    name = url.database or ""
+    if name in ("", ":memory:"):
+        return url
+    path = Path(unquote(urlsplit(name).path)) if name.startswith("file:") else Path(name)
+    if not path.is_file():
+        raise LoadError("There is no such file.", file=str(path), hint="Check the path.")
+    return url.set(database=f"{path.resolve().as_uri()}?mode=ro", query={"uri": "true"})
+
+
+def _allowed(action: int, first: str | None, second: str | None, *_: object) -> int:
+    """Let SQLite read, whatever a statement would do besides, and describe its tables to SQLAlchemy."""
+    if action == sqlite3.SQLITE_FUNCTION:
+        return sqlite3.SQLITE_DENY if (second or "").lower() == "load_extension" else sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_PRAGMA:
+        return sqlite3.SQLITE_OK if (first or "").lower() in _DESCRIBING else sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+
+
+def check_reads(query: str) -> None:
+    """Refuse a statement that is no query, or several, whatever the database would make of them.
+
+    Args:
+        query: A statement of SQL.
+
+    Raises:
+        LoadError: If it does not only read.
+
+    Example:
+        >>> check_reads("SELECT a FROM t WHERE b = 'into; it'")
+        >>> check_reads("SELECT a INTO u FROM t")
+        Traceback (most recent call last):
+        ...
+        mrag.errors.LoadError: A query that is imported can only read. Write one SELECT, without INTO.
+    """
+    query = query.strip().removesuffix(";")
+    began = 0
+    while (remark := _REMARK.match(query, began)) is not None:
+        began = remark.end()
+    first = _WORDS.match(query[began:].lstrip())
+    said = {word.upper() for strings in _STRINGS for word in _WORDS.findall(strings.sub(" ", query))}
+    if (
+        first is None
+        or first[0].upper() not in ("SELECT", "WITH", "VALUES", "TABLE", "(")
+        or said & {"INTO", ";"}
+    ):
+        raise LoadError("A query that is imported can only read.", hint="Write one SELECT, without INTO.")
+
+
+def _in_time(engine: Engine, shown: str) -> Connection:
+    """Connect, or give up: not every driver can be told how long it may take, and each calls it otherwise.
+
+    Raises:
+        LoadError: If it takes too long.
+    """
+    made: queue.SimpleQueue[Connection | BaseException] = queue.SimpleQueue()
+    late = threading.Event()
+
+    def connect() -> None:
+        try:
+            connection = engine.connect()
+        except BaseException as error:
+            made.put(error)
+            return
+        made.put(connection)
+        if late.is_set():
+            connection.close()
+
+    threading.Thread(target=connect, name="mrag-connect", daemon=True).start()
+    try:
+        found = made.get(timeout=CONNECT_SECONDS)
+    except queue.Empty:
+        late.set()
+        raise LoadError(
+            f"The database did not answer within {CONNECT_SECONDS:g} s.",
+            endpoint=shown,
+            hint="Check its address, and whether it can be reached from here.",
+        ) from None
+    if isinstance(found, BaseException):
+        raise found
+    return found
 
 
 def is_database(file: str | os.PathLike[str]) -> bool:

@@ -33,7 +33,8 @@ _REMEMBERED = 1_000_000
 _KEPT = 20_000
 _LONGEST_KEY = 200
 _PAIRED = 8
-_NUMBERED = re.compile(r"(.*?[^\W\d_].*?)[ _.\-]*([0-9]{1,3})")
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,3})")
+_LETTER = re.compile(r"[^\W\d_]")
 _ENDING = re.compile(r"\.(?:csv|tsv|tab|txt|json|jsonl|ndjson|parquet|pq)(?:\.gz)?\Z", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])")
@@ -230,7 +231,11 @@ def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
     """
     groups: defaultdict[str, list[tuple[int, SurveyedColumn]]] = defaultdict(list)
     for column in table.columns:
-        if (match := _NUMBERED.fullmatch(column.name)) and column.name not in table.key:
+        if (
+            (match := _NUMBERED.fullmatch(column.name))
+            and _LETTER.search(match[1])
+            and column.name not in table.key
+        ):
             groups[match[1].rstrip(" _.-")].append((int(match[2]), column))
     found = {}
     for stem, members in groups.items():

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from mrag.errors import LoadError
+from mrag.loaders._inside import inside
 from mrag.loaders.tables.rows import TableDialect
 from mrag.loaders.tables.webcells import WebDatatype
 
@@ -163,7 +164,7 @@ def _table(
         return None
     schema = about.get("tableSchema", group.get("tableSchema", {}))
     if isinstance(schema, str):
-        schema = _object(file.parent / unquote(urlsplit(schema).path))
+        schema = _object(inside(file.parent / unquote(urlsplit(schema).path), file.parent, file))
     elif not isinstance(schema, dict):
         raise LoadError("`tableSchema` is an object or the path of one.", file=str(file))
     inherited: dict[str, Any] = {}
@@ -180,7 +181,7 @@ def _table(
     return WebTable(
         iri=urljoin(base, url),
         # What is elsewhere on the web is beside the metadata here.
-        file=file.parent / (Path(path).name if urlsplit(url).netloc else path),
+        file=inside(file.parent / (Path(path).name if urlsplit(url).netloc else path), file.parent, file),
         columns=(*(c for c in made if not c.virtual), *(c for c in made if c.virtual)),
         dialect=None if dialect is None else _dialect(dialect, file),
         id=urljoin(base, about["@id"]) if isinstance(about.get("@id"), str) else "",

@@ -19,7 +19,7 @@ import pyoxigraph as ox
 from mrag.rdf.namespaces import XSD
 
 _LEXICAL = {
-    XSD + name: re.compile(form)
+    XSD + name: re.compile(rf"\A(?:{form})")
     for name, form in (
         ("integer", r"[+-]?[0-9]+"),
         ("decimal", r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"),

@@ -15,6 +15,7 @@ from urllib.parse import quote, urljoin
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
+from mrag.loaders.tables.formats import is_known, matches
 from mrag.loaders.tables.terms import BadCell, is_lexical
 from mrag.rdf.namespaces import RDF, XSD
 
@@ -108,12 +109,12 @@ class WebDatatype:
             format = ""
         elif base in _NUMBERS:
             group, format = "," if "," in str(format) else "", ""
-        if base not in _NUMBERS | _TIMES | {"boolean"}:
-            try:
-                re.compile(str(format))
-            except re.error as error:
-                message = f"The format {format!r} is no regular expression: {error}."
-                raise LoadError(message, file=file) from error
+        if base not in _NUMBERS | _TIMES | {"boolean"} and format and not is_known(str(format)):
+            raise LoadError(
+                f"The format {str(format)[:_SHOWN]!r} is no regular expression that can be used here.",
+                file=file,
+                hint="It must be of moderate size, without lookarounds and references to its groups.",
+            )
         return cls(base, str(format), decimal, group, str(about.get("@id", "")))
 
     def lexical(self, text: str) -> str:
@@ -136,7 +137,7 @@ class WebDatatype:
             found = self._number(text)
         elif self.base in _TIMES and self.format:
             found = _time(text, self.format, self.base)
-        elif self.format and self.base != "boolean" and re.fullmatch(self.format, text) is None:
+        elif self.format and self.base != "boolean" and not matches(self.format, text):
             found = None
         if found is None or not is_lexical(found, XSD + self._checked()):
             raise BadCell(f"no {self.base}", f"{text[:_SHOWN]!r} is no {self.base}{self._expected()}")

@@ -17,12 +17,19 @@ from typing import Any
 
 from mrag.errors import ConfigError, LoadError
 from mrag.evaluation.runs import Qrels, read_qrels
+from mrag.text.possessive import compiled
 
-_DOC = re.compile(r"<doc>(.*?)</doc>", re.S | re.I)
-_TOP = re.compile(r"<top>(.*?)</top>", re.S | re.I)
-_TAG = re.compile(r"<[^>]*>")
-_NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?:</num>|\n|<)", re.I)
+_NUMBER = re.compile(r"<num>\s*+(?:Number:\s*+)?([^\s<]++)(?=[^\S\n]*+[\n<])", re.I)
+_TAG = re.compile(r"<[^<>]*>")
 _HEAD = 4096
+
+
+def _between(name: str) -> re.Pattern[str]:
+    """Return what matches an element of this name, in which there is no other of it."""
+    return compiled(rf"<{name}>([^<]*+(?:<(?!/?{name}>)[^<]*+)*+)</{name}>", re.I)
+
+
+_DOC, _DOCNO, _TOP = _between("doc"), _between("docno"), _between("top")
 
 
 @dataclass(frozen=True)
@@ -136,7 +143,7 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
             raise LoadError("A document has no <docno>.", file=str(path), line=_line(text, match.start()))
         elements = [_element(match[1], name) for name in ("title", "text")]
         said = [element for element in elements if element is not None]
-        rest = re.sub(r"<docno>.*?</docno>", " ", match[1], flags=re.S | re.I)
+        rest = _DOCNO.sub(" ", match[1])
         words = html.unescape(_TAG.sub(" ", " ".join(said or [rest])))
         yield number.strip(), " ".join(words.split())
 
@@ -215,7 +222,7 @@ def _records(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
 
 
 def _element(text: str, name: str) -> str | None:
-    found = re.search(rf"<{name}>(.*?)</{name}>", text, re.S | re.I)
+    found = _between(name).search(text)
     return found[1] if found else None
 
 

@@ -17,10 +17,10 @@ from mrag.text.grammar import article, join, relation
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.S)
 _NUMBERING = re.compile(
-    r"^(?:[\s>*_#•·\-–—]|\(?\d{1,3}[.):](?!\d)|\(?[a-zA-Z][.)]\s|(?:sub-?)?q(?:uestion)?\s*\d*\s*[.:)])+",
+    r"^(?:[\s>*_#•·\-–—]|\(?\d{1,3}[.):](?!\d)|\(?[a-zA-Z][.)]\s|(?:sub-?)?q(?:uestion)?\s*+(?:\d++\s*+)?[.:)])+",
     re.I,
 )
-_ASKED = re.compile(r"[^?？]*[?？]+")
+_ASKED = re.compile(r"(?<![^?？])[^?？]*[?？]+")
 _LETTERS = 3
 
 

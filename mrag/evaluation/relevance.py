@@ -184,7 +184,7 @@ class ConditionVocabulary:
 
 
 def _names(label: str) -> set[tuple[str, ...]]:
-    plain = re.sub(r"\([^)]*\)", " ", label)
+    plain = re.sub(r"\([^)]{0,200}\)", " ", label)
     return {terms for name in (label, plain, *plain.split(",")) if (terms := _terms(name))}
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mrag.text.possessive import compiled
+
 _IMAGE: Final = r"(?:picture|image|photo|photograph)s?"
 _SOME: Final = (
-    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*"
+    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*+"
 )
 _SHOWING: Final = (
     r"(?:of|with|where|in\s+which|showing|depicting|containing|featuring|including|displaying|having|"
     r"(?:(?:that|which)\s+)?(?:shows?|depicts?|contains?|displays?|features?|includes?|has|have|is|are|looks?)"
     r"(?:\s+(?:of|with|like))?)"
 )
-_ASKED: Final = re.compile(
+_ASKED: Final = compiled(
     r"(?:please\s+)?(?:(?:can|could|would)\s+(?:you|i|we)\s+)?(?:please\s+)?(?:i\s+(?:want|would\s+like)\s+)?"
     r"(?:to\s+)?(?:show|find|give|get|see|display|list|search|look)\s+(?:(?:me|us|for|at)\s+)*"
     rf"{_SOME}{_IMAGE}\b(?:\s+{_SHOWING}\b)?"

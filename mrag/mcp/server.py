@@ -29,6 +29,7 @@ from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.mcp.catalogue import entries
 from mrag.mcp.context import ToolContext
+from mrag.mcp.lines import Answered
 from mrag.mcp.prompts import prompts
 from mrag.mcp.results import Result, clip
 from mrag.mcp.settings import McpSettings
@@ -202,7 +203,7 @@ def run(kg: KnowledgeGraph, settings: McpSettings) -> None:
 
     async def talk() -> None:
         async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            await server.run(Answered(incoming, outgoing), outgoing, server.create_initialization_options())
 
     def stop(number: int, _: FrameType | None) -> None:
         # Reading standard input cannot be interrupted, so the usual way out would wait for the client.

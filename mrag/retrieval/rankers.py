@@ -34,7 +34,7 @@ class Question:
     """What is asked: text, an image, or both.
 
     Attributes:
-        text: The words; may be empty when there is an image.
+        text: The words, with single blanks between them; may be empty when there is an image.
         image: Path of an image.
 
     Raises:
@@ -45,7 +45,8 @@ class Question:
     image: Path | None = None
 
     def __post_init__(self) -> None:
-        if not self.text.strip() and self.image is None:
+        object.__setattr__(self, "text", " ".join(self.text.split()))
+        if not self.text and self.image is None:
             raise ConfigError("The question is empty.", hint="Give words, an image, or both.")
 
 

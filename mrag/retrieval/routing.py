@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, get_args
 from typing import Literal as OneOf
 
-from mrag.errors import ConfigError, MragError, StoreError
+from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, abstained, compute
@@ -36,6 +36,12 @@ Texts: TypeAlias = "str | Path | Iterable[str | Path] | Completer"
 MAX_TRIPLES = 20_000_000
 """Triples up to which a graph's names are indexed for a question without being asked to."""
 
+MAX_QUESTION = 2_000
+"""Characters that a question may have."""
+
+MAX_COMPUTED = 500
+"""Characters up to which a question is computed. The longest of the benchmarks' has 300."""
+
 ASKED_FOR = "this way was asked for"
 
 _COMPUTING: frozenset[CueKind] = frozenset(
@@ -59,6 +65,25 @@ class AskOptions(TypedDict, total=False):
     ranker: str | Ranker | None
     follows: Answer | Mapping[str, Any] | None
     planner: Planner
+
+
+def folded(text: str) -> str:
+    """Return the text of a question with single blanks for white space.
+
+    Raises:
+        QuestionTooLong: If it has more than `MAX_QUESTION` characters.
+
+    Example:
+        >>> folded("  Who   develops GraphDB? ")
+        'Who develops GraphDB?'
+    """
+    text = " ".join(text.split())
+    if len(text) > MAX_QUESTION:
+        raise QuestionTooLong(
+            f"The question has {len(text):,} characters; the maximum is {MAX_QUESTION:,}.",
+            hint="Ask in fewer words.",
+        )
+    return text
 
 
 def routed(
@@ -92,6 +117,8 @@ def routed(
         raise ConfigError(f"There is no planner called {planner!r}.", hint=f"Use {planners}.")
     if isinstance(ranker, str):
         check_ranker(ranker)
+    if isinstance(question, str | Question):
+        folded(question if isinstance(question, str) else question.text)
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
         return None, ASKED_FOR if how == "read" else ""
@@ -146,6 +173,9 @@ def computed(
         return None, ""
     if isinstance(question, Question) and question.image is not None:
         return None, "the question has a picture"
+    if len(text := folded(text)) > MAX_COMPUTED:
+        why = f"the question has more than {MAX_COMPUTED} characters"
+        return (None if how == "auto" else abstained(text, why)), why
     if how == "auto" and kg.profile().triples > MAX_TRIPLES:
         return None, "the graph is large, and its names are indexed only when asked: choose the way plan"
     before = follows.to_json() if isinstance(follows, Answer) else follows

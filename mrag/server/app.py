@@ -19,7 +19,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.server.bounded import Bounded
 from mrag.server.engine import Engine
 from mrag.server.inference import HEADER, InferenceState
-from mrag.server.protect import AccessGuard, allowed, crash, http_error, mrag_error
+from mrag.server.protect import AccessGuard, OneLength, allowed, crash, http_error, mrag_error
 from mrag.server.protocols import graph_store as graphs
 from mrag.server.protocols import graphdb, rdf4j, sparql, transactions
 from mrag.server.protocols.metrics import Observed, ServerMetrics, ready, show
@@ -62,7 +62,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
         )
         middleware.insert(0, cors)
     metrics = ServerMetrics()
-    middleware.insert(0, Middleware(Observed, metrics=metrics))
+    middleware[:0] = [Middleware(Observed, metrics=metrics), Middleware(OneLength)]
     app = Starlette(
         routes=[*_routes(), *api.routes(kg, settings), *pages.routes()],
         middleware=middleware,

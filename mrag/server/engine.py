@@ -20,6 +20,7 @@ from mrag.graph.record import SYSTEM, Record
 from mrag.rdf import queries
 from mrag.rdf.guard import ReadQuery
 from mrag.rdf.slicing import sliced
+from mrag.retrieval.reading import QuestionReader
 from mrag.server.bounded import Slots
 from mrag.server.cache import AnswerCache, SizedCache
 from mrag.server.protocols.dataset import GraphView, dataset_of
@@ -78,6 +79,7 @@ class Engine:
         self.writer.failed = functools.partial(self.errors.note, "after a change", None)
         if self.remote is not None:
             self.writer.before = functools.partial(self.remote.follower.catch_up, now=True)
+        self.questions = QuestionReader(kg, settings.seconds)
         self._ends: set[asyncio.Future[None]] = set()
 
     @property
@@ -118,6 +120,7 @@ class Engine:
         """End the processes."""
         if self._ends:
             await asyncio.wait(self._ends)
+        await asyncio.to_thread(self.questions.close)
         await asyncio.to_thread(self.parsers.close)
         await asyncio.to_thread(self.writer.close)
         if self.pool is not None:

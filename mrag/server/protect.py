@@ -31,6 +31,7 @@ _OPEN = ("/", "/health", "/ready", "/rest/login", "/favicon.ico")
 _OPEN_UNDER = ("/page/", "/rest/login/")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LONGEST_URI = 32_768
+_LENGTHS = {b"content-length", b"transfer-encoding"}
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|[A-Za-z0-9._~-]{1,255})(?::(?P<port>[0-9]{0,5}))?")
 _SLOWEST = 1 << 16
 """Bytes of a body that must come in a second, once its time is over."""
@@ -92,6 +93,28 @@ async def crash(request: Request, error: Exception) -> Response:
     return failure(500, "The server could not answer; its log says why.")
 
 
+class OneLength:
+    """Refuses a request whose end is said in two ways, and ends its connection (RFC 9112, section 6.1).
+
+    A proxy in front may have taken the other one, and then what follows is not what its client sent.
+
+    Args:
+        app: The application behind it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] == "http" and {name for name, _ in scope["headers"]} >= _LENGTHS:
+            hint = "Send Content-Length or Transfer-Encoding."
+            refused = failure(400, "The request says its length in two ways.", hint, Connection="close")
+            await refused(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
 class AccessGuard:
     """Lets a request in when it may come in, whole and not too large, and ends it when its client leaves.
 
@@ -138,6 +161,15 @@ class AccessGuard:
             )
         origin = headers.get("origin")
         if origin and method not in _SAFE and not self._same(origin, host):
+            return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
+        site = headers.get("sec-fetch-site", "none")
+        if (
+            not origin
+            and method not in _SAFE
+            and site not in ("none", "same-origin")
+            and "*" not in self._settings.cors_origins
+        ):
+            # Not every browser names the page that a form comes from, but it says that it is another's.
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
         if method == "OPTIONS" or path in _OPEN or path.startswith(_OPEN_UNDER):
             return None

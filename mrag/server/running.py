@@ -15,12 +15,14 @@ from types import FrameType
 from typing import cast
 
 import uvicorn
+from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.app import create_app
 from mrag.server.connections import Draining, patient
+from mrag.server.engine import Engine
 from mrag.server.settings import ServerSettings
 from mrag.server.several import create_apps
 from mrag.stores.oxigraph import OxigraphStore
@@ -31,6 +33,13 @@ logger = logging.getLogger(__name__)
 _CLOSING = 1.5
 """Seconds for closing the store after the requests have ended, or have not."""
 _M_ARENA_MAX = -8
+
+
+def _warmed(app: Starlette) -> None:
+    """Have questions read at once: the first one need not wait for the names of the graph."""
+    engine: Engine | None = getattr(app.state, "engine", None)  # of several graphs each starts its own later
+    if engine is not None:
+        threading.Thread(target=engine.questions.warm, name="mrag-questions", daemon=True).start()
 
 
 class _Server(uvicorn.Server):
@@ -103,7 +112,8 @@ def serve(
     if beside and graphs.keys() & beside.keys():
         raise ConfigError("Two graphs have the same name.", hint="Give each --graph another NAME.")
     graphs.update(beside or {})
-    app = Draining(create_apps(graphs, settings) if beside else create_app(kg, settings))
+    served = create_apps(graphs, settings) if beside else create_app(kg, settings)
+    app = Draining(served)
     config = config_of(app, settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if settings.log_requests:
@@ -114,7 +124,12 @@ def serve(
         if exits:
             _exit_after(settings.drain + settings.grace + _CLOSING, tuple(graphs.values()))
 
-    server = _Server(config, lambda: listening(url) if listening else None, stopping, settings.drain)
+    def listens() -> None:
+        _warmed(served)
+        if listening:
+            listening(url)
+
+    server = _Server(config, listens, stopping, settings.drain)
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
     before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.app import create_app
+from mrag.server.protect import OneLength
 from mrag.server.settings import BELOW, ServerSettings
 
 MOST: Final = 16
@@ -65,7 +67,9 @@ def create_apps(graphs: Mapping[str, KnowledgeGraph], settings: ServerSettings) 
     routes: list[BaseRoute] = []
     for name, app in zip(names[1:], others, strict=True):
         routes += [Route(BELOW + name, _to_its_page), Mount(BELOW + name, app=_own(app))]
-    return Starlette(routes=[*routes, Mount("/", app=first)], lifespan=lifespan)
+    return Starlette(
+        routes=[*routes, Mount("/", app=first)], middleware=[Middleware(OneLength)], lifespan=lifespan
+    )
 
 
 def _own(app: Starlette) -> ASGIApp:

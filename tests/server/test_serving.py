@@ -233,6 +233,42 @@ def test_pages_of_other_origins_are_kept_out(demo: KnowledgeGraph) -> None:
         assert server.client.post("/sparql", data={"query": "ASK {}"}, headers=stranger).status_code == 403
 
 
+def test_a_browser_that_names_no_origin_may_not_write_either(demo: KnowledgeGraph) -> None:
+    with running(demo, update=True) as server:
+        for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 204), ("none", 204)):
+            given = {"Sec-Fetch-Site": site}
+            reply = server.client.post("/update", data={"update": "INSERT DATA {}"}, headers=given)
+            assert reply.status_code in (status, 200 if status == 204 else status), site
+        asked = {"query": "ASK {}"}
+        # What only reads may be linked to.
+        assert server.client.get("/sparql", params=asked, headers={"Sec-Fetch-Site": "cross-site"}).is_success
+        for method in ("PUT", "DELETE"):
+            reply = server.client.request(
+                method, "/graphs?graph=urn:x", content=b"", headers={"Sec-Fetch-Site": "cross-site"}
+            )
+            assert reply.status_code == 403
+
+
+def test_a_request_with_two_lengths_ends_its_connection(demo: KnowledgeGraph) -> None:
+    body = b"5\r\nASK{}\r\n0\r\n\r\n"
+    head = (
+        "{method} /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sparql-query\r\n"
+        "Origin: https://elsewhere.example\r\nAccess-Control-Request-Method: POST\r\n"
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    smuggled = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with running(demo, cors_origins=("https://elsewhere.example",)) as server:
+        for method in ("POST", "GET", "OPTIONS"):
+            with socket.create_connection(("127.0.0.1", httpx.URL(server.url).port or 0)) as connection:
+                connection.settimeout(10)
+                connection.sendall(head.format(method=method).encode() + body + smuggled)
+                said = b""
+                while piece := connection.recv(1 << 16):
+                    said += piece
+            assert said.startswith(b"HTTP/1.1 400") and said.count(b"HTTP/1.1") == 1
+            assert b"connection: close" in said.lower()
+
+
 def test_settings_are_checked() -> None:
     for wrong in ({"seconds": 0}, {"workers": 0}, {"port": 70_000}, {"token": "short"}, {"token": "ü" * 20}):
         with pytest.raises(ConfigError):

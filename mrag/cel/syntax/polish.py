@@ -64,7 +64,7 @@ _BEGINNINGS = {
 _NUMBER = r"[-−+]?\d+(?:[.,:/-]\d+)*"
 _QUOTED = r'"(?:[^"\\]|\\.)*"(?:@[\w-]+|\^\^\S+)?'
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_END = re.compile(r"[\s.!]+\Z")
+_END = re.compile(r"(?<![\s.!])[\s.!]+\Z")
 _SIGNS = re.compile(r"[\s,.;:!“”„()]*")
 
 

@@ -21,6 +21,7 @@ from mrag.images.enrichment.enrich import describe
 from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
 from mrag.images.files.folder import part_of
 from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
+from mrag.loaders._inside import leads_out
 from mrag.loaders.snippets import title_of
 from mrag.rdf.terms import RDFS, Triple
 
@@ -72,6 +73,8 @@ def describe_folder(
     known = set(file_names(side))
     rows: list[Triple] = []
     for path in sorted(p for p in root.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file()):
+        if leads_out(path, root):
+            continue
         name = path.relative_to(root).as_posix()
         # The IRI follows from name and content: another picture under the same name is another image.
         content = hashlib.sha256(path.read_bytes()).hexdigest()

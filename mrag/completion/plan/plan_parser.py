@@ -21,9 +21,9 @@ MAX_TRIPLES = 12
 
 _LONGEST = 300
 _MAX_READ = 20_000
-_FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*\s*$", re.MULTILINE)
+_FENCE = re.compile(r"^[^\S\n]*+(?:```|~~~)[\w-]*+[^\S\n]*+$", re.MULTILINE)
 _NUMBERING = re.compile(
-    r"^\s*(?:[-*•+]|\(?\d+[.):]|\(?[a-zA-Z][.)]|(?:triples?|step)\s*\d*\s*[:.])\s*", re.IGNORECASE
+    r"^\s*(?:[-*•+]|\(?\d+[.):]|\(?[a-zA-Z][.)]|(?:triples?|step)\s*+(?:\d++\s*+)?[:.])\s*", re.IGNORECASE
 )
 _UNKNOWN = re.compile(r"\A[?$]\s*([A-Za-z_]\w*)?\Z")
 _ANSWER = re.compile(r"\A\W*answer\b\W*([?$]\w+)", re.IGNORECASE)

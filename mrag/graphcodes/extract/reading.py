@@ -52,7 +52,7 @@ _TARGETS: Final = ("target", "object", "to", "tail", "o")
 _FORM: Final = (
     'Write {"nodes": [{"name": "dog"}], "edges": [{"source": "dog", "relation": "chase", "target": "cat"}]}.'
 )
-_LINE: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*[(\[<]\s*([^()\[\]<>]+?)\s*[)\]>]\W*$")
+_LINE: Final = re.compile(r"^\s*+(?:(?:[-*•]|\d+[.)])\s*+)?[(\[<]([^()\[\]<>]+)[)\]>]\W*$")
 
 
 def read_code(text: str) -> GraphCode:

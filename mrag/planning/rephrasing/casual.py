@@ -93,7 +93,8 @@ _OPENINGS: Final = rules(
 """Words before a question, with what is put in their place; taken away as long as there are any."""
 
 _CLOSINGS: Final = re.compile(
-    r"(?:\s*[,.;!?–—-]+\s*|\s+)(?:please|pls|plz|thanks(?: a lot| a million| so much| in advance)?"
+    r"(?:(?<!\s)\s*+(?<![,.;!?–—-])[,.;!?–—-]+\s*|(?<!\s)\s+)(?:please|pls|plz"
+    r"|thanks(?: a lot| a million| so much| in advance)?"
     r"|thank you(?: very much"
     r"| so much| in advance)?|thx|ty|cheers|many thanks|if you (?:can|could|know|please|don['’]t mind)"
     r"|if possible|by any chance"
@@ -107,8 +108,8 @@ _CLOSINGS: Final = re.compile(
 """Words behind a question."""
 
 _RIGHT: Final = re.compile(
-    r"^\W*(?P<claim>[^?]+?)\s*[,;.–—-]+\s*(?:right|correct|true|yes|no|true or false|is(?:n['’]?t)?"
-    r" (?:it|that)(?: so| right"
+    r"^\W*+(?P<claim>[^?]+?)\s*(?<![,;.–—-])[,;.–—-]++\s*(?:right|correct|true|yes|no"
+    r"|true or false|is(?:n['’]?t)? (?:it|that)(?: so| right"
     r"| true| correct)?|(?:are|was|were|do|does|did|have|has)n['’]t (?:it|they|he|she)|is that"
     r" (?:right|true|correct|so))\W*$",
     _I,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mrag.retrieval.routing import How
+    from mrag.server.engine import Engine
     from mrag.server.protocols.metrics import ServerMetrics
     from mrag.server.settings import ServerSettings
 
@@ -237,6 +238,7 @@ class Api:
         reading = validation.int_value(values, "reading", 1, 1, 100)
         follows = validation.object_value(values, "follows", "plan", "columns")
         ranked_otherwise = self.choice.given(values)
+        engine: Engine = request.app.state.engine
         if how == "plan" and ranked_otherwise:
             raise ConfigError(
                 f"`how` cannot be plan where {ranked_otherwise}: such a question is read, not computed.",
@@ -244,12 +246,10 @@ class Api:
             )
 
         def prepare() -> Prepared:
-            from mrag.retrieval.routing import computed
-
             if ranked_otherwise:
                 given, why = None, ranked_otherwise
             else:
-                given, why = computed(self.kg, question, how, reading, follows)
+                given, why = engine.questions.computed(question, how, reading, follows)
             if given is not None:
                 return Prepared(given)
             ranks = self.choice.ranker(values)

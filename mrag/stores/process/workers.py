@@ -12,7 +12,7 @@ import pickle
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -43,8 +43,7 @@ class WorkerPool:
 
     Attributes:
         memory: Most bytes that a worker may take for what others ask, 0 for no cap.
-        guard: Held while the store is copied and its state is noted.
-        note: Returns what is to be known of the store's state.
+        guard: Held while the store is copied and its state, which `note` returns, is noted.
         killed: How many workers were ended in the middle of a query.
     """
 
@@ -160,9 +159,7 @@ class WorkerPool:
             fresh: Whether it must be a new one, which nobody else gets afterwards unless given back.
             ours: Whether it answers a query of our own, which may take what memory it needs.
         """
-        store = self._store()
-        if store is None:
-            raise StoreError("The store is closed.")
+        store = self._opened()
         with self._lock:
             self._bury()
             snapshot = self._present(store)
@@ -178,7 +175,7 @@ class WorkerPool:
         try:
             worker = Worker.over(snapshot, memory)
         except BaseException:
-            self._left(snapshot)
+            self.let_go(snapshot)
             raise
         with self._lock:
             self._busy.add(worker)
@@ -187,9 +184,7 @@ class WorkerPool:
     @contextmanager
     def ahead(self) -> Iterator[None]:
         """Start a worker beside the block if none is ready, so that the query behind it need not wait."""
-        store = self._store()
-        if store is None:
-            raise StoreError("The store is closed.")
+        store = self._opened()
         with self._lock:
             self._bury()
             # In this thread, which may hold what guards the copy.
@@ -211,9 +206,7 @@ class WorkerPool:
 
         So no query waits for a long change, nor for the copy that the workers of the new state read.
         """
-        store = self._store()
-        if store is None:
-            raise StoreError("The store is closed.")
+        store = self._opened()
         with self._lock:
             before = self._present(store)
             self._steady = True
@@ -243,10 +236,6 @@ class WorkerPool:
                 self._retire()
                 self._snapshot, self._idle = snapshot, workers
                 return
-        self._dropped(snapshot, workers)
-
-    @staticmethod
-    def _dropped(snapshot: Snapshot, workers: Sequence[Worker]) -> None:
         for worker in workers:
             worker.kill()
         snapshot.current, snapshot.users = False, 0
@@ -257,6 +246,12 @@ class WorkerPool:
         """Return the copy that queries are answered from; None where one must be made first."""
         store = self._store()
         return None if store is None or self._stale(store) else self._snapshot
+
+    def _opened(self) -> OxigraphStore:
+        store = self._store()
+        if store is None:
+            raise StoreError("The store is closed.")
+        return store
 
     def _stale(self, store: OxigraphStore) -> bool:
         shown = self._snapshot
@@ -287,7 +282,7 @@ class WorkerPool:
         with self._lock:
             self._busy.discard(worker)
         worker.leave()
-        self._left(worker.snapshot)
+        self.let_go(worker.snapshot)
 
     def discard(self, worker: Worker) -> None:
         """End a worker, in the middle of a query if need be."""
@@ -295,7 +290,7 @@ class WorkerPool:
             self.killed += 1
             self._busy.discard(worker)
         worker.kill()
-        self._left(worker.snapshot)
+        self.let_go(worker.snapshot)
 
     def processes(self) -> list[int]:
         """Return the numbers of the worker processes."""
@@ -338,7 +333,16 @@ class WorkerPool:
             self._idle.clear()
             old.drop_unused()
 
-    def _left(self, snapshot: Snapshot) -> None:
+    def hold(self) -> Snapshot:
+        """Return the copy of the present state, which stays until it is let go."""
+        store = self._opened()
+        with self._lock:
+            snapshot = self._present(store)
+            snapshot.users += 1
+            return snapshot
+
+    def let_go(self, snapshot: Snapshot) -> None:
+        """Remove a copy if nobody needs it any more."""
         with self._lock:
             snapshot.users -= 1
             snapshot.drop_unused()

@@ -1,0 +1,217 @@
+"""Reading what others ask in processes that are ended at the deadline."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from mrag.errors import QueryTimeout, StoreError
+from mrag.generation.result import Answer
+from mrag.graph.kg import KnowledgeGraph
+from mrag.retrieval.routing import How, computed, folded
+from mrag.stores.base import Limits
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.channel import Child
+from mrag.stores.process.snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+CHILD = "mrag.retrieval.reading_child"
+"""What the processes run."""
+
+_OPENING = 600.0
+"""Seconds that the names of a graph may take to be read."""
+
+
+class QuestionReader:
+    """Reads questions in child processes, each over a copy of the store, and ends one at its deadline.
+
+    Whatever a question makes of the reader, an endless loop or a process without memory, the process of the
+    caller goes on with what others ask. Where another server answers, questions are read in the caller's
+    process, because a child could not reach it.
+
+    Args:
+        kg: The knowledge graph.
+        seconds: Deadline of a question.
+        size: Most questions that are read at once.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     reader = QuestionReader(kg)
+        ...     given, why = reader.computed("How many triple stores are there?")
+        ...     reader.close()
+        >>> given.computed.rows[0][0].label
+        '11'
+    """
+
+    def __init__(self, kg: KnowledgeGraph, seconds: float = 30.0, size: int = 2) -> None:
+        self._kg, self._seconds = kg, seconds
+        self._places = threading.BoundedSemaphore(size)
+        self._lock = threading.Lock()
+        self._idle: list[_Reading] = []
+        self._busy: set[_Reading] = set()
+        self._closed = False
+
+    def computed(
+        self, question: str, how: How = "auto", reading: int = 1, follows: Mapping[str, Any] | None = None
+    ) -> tuple[Answer | None, str]:
+        """Return what `mrag.retrieval.routing.computed` returns.
+
+        Raises:
+            QueryTimeout: At the deadline; the process that read the question is gone.
+            ConfigError: As `computed` does.
+        """
+        question, deadline = folded(question), time.monotonic() + self._seconds
+        if not isinstance(self._kg.store, OxigraphStore) or how not in ("auto", "plan"):
+            return computed(self._kg, question, how, reading, follows)
+        if not self._places.acquire(timeout=self._seconds):
+            raise QueryTimeout("Other questions were being read until the deadline.", hint="Ask again.")
+        try:
+            began = time.monotonic()
+            child = self._taken()
+            try:
+                child.follow(self._kg, whole=how == "plan")
+                # A process is started, and the names of the graph are read, once, however long that takes.
+                deadline += time.monotonic() - began
+                found = child.read((question, how, reading, follows), deadline, self._seconds)
+            except BaseException as error:
+                self._left(child, ended=child.broken or not isinstance(error, Exception))
+                raise
+            self._left(child)
+            return found
+        finally:
+            self._places.release()
+
+    def warm(self) -> None:
+        """Start a process that reads the names of the graph, so that the first question need not wait."""
+        if isinstance(self._kg.store, OxigraphStore):
+            child = self._taken()
+            try:
+                child.follow(self._kg, whole=False)
+            except StoreError as error:
+                logger.warning("A process for questions could not be started ahead: %s", error.message)
+            self._left(child, ended=child.broken)
+
+    def processes(self) -> list[int]:
+        """Return the numbers of the processes."""
+        with self._lock:
+            return [child.process.pid for child in (*self._idle, *self._busy)]
+
+    def close(self) -> None:
+        """End the processes."""
+        with self._lock:
+            self._closed = True
+            children, self._idle = [*self._idle, *self._busy], []
+            self._busy.clear()
+        for child in children:
+            child.end()
+
+    def _taken(self) -> _Reading:
+        with self._lock:
+            for gone in [child for child in self._idle if child.process.ended]:
+                self._idle.remove(gone)
+                gone.end()
+            child = self._idle.pop() if self._idle else None
+        child = child or _Reading(self._kg)
+        with self._lock:
+            self._busy.add(child)
+        return child
+
+    def _left(self, child: _Reading, *, ended: bool = False) -> None:
+        with self._lock:
+            self._busy.discard(child)
+            if not ended and not self._closed:
+                self._idle.append(child)
+                return
+        child.end()
+
+
+class _Reading:
+    """A process that reads questions, and the copy of the store that it reads."""
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self._kg = kg
+        self.process = Child(CHILD)
+        self.broken = False
+        self._snapshot: Snapshot | None = None
+        self._whole = False
+
+    def follow(self, kg: KnowledgeGraph, *, whole: bool) -> None:
+        """Let it read the present state of the graph, with all of its names if they are needed."""
+        pool = kg.store.workers  # type: ignore[attr-defined]
+        shown = pool.shown
+        if shown is not None and shown is self._snapshot and (self._whole or not whole):
+            return
+        snapshot = pool.hold()
+        before, self._snapshot, self._whole = self._snapshot, snapshot, whole
+        options = {
+            "name": kg.name,
+            "prefixes": dict(kg.prefixes),
+            "languages": kg.languages,
+            "graphs": () if kg.record.kept else kg.record.asserted,
+        }
+        note = snapshot.note or kg.record
+        try:
+            self._asked(
+                ("open", kg.store.url, str(snapshot.path.absolute()), note, options, whole),
+                time.monotonic() + _OPENING,
+            )
+        except BaseException:
+            self.broken = True
+            raise
+        finally:
+            if before is not None:
+                pool.let_go(before)
+
+    def read(self, question: tuple[Any, ...], deadline: float, seconds: float) -> tuple[Answer | None, str]:
+        """Return how a question is answered."""
+        try:
+            given, why = self._asked(("read", *question), deadline)
+            return given, why
+        except QueryTimeout as error:
+            if not self.broken:
+                raise
+            raise QueryTimeout(
+                f"The question was not read within {seconds:g} s, and its reading was ended.",
+                hint="Ask it in fewer words.",
+            ) from error
+        except StoreError as error:
+            if not self.broken:
+                raise
+            raise StoreError(
+                "The process that read the question has ended, most likely for want of memory.",
+                hint="Ask it in fewer words.",
+            ) from error
+
+    def _asked(self, request: tuple[Any, ...], deadline: float) -> Any:
+        from mrag.retrieval.reading_child import packed, unpacked
+
+        def bounded(query: str, dataset: Any, limits: Limits, extra: bytes) -> Any:
+            left = max(0.001, min(limits.seconds, deadline - time.monotonic()))
+            return self._kg.store.bounded(query, dataset, replace(limits, seconds=left), extra)
+
+        # Until it has answered, nobody else may ask it.
+        self.broken, waiting = True, True
+        self.process.send(request)
+        while waiting:
+            for kind, content in self.process.frames(deadline, ""):
+                value = pickle.loads(content)  # noqa: S301 # our own child wrote it
+                if kind == b"Q":
+                    self.process.write(packed(bounded, *value))
+                    continue
+                self.broken, waiting = False, False
+                return unpacked(value)
+        return None
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.kill()
+        if self._snapshot is not None:
+            self._kg.store.workers.let_go(self._snapshot)  # type: ignore[attr-defined]
+            self._snapshot = None

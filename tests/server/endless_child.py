@@ -1,0 +1,21 @@
+"""A process that reads questions, and does not come to an end with some of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mrag.retrieval import reading_child
+from mrag.retrieval.routing import computed as _computed
+
+
+def computed(kg: Any, question: str, *more: Any) -> Any:
+    """Read a question; one that says so takes for ever, in an engine that cannot be interrupted."""
+    if "forever" in question:
+        re.match("(a+)+b", "a" * 100)
+    return _computed(kg, question, *more)
+
+
+if __name__ == "__main__":
+    vars(reading_child)["computed"] = computed
+    reading_child.serve()
