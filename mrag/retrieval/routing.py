@@ -173,9 +173,9 @@ def computed(
     return abstained(text, attempt.why), attempt.why
 
 
-def uncomputed(text: str, options: AskOptions) -> tuple[str, ...]:
-    """Return the words of a question that ask to compute, if it was to be computed and is read instead."""
-    return computing_words(_words(text)) if options.get("how", "auto") == "auto" else ()
+def uncomputed(text: str) -> tuple[str, ...]:
+    """Return the words of a question that ask to compute, which facts alone do not answer."""
+    return computing_words(_words(text))
 
 
 def _computes(text: str) -> bool:
