@@ -10,11 +10,12 @@ import pytest
 
 import mrag
 from mrag.completion import reading_completer
-from mrag.errors import ConfigError, MissingIndex
+from mrag.errors import ConfigError, MissingIndex, ModelError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.retrieval.answering import stream
+from mrag.retrieval.answering import stream, verify
 from mrag.retrieval.rankers import Question
+from mrag.retrieval.routing import with_unused
 from mrag.stores.oxigraph import OxigraphStore
 from tests import commands
 from tests.completion.towns import TURTLE
@@ -152,3 +153,23 @@ def test_the_command_says_which_way_it_took(tmp_path: Path, articles: Path) -> N
         and "Nothing was computed" in missing.stderr
         and "mrag index" in missing.stderr
     )
+
+
+def test_a_model_that_was_named_is_there_and_is_said_not_to_have_written_what_was_computed(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"GGUF" + bytes(60))
+    asked = "How many triple stores are there?"
+    with mrag.demo(model="none") as kg:
+        for way in ("auto", "plan"):
+            with pytest.raises(ModelError, match="There is no file"):
+                kg.ask(asked, model="local:/no/such/file.gguf", how=way)
+        with pytest.raises(ModelError, match="There is no file"):
+            list(stream(kg, asked, model="local:/no/such/file.gguf"))
+        assert kg.ask(asked, model="none").notice is None
+        given = with_unused(kg.ask(asked, model="none"), f"local:{file}")
+        assert given.notice == (
+            f"The language model local:{file} did not write this answer: it was computed from the graph."
+        )
+        assert verify(kg, given).ok

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, get_args
 from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, StoreError
+from mrag.generation.models.resolve import check_model, unused_notice
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, abstained, compute
@@ -92,6 +93,7 @@ def routed(
         raise ConfigError(f"There is no planner called {planner!r}.", hint=f"Use {planners}.")
     if isinstance(ranker, str):
         check_ranker(ranker)
+    check_model(model)
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
         return None, ASKED_FOR if how == "read" else ""
@@ -102,7 +104,7 @@ def routed(
         reading, follows = options.get("reading", 1), options.get("follows")
         given, why = computed(kg, asked, how, reading, follows, model=model, planner=planner)
         if given is not None:
-            return given, why
+            return with_unused(given, model), why
     if how == "images" or pictured:
         found = _with_images(kg, asked, model, k, media, ranker)
         return replace(found, why=pictured or ASKED_FOR), ""
@@ -171,6 +173,12 @@ def computed(
     if how == "auto" and attempt.alone:
         return None, attempt.why
     return abstained(text, attempt.why), attempt.why
+
+
+def with_unused(given: Answer, model: object) -> Answer:
+    """Return a computed answer that says of a model that was named for it that it is not the model's."""
+    parts = (given.notice, unused_notice(model) if given.computed is not None else None)
+    return replace(given, notice=" ".join(part for part in parts if part) or None)
 
 
 def uncomputed(text: str) -> tuple[str, ...]:
