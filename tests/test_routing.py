@@ -10,11 +10,12 @@ import pytest
 
 import mrag
 from mrag.completion import reading_completer
-from mrag.errors import ConfigError, MissingIndex
+from mrag.errors import ConfigError, MissingIndex, ModelError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.retrieval.answering import stream
+from mrag.retrieval.answering import stream, verify
 from mrag.retrieval.rankers import Question
+from mrag.retrieval.routing import with_unused
 from mrag.stores.oxigraph import OxigraphStore
 from tests import commands
 from tests.completion.towns import TURTLE
@@ -79,11 +80,11 @@ def test_what_is_read_instead_of_computed_is_said_not_to_answer() -> None:
     with mrag.demo(model="none") as kg:
         asked = "Who develops the newest graph database?"
         given = kg.ask(asked, model="none")
-        assert given.way == "read" and given.text.startswith("The context does not answer this directly.")
+        assert given.way == "read" and given.text.startswith("I don't know")
         *_, whole = stream(kg, asked, model="none")
         assert isinstance(whole, Answer) and whole.text == given.text
         chosen = kg.ask(asked, model="none", how="read")
-        assert chosen.way == "read" and not chosen.text.startswith("The context does not answer")
+        assert chosen.way == "read" and chosen.text == given.text
 
 
 def test_the_way_can_be_forced(towns: KnowledgeGraph, articles: Path) -> None:
@@ -152,3 +153,23 @@ def test_the_command_says_which_way_it_took(tmp_path: Path, articles: Path) -> N
         and "Nothing was computed" in missing.stderr
         and "mrag index" in missing.stderr
     )
+
+
+def test_a_model_that_was_named_is_there_and_is_said_not_to_have_written_what_was_computed(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"GGUF" + bytes(60))
+    asked = "How many triple stores are there?"
+    with mrag.demo(model="none") as kg:
+        for way in ("auto", "plan"):
+            with pytest.raises(ModelError, match="There is no file"):
+                kg.ask(asked, model="local:/no/such/file.gguf", how=way)
+        with pytest.raises(ModelError, match="There is no file"):
+            list(stream(kg, asked, model="local:/no/such/file.gguf"))
+        assert kg.ask(asked, model="none").notice is None
+        given = with_unused(kg.ask(asked, model="none"), f"local:{file}")
+        assert given.notice == (
+            f"The language model local:{file} did not write this answer: it was computed from the graph."
+        )
+        assert verify(kg, given).ok

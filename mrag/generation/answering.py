@@ -23,6 +23,7 @@ from mrag.generation.support.citations import Citer, supports
 from mrag.generation.support.pictures import PictureCiter
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
 from mrag.generation.support.verdicts import GraphFacts, judged
+from mrag.generation.wording.fences import without_fences
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def cite(
     kept = recorded(context)
     citer = PictureCiter(question, kept, pictures) if pictures else Citer(question, kept)
     pieces: list[tuple[str, str, tuple[str, ...]]] = []
-    for before, sentence in split(without_thoughts(text), names_of(kept)):
+    for before, sentence in split(without_fences(without_thoughts(text)), names_of(kept)):
         bare, ids = take_ids(sentence)
         if tokens(bare):
             bare = untrusted.without_ids(bare, marks=False)

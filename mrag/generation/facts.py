@@ -16,6 +16,7 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.grouping import SCHEMA, FactGroup, FactGrouper
+from mrag.generation.needs import asks_for_count
 from mrag.generation.support.mentions import NAMING
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import Term
@@ -34,6 +35,8 @@ class Selection:
         missing: Words of the question that no line has.
         more: Further groups, for which there is no room.
         partial: Whether the groups tell of what was named, but not what was asked of it.
+        sought: Words of the question that were looked for.
+        nearest: The lines nearest to the question, where none answers it.
         unlinked: Names of the question that the context has, but that no chosen line has.
     """
 
@@ -43,6 +46,8 @@ class Selection:
     unlinked: tuple[str, ...] = ()
     more: tuple[FactGroup, ...] = ()
     partial: bool = False
+    sought: tuple[str, ...] = ()
+    nearest: tuple[Line, ...] = ()
 
 
 class FactSelector(FactGrouper):
@@ -64,7 +69,7 @@ class FactSelector(FactGrouper):
         groups = self._ranked(max_facts)
         about = [g for g in groups if g.subject in self.asked.named]
         if not groups or not (about or self._covers_enough(groups[0])):
-            return Selection(missing=self.asked.missing())
+            return Selection(missing=self.asked.missing(), sought=self.asked.sought())
         many = partial = False
         if about and self._answers(about[0], groups[0]):
             kept = [g for g in about if g.score >= 0.9 * about[0].score]
@@ -75,12 +80,58 @@ class FactSelector(FactGrouper):
         kept = self._without_repeats(kept)
         if kept and any(w.by_predicate and i not in kept[0].covered for i, w in enumerate(self.asked.needs)):
             partial = True  # what was asked is where, or when, or how far
+        partial |= bool(kept) and not self._may_count(kept)
+        if self.asked.english and kept:
+            kept, acting = self._acting(kept)
+            said = [line for g in kept for line in g.lines]
+            partial |= not acting or bool(self.asked.unmet(said))
         if not many:
             count = max_facts - 1 if partial else max_facts + 1
             kept = [self._filled(g, count) if self._only_named(g) else g for g in kept]
         told, more = tuple(kept[:max_entities]), tuple(kept[max_entities:])
         chosen = [line for g in kept for line in g.lines]
-        return Selection(told, many, self.asked.missing(), self._unlinked(chosen), more, partial)
+        return Selection(
+            told, many, self.asked.missing(), self._unlinked(chosen), more, partial, self.asked.sought(),
+            self._nearest(chosen),
+        )  # fmt: skip
+
+    def _nearest(self, lines: Sequence[Line]) -> tuple[Line, ...]:
+        """Return the three lines that cover most of the question, short facts before descriptions."""
+        needs = self.asked.needs
+
+        def key(line: Line) -> tuple[bool, float, int]:
+            covers = zip(needs, self.asked.covers[line.id], strict=True)
+            return (describes(line), -sum(w.weight * c for w, c in covers), self._order[line.id])
+
+        return tuple(sorted(dict.fromkeys(lines), key=key)[:3])
+
+    def _acting(self, groups: list[FactGroup]) -> tuple[list[FactGroup], bool]:
+        """Return the groups that tell of somebody, where "who" asks for that, and whether there are some."""
+        if not self.asked.for_people or self.asked.yes_or_no:
+            return groups, True
+        known = self.asked.named | self.classes
+        kept = [
+            g
+            for g in groups
+            if any(
+                end not in known and self.asked.may_act(line, end, self._of.get(end, ()))
+                for line in g.lines
+                if str(line.triple.p) not in (TYPE, *SCHEMA)
+                for end in (line.triple.s, line.triple.o)
+            )
+        ]
+        return (kept, True) if kept else (groups, False)
+
+    def _may_count(self, groups: Sequence[FactGroup]) -> bool:
+        """Return whether what was asked to be counted is told: a number, or all values of one thing.
+
+        A context is bounded, so the things in it that are alike are never known to be all that there are.
+        """
+        if not asks_for_count(self.question):
+            return True
+        numbers = (x.triple.o for g in groups for x in g.lines if isinstance(x.triple.o, Literal))
+        all_of_one = groups[0].subject in self.asked.named and not self.cut
+        return len(groups) == 1 and (all_of_one or any(str(x).replace(".", "").isdigit() for x in numbers))
 
     def _ranked(self, max_facts: int) -> list[FactGroup]:
         """Return the groups that cover something, the best first."""

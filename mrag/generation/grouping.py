@@ -48,6 +48,7 @@ class FactGrouper:
         self.question = question
         self.asked = QuestionNeeds(question, context)
         self.classes = self.asked.names.classes
+        self.cut = bool(context.cut)
         self._of: dict[Term, list[Line]] = {}
         self._common: dict[Term, int] = {}
         for line in context.lines:

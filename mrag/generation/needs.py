@@ -11,16 +11,24 @@ from itertools import pairwise
 from rdflib import Literal
 
 from mrag.context.render import Context, Line
-from mrag.generation.support.mentions import NAMING, ContextNames, TermMention
+from mrag.generation.support.mentions import NAMING, ContextNames, TermMention, is_person
 from mrag.generation.support.possession import owned
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
-from mrag.text.english import PREPOSITIONS, VAGUE, words
+from mrag.text.english import AGENTS, LIGHT, PREPOSITIONS, VAGUE, words
 from mrag.text.names import split_identifier
 from mrag.text.synonyms import OTHERS
-from mrag.text.tokens import TextToken, content, keys, language_of, plain, stem, tokens
+from mrag.text.tokens import TextToken, alike, content, keys, language_of, plain, stem, tokens
 
 _VAGUE = frozenset(stem(word) for word in VAGUE)
+_LIGHT = frozenset(stem(word) for word in LIGHT)
+_AGENTS = frozenset(stem(word) for word in AGENTS)
+_PLACES, _TIMES = (
+    frozenset(map(stem, words(said)))
+    for said in ("place city country region address location", "year date time age")
+)
+_OTHERWISE = {"where": _TIMES, "when": _PLACES, "who": _TIMES | _PLACES}
+"""Words of relations that tell of another kind than an asking word wants: a birth year is nowhere."""
 _HOW = {
     "tall": "height", "high": "height", "heavy": "mass", "old": "birth", "big": "size", "large": "size",
     "long": "length", "fast": "speed", "far": "distance", "expensive": "price",
@@ -57,6 +65,8 @@ class Need:
         terms: What the word names, alone or with its neighbours, in the context.
         weight: How much covering it counts.
         by_predicate: Whether only a predicate can cover it: "where", "how tall".
+        kind: Whether it says only of which kind something else is: "the film Alien", "which films".
+        asking: `where` or `when`, if that is the word.
     """
 
     word: str
@@ -65,6 +75,8 @@ class Need:
     terms: frozenset[Term]
     weight: float = 1.0
     by_predicate: bool = False
+    kind: bool = False
+    asking: str = ""
 
 
 def asks_for_count(question: str) -> bool:
@@ -92,6 +104,8 @@ class QuestionNeeds:
         yes_or_no: Whether the question is one of whether.
         defining: Whether it asks what something is.
         comparing: Whether it asks in what things differ.
+        for_people: Whether it asks who.
+        english: Whether it is in English, whose words are compared with those of relations.
     """
 
     def __init__(self, question: str, context: Context) -> None:
@@ -112,7 +126,9 @@ class QuestionNeeds:
         self.yes_or_no = bool(_YES_OR_NO.match(question))
         self.comparing = bool(_COMPARING.search(question))
         self.defining = self.comparing or bool(_DEFINING.match(question))
+        self.english = language_of(question) == "en"
         asked = tokens(question)
+        self.for_people = self.english and any(word.key in ("who", "whom") for word in asked)
         self.small = {word.key for word in asked if word.key in PREPOSITIONS}
         self.small |= {implied for word in asked for implied in _IMPLIED.get(word.key, ())}
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
@@ -128,6 +144,52 @@ class QuestionNeeds:
     def _is_name(self, term: Term) -> bool:
         common = self.names.classes | self.names.properties
         return not (term in common or isinstance(term, Literal))
+
+    def _names_thing(self, mention: TermMention) -> bool:
+        return any(map(self._is_name, mention.terms))
+
+    def unmet(self, lines: Sequence[Line]) -> list[Need]:
+        """Return what the question wants said that none of some lines says, in its relation or by its ends.
+
+        Args:
+            lines: What would be told.
+        """
+        met = [any(self.covers[x.id][i] > 0 for x in lines) for i in range(len(self.needs))]
+        related = any(
+            w.by_predicate or any(self._in_relation(w, x) for x in lines)
+            for w, ok in zip(self.needs, met, strict=True)
+            if ok and not w.kind
+        )
+        typed = any(ok and w.terms & self.kinds for w, ok in zip(self.needs, met, strict=True))
+        return [
+            w
+            for w, ok in zip(self.needs, met, strict=True)
+            if not ok
+            and not ((related or typed) and w.stem in _LIGHT)
+            and not (related and w.kind and not any(self._in_relation(w, x) for x in self.lines))
+        ]
+
+    def _in_relation(self, need: Need, line: Line) -> bool:
+        relation = self.stems[line.id][1]
+        return need.stem in relation or _by_synonym(need, relation)
+
+    def may_act(self, line: Line, term: Term, about: Sequence[Line]) -> bool:
+        """Return whether an end of a line may be what "who" asks for: people, or what acts as they do.
+
+        Args:
+            line: The line.
+            term: Its subject or object.
+            about: What else is said of the term; what nothing is said of may be anybody.
+        """
+        if isinstance(term, Literal):
+            return term.datatype is None or str(term.datatype).endswith("string")
+        relation = self.stems[line.id][1]
+        if term == line.triple.o and relation & _OTHERWISE["who"]:
+            return False  # where something is, is nobody
+        types = [x for x in about if str(x.triple.p) == TYPE]
+        by = keys(split_identifier(line.labels[1]))[-1:] == ("by",) and term == line.triple.o
+        kinds = {one for x in types for one in content(x.labels[2])}
+        return by or not types or is_person(about) or bool(kinds & _AGENTS)
 
     def _stems(self, line: Line) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         s, p, o = line.triple
@@ -157,10 +219,11 @@ class QuestionNeeds:
         found: dict[str, Need] = {}
         for i, word in enumerate(asked):
             how = _HOW.get(word.key) if i and asked[i - 1].key == "how" else None
-            asking = _ASKING.get(word.key) or how
-            if asking:
-                others = OTHERS.get(stem(asking), frozenset()) | ({stem(how)} if how else set())
-                found.setdefault(f"?{word.key}", Need(word.raw, "", others, frozenset(), by_predicate=True))
+            asking = _ASKING.get(word.key, "")
+            if asking or how:
+                others = OTHERS.get(stem(asking or how or ""), frozenset()) | ({stem(how)} if how else set())
+                need = Need(word.raw, "", others, frozenset(), by_predicate=True, asking=asking)
+                found.setdefault(f"?{word.key}", need)
                 continue
             key = stem(word.raw)
             mention = place.get(i)
@@ -170,7 +233,11 @@ class QuestionNeeds:
             others = OTHERS.get(key, frozenset()) - {key}
             others |= {joined for a, b, joined in pairs if word in (a, b)}
             terms = mention.terms if mention else frozenset()
-            found.setdefault(key, Need(plain(word.raw), key, others, terms))
+            # "the film Alien" and "which films" say what kind of thing is named, or asked for.
+            of_kind = (
+                i + 1 in place and self._names_thing(place[i + 1]) and place.get(i) != place[i + 1]
+            ) or (i > 0 and asked[i - 1].key in _WHICH and key not in _TIMES)
+            found.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind))
         return list(found.values())
 
     def _with_weights(self, found: Sequence[Need]) -> list[Need]:
@@ -234,6 +301,16 @@ class QuestionNeeds:
             return frozenset()
         return frozenset(by_relation | by_ends | own)
 
+    def sought(self) -> tuple[str, ...]:
+        """Return what was looked for, in the order of the question, the words of a name together."""
+        found: list[tuple[frozenset[Term], str]] = []
+        for w in self.needs:
+            if w.terms and found and found[-1][0] == w.terms:
+                found[-1] = (w.terms, f"{found[-1][1]} {w.word}")
+            else:
+                found.append((w.terms, w.word))
+        return tuple(dict.fromkeys(word for _, word in found))
+
     def missing(self) -> tuple[str, ...]:
         """Return the words of the question that no line has."""
         return tuple(
@@ -247,7 +324,11 @@ def _cover(wanted: Need, line: Line, stems: tuple[frozenset[str], frozenset[str]
     """Return how far a line covers a wanted word: 1 wholly, less by a synonym or a part of a name."""
     subject, relation, value = stems
     if wanted.by_predicate:
-        return 0.9 if wanted.others & relation else 0.0
+        value_is = line.triple.o.datatype if isinstance(line.triple.o, Literal) else None
+        strange = bool(_OTHERWISE.get(wanted.asking, frozenset()) & relation) or (
+            wanted.asking == "where" and value_is is not None and not str(value_is).endswith("string")
+        )
+        return 0.9 if wanted.others & relation and not strange else 0.0
     if wanted.stem in relation or wanted.terms & {line.triple.s, line.triple.o}:
         return 1.0
     if wanted.stem in subject or wanted.stem in value:
@@ -256,7 +337,12 @@ def _cover(wanted: Need, line: Line, stems: tuple[frozenset[str], frozenset[str]
         if str(line.triple.p) == TYPE and _head(line.labels[2]) == wanted.stem:
             return 0.9  # a graph database is a database
         return 0.5 if wanted.terms else 1.0
-    return 0.7 if wanted.others & relation else 0.0
+    return 0.7 if _by_synonym(wanted, relation) else 0.0
+
+
+def _by_synonym(wanted: Need, relation: frozenset[str]) -> bool:
+    """Return whether a relation has a synonym of a word, or another form of it: "hired" in "hire date"."""
+    return bool(wanted.others & relation) or any(alike(wanted.stem, word) for word in relation if wanted.stem)
 
 
 def _head(label: str) -> str:

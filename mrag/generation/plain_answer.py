@@ -10,7 +10,6 @@ from mrag import untrusted
 from mrag.context.render import Context, Line
 from mrag.generation.facts import FactSelector, Selection
 from mrag.generation.grouping import FactGroup
-from mrag.generation.needs import asks_for_count
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
 from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
@@ -64,10 +63,9 @@ def plain_sentences(
         ("" if i == 0 else " ", VerbalisedSentence(text, ()))
         for i, text in enumerate(_caveats(chosen, language))
     ]
+    if chosen.partial and chosen.groups:
+        return _checked(question, given, [*parts, *_nearest(chosen, selector, context, language)])
     many = len(chosen.groups) > 1
-    if many and asks_for_count(question):
-        count = len(chosen.groups) + len(chosen.more)
-        parts.append((" " if parts else "", VerbalisedSentence(filled(phrases.shows, n=count), ())))
     every: dict[Term, list[Line]] = {}
     for line in context.lines:
         every.setdefault(line.triple.s, []).append(line)
@@ -136,10 +134,10 @@ def _quiet_line(line: Line) -> Line:
 def _caveats(chosen: Selection, language: str) -> list[str]:
     phrases = PHRASES.get(language, PHRASES["en"])
     found = []
-    if not chosen.groups:
+    if not chosen.groups or chosen.partial:
         found.append(phrases.no_match)
-    if chosen.partial and not chosen.missing:
-        found.append(phrases.not_direct)
+        if chosen.sought and language in PHRASES:
+            found.append(filled(phrases.sought, names=phrases.join([*map(phrases.quoted, chosen.sought)])))
     # A common noun that the graph has no word for, such as "film", is worth a remark only where the
     # facts told do not answer anyway. Of a question in another language the graph may have no word at all.
     told = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
@@ -152,6 +150,20 @@ def _caveats(chosen: Selection, language: str) -> list[str]:
         if language == "en" or not chosen.many:
             found.append(filled(phrases.links, s=subject, names=phrases.join(chosen.unlinked)))
     return found
+
+
+def _nearest(
+    chosen: Selection, selector: FactSelector, context: Context, language: str
+) -> list[tuple[str, VerbalisedSentence]]:
+    """Return the facts nearest to a question that none answers, under a heading of their own."""
+    phrases = PHRASES.get(language, PHRASES["en"])
+    parts = [("\n\n", VerbalisedSentence(phrases.nearest, ()))]
+    for line in chosen.nearest:
+        person = is_person([x for x in context.lines if x.triple.s == line.triple.s])
+        kind = line.triple.s in selector.classes
+        told = verbalise([line], language=language, person=person, kind=kind)
+        parts.extend(("\n- " if i == 0 else " ", one) for i, one in enumerate(told))
+    return parts
 
 
 def _of_group(

@@ -105,9 +105,11 @@ def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
 
 def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations: computed where that is sure, else read."""
-    from mrag.retrieval.routing import computed
+    from mrag.generation.models.resolve import check_model
+    from mrag.retrieval.routing import computed, with_unused
 
     desk.check_ranker(asked.ranker)
+    check_model(desk.settings.model)
     found, why = computed(desk.kg, asked.question, asked.how, asked.reading)
     notes: list[str] = []
     if found is None:
@@ -125,6 +127,8 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
         notes = _staleness(desk)
         if why:
             notes.insert(0, f"Read, not computed: {one_line(why)}.")
+    else:
+        found = with_unused(found, desk.settings.model)
     data = found.to_json()
     # The lines it was made from are many, and those that count are cited.
     data["entities"] = (data.pop("context", None) or {}).get("entities", [])

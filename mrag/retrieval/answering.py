@@ -107,7 +107,7 @@ def ask(
     from mrag.generation.models.resolve import resolve
 
     found, old = _read(kg, question, why, options)
-    computing = uncomputed(found.question.text, options)
+    computing = uncomputed(found.question.text)
     read = answer(
         found.question.text, found.context, resolve(model), computing=computing, graph=StoreFacts(kg)
     )
@@ -127,7 +127,7 @@ def stream(
     from mrag.generation.models.resolve import resolve
 
     found, old = _read(kg, question, why, options)
-    model, computing = resolve(options.get("model")), uncomputed(found.question.text, options)
+    model, computing = resolve(options.get("model")), uncomputed(found.question.text)
     asked = StoreFacts(kg)
     for part in stream_answer(found.question.text, found.context, model, computing=computing, graph=asked):
         yield _noted(kg, replace(part, why=why), old) if isinstance(part, Answer) else part

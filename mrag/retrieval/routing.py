@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, get_args
 from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
+from mrag.generation.models.resolve import check_model, unused_notice
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, abstained, compute
@@ -119,6 +120,7 @@ def routed(
         check_ranker(ranker)
     if isinstance(question, str | Question):
         folded(question if isinstance(question, str) else question.text)
+    check_model(model)
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
         return None, ASKED_FOR if how == "read" else ""
@@ -129,7 +131,7 @@ def routed(
         reading, follows = options.get("reading", 1), options.get("follows")
         given, why = computed(kg, asked, how, reading, follows, model=model, planner=planner)
         if given is not None:
-            return given, why
+            return with_unused(given, model), why
     if how == "images" or pictured:
         found = _with_images(kg, asked, model, k, media, ranker)
         return replace(found, why=pictured or ASKED_FOR), ""
@@ -203,9 +205,15 @@ def computed(
     return abstained(text, attempt.why), attempt.why
 
 
-def uncomputed(text: str, options: AskOptions) -> tuple[str, ...]:
-    """Return the words of a question that ask to compute, if it was to be computed and is read instead."""
-    return computing_words(_words(text)) if options.get("how", "auto") == "auto" else ()
+def with_unused(given: Answer, model: object) -> Answer:
+    """Return a computed answer that says of a model that was named for it that it is not the model's."""
+    parts = (given.notice, unused_notice(model) if given.computed is not None else None)
+    return replace(given, notice=" ".join(part for part in parts if part) or None)
+
+
+def uncomputed(text: str) -> tuple[str, ...]:
+    """Return the words of a question that ask to compute, which facts alone do not answer."""
+    return computing_words(_words(text))
 
 
 def _computes(text: str) -> bool:

@@ -140,14 +140,24 @@ SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (words("link relate connect interoperate integrate work"), _LINK),
     (words("act star cast actor actress appear play"), _ACT),
     (words("located headquartered based situated live"), _PLACE),
-    (words("author write writer screenwriter wrote"), words("written author writer screenwriter")),
+    (
+        words("author write writer screenwriter screenplay script wrote"),
+        words("written author writer screenwriter"),
+    ),
     (words("found founder"), words("founded created established")),
     (words("size"), words("size area population diameter")),
     (words("mass"), words("mass weight")),
     (words("birth"), words("birth born birthyear age")),
+    (words("date"), words("date year")),
     (words("director direct"), words("directed director")),
 )
 """Words of questions, and words of predicates that mean much the same, in whatever form."""
+
+LIGHT = words(
+    "belong carry come contain find give go have hold include keep like list name offer order return serve "
+    "show take tell"
+)
+"""Verbs that relate two things without saying how; beside a noun that does, they say nothing more."""
 
 VAGUE = words(
     "between difference different compare thing things good best well use kind sort type example related say "

@@ -95,7 +95,7 @@ def test_german() -> None:
         "Kind von Ada: Max und Eva [t2][t3]. Ada — geboren in: Ulm [t4]. Ada heißt auch Adele [t5]."
     )
     assert told(context_of(*ADA), "Welche Farbe hat der Mond?") == PHRASES["de"].no_match + (
-        " Nichts im Kontext erwähnt „Farbe“ und „Mond“."
+        " Gesucht wurde nach „Farbe“ und „Mond“. Nichts im Kontext erwähnt „Farbe“ und „Mond“."
     )
     assert told(context_of(), "Welche Farbe hat der Mond?") == PHRASES["de"].nothing_found
 
@@ -127,8 +127,8 @@ def test_what_an_answer_says_of_itself_needs_no_line(language: str) -> None:
     citer = Citer("?", context_of(("Ada", "is a", "Person")))
     names = phrases.join([phrases.quoted("Rom"), phrases.quoted("Mars")])
     for said in (
-        phrases.nothing_found, phrases.no_match, phrases.not_direct, filled(phrases.mentions, names=names),
-        filled(phrases.links, s="Ada", names="Rom"),
+        phrases.nothing_found, phrases.no_match, phrases.nearest, filled(phrases.mentions, names=names),
+        filled(phrases.links, s="Ada", names="Rom"), filled(phrases.sought, names=names),
     ):  # fmt: skip
         assert citer.support(said).supported, said
     assert not citer.support(filled(phrases.mentions, names="Rom. Ada knows Bob").rstrip(".")).supported

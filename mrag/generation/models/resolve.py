@@ -105,6 +105,51 @@ def resolve(name: str | BaseChatModel | None = None, **options: Any) -> BaseChat
     return _chat_other(found.provider, str(found.name), settings)
 
 
+def is_named(name: object) -> bool:
+    """Return whether a name is that of one model, rather than of any or none.
+
+    Example:
+        >>> [is_named(name) for name in (None, "auto", "none", "ollama:llama3.2")]
+        [False, False, False, True]
+    """
+    return isinstance(name, str) and name.strip() not in ("", "auto", "none")
+
+
+def check_model(name: object) -> None:
+    """Make sure that a model that was named is there, also where the answer may need none.
+
+    Args:
+        name: As for `resolve`; what names no model is not looked at.
+
+    Raises:
+        ModelError: If it cannot be had, with what to do about it.
+
+    Example:
+        >>> check_model("local:/no/such/file.gguf")
+        Traceback (most recent call last):
+        mrag.errors.ModelError: There is no file /no/such/file.gguf. ...
+    """
+    if not isinstance(name, str) or not is_named(name):
+        return
+    found = status(name)
+    if not found.available:
+        raise ModelError(found.reason, hint=found.hint)
+    if found.provider not in ("ollama", "openai", "local"):
+        resolve(name)  # only LangChain itself knows its providers
+
+
+def unused_notice(name: object) -> str | None:
+    """Return what a computed answer says of a model that was named for it; None where none was.
+
+    Example:
+        >>> unused_notice("ollama:llama3.2")
+        'The language model ollama:llama3.2 did not write this answer: it was computed from the graph.'
+    """
+    if not is_named(name):
+        return None
+    return f"The language model {name} did not write this answer: it was computed from the graph."
+
+
 # --- Others ---------------------------------------------------------------------------------------------
 
 

@@ -20,10 +20,10 @@ class Phrases:
     Attributes:
         nothing_found: Said where the context is empty.
         no_match: Said where nothing in it answers.
-        not_direct: Said before facts about what was named that do not answer.
+        sought: Names what was looked for, `{names}`.
+        nearest: Heading of facts that do not answer.
         mentions: Names words of the question that no fact has, `{names}`.
         links: Says that no fact links `{s}` to `{names}`.
-        shows: Leads in to a list of `{n}` things.
         also: Names further things, `{names}`.
         shown: How many values of `{p}` are shown, `{n}` of `{m}`.
         least: Says of `{m}` that it is the least.
@@ -42,10 +42,10 @@ class Phrases:
 
     nothing_found: str
     no_match: str
-    not_direct: str
+    sought: str
+    nearest: str
     mentions: str
     links: str
-    shows: str
     also: str
     shown: str
     least: str
@@ -81,10 +81,10 @@ PHRASES: dict[str, Phrases] = {
     "en": Phrases(
         nothing_found="Nothing was found in the graph for this question.",
         no_match="I don't know: nothing in the context answers this question.",
-        not_direct="The context does not answer this directly.",
+        sought="I looked for {names}.",
+        nearest="Nearest facts, which do not answer the question:",
         mentions="Nothing in the context mentions {names}.",
         links="Nothing in the context links {s} to {names}.",
-        shows="The context shows {n}:",
         also="Also {names}.",
         shown="{p}: {n} of {m} shown.",
         least="more than {m}",
@@ -94,10 +94,10 @@ PHRASES: dict[str, Phrases] = {
     "de": Phrases(
         nothing_found="Zu dieser Frage wurde im Graphen nichts gefunden.",
         no_match="Das weiß ich nicht: Nichts im Kontext beantwortet diese Frage.",
-        not_direct="Der Kontext beantwortet das nicht direkt.",
+        sought="Gesucht wurde nach {names}.",
+        nearest="Die nächsten Tatsachen, die die Frage nicht beantworten:",
         mentions="Nichts im Kontext erwähnt {names}.",
         links="Nichts im Kontext verbindet {s} mit {names}.",
-        shows="Der Kontext zeigt {n}:",
         also="Außerdem {names}.",
         shown="{p}: {n} von {m} gezeigt.",
         least="mehr als {m}",
@@ -115,10 +115,10 @@ PHRASES: dict[str, Phrases] = {
     "fr": Phrases(
         nothing_found="Rien n'a été trouvé dans le graphe pour cette question.",
         no_match="Je ne sais pas : rien dans le contexte ne répond à cette question.",
-        not_direct="Le contexte n'y répond pas directement.",
+        sought="Recherche de {names}.",
+        nearest="Les faits les plus proches, qui ne répondent pas à la question :",
         mentions="Rien dans le contexte ne mentionne {names}.",
         links="Rien dans le contexte ne relie {s} à {names}.",
-        shows="Le contexte en montre {n} :",
         also="Et aussi {names}.",
         shown="{p} : {n} sur {m} affichés.",
         least="plus de {m}",
@@ -137,10 +137,10 @@ PHRASES: dict[str, Phrases] = {
     "es": Phrases(
         nothing_found="No se encontró nada en el grafo para esta pregunta.",
         no_match="No lo sé: nada en el contexto responde a esta pregunta.",
-        not_direct="El contexto no lo responde directamente.",
+        sought="Se buscó {names}.",
+        nearest="Los hechos más cercanos, que no responden a la pregunta:",
         mentions="Nada en el contexto menciona {names}.",
         links="Nada en el contexto relaciona {s} con {names}.",
-        shows="El contexto muestra {n}:",
         also="Además {names}.",
         shown="{p}: se muestran {n} de {m}.",
         least="más de {m}",
@@ -178,10 +178,10 @@ def caveats() -> str:
         opening, closing = map(re.escape, p.quotes)
         words = rf"(?:(?:, | {p.conjunction} )?{opening}(?:(?!{closing}).)*{closing})+"
         linked = _pattern(p.links, s=".{1,200}", names=".{1,400}")
-        every += [*map(re.escape, (p.nothing_found, p.no_match, p.not_direct))]
+        every += [*map(re.escape, (p.nothing_found, p.no_match, p.nearest))]
         least = _pattern(p.least, m=r"\d+")
         shown = _pattern(p.shown, p=words, n=r"\d+", m=rf"(?:\d+|{least})")
-        every += [_pattern(p.mentions, names=words), linked, shown]
+        every += [*(_pattern(said, names=words) for said in (p.mentions, p.sought)), linked, shown]
     return "|".join(every)
 
 

@@ -246,12 +246,16 @@ class Api:
             )
 
         def prepare() -> Prepared:
+            from mrag.generation.models.resolve import check_model
+            from mrag.retrieval.routing import with_unused
+
+            check_model(model)
             if ranked_otherwise:
                 given, why = None, ranked_otherwise
             else:
                 given, why = engine.questions.computed(question, how, reading, follows)
             if given is not None:
-                return Prepared(given)
+                return Prepared(with_unused(given, model))
             ranks = self.choice.ranker(values)
             found = retrieval.retrieve(
                 self.kg, question, k=k, index=self.settings.index, ranker=ranks, why=why
