@@ -213,7 +213,7 @@ def _once_more(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve)
         if value["way"] != "read":
             return []
         context = retrieve(question).context
-        ways = dict.fromkeys((uncomputed(question, {}), ()))
+        ways = dict.fromkeys((uncomputed(question), ()))
         return [answer(question, context, None, computing=computing) for computing in ways]
     except MragError:
         return []

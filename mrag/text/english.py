@@ -64,9 +64,6 @@ LEGAL_FORMS = words(
 )
 """Ends of firms' names that are often left out."""
 
-GERMAN_MARKS = words("der die das und ist sind ein eine von mit wird werden für nicht auch dem den des im")
-"""Words that show a sentence to be German, where every noun has a capital."""
-
 PREPOSITIONS = words(
     "about above after against as at before behind below beside between by during for from in into near "
     "of off on onto out over than through to toward under until upon via with within without"

@@ -319,7 +319,9 @@ def test_an_answer_prints_with_its_sources(products: Context) -> None:
         "GraphDB is developed by Ontotext [t3].\n\n[t3] (GraphDB, developed by, Ontotext)\n\n"
     )
     assert shown.endswith(NO_MODEL_NOTICE)
-    assert "Not supported by what was read:\n- Acme. (no fact for: Acme)" in str(cite("Who?", "Acme.", products))
+    assert "Not supported by what was read:\n- Acme. (no fact for: Acme)" in str(
+        cite("Who?", "Acme.", products)
+    )
 
 
 # --- Prompts ------------------------------------------------------------------------------------
