@@ -9,12 +9,14 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag.generation.result import Answer
+from mrag.generation.support.pictures import PictureCiter
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.answer import AnswerSettings, ask_pictures
 from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import verify
 from mrag.retrieval.rankers import Hit, Question
 from mrag.stores.oxigraph import OxigraphStore
+from tests.generation.conftest import context_of
 from tests.images.conftest import E
 
 FACTS = {"beach": ("coat", "hat"), "street": ("hat", "striped shirt"), "park": ("dog", "ball")}
@@ -41,6 +43,7 @@ def kg() -> Iterator[KnowledgeGraph]:
         for thing in things:
             node = URIRef(E + thing.replace(" ", "_"))
             rows += [Triple(image, URIRef(E + "hasObject"), node), Triple(node, RDFS.label, Literal(thing))]
+    rows.append(Triple(URIRef(E + "park"), URIRef(E + "style"), Literal("relaxed, casual")))
     with KnowledgeGraph(OxigraphStore()) as graph:
         graph.insert(rows)
         yield graph
@@ -72,6 +75,13 @@ def said(kg: KnowledgeGraph, text: str) -> Answer:
         "Image 2 depicts a striped shirt, a hat.",
         "Image 1 shows a coat, and image 3 features a dog and a ball.",
         "Image 1 shows a hat while image 3 shows a dog.",
+        "The first image contains a coat.",
+        "The second picture shows a hat and a striped shirt.",
+        "Image 1 and image 2 both show a hat.",
+        "Image 3 shows a dog. It also contains a ball.",
+        "Image 3 shows a dog. The picture shows a ball.",
+        "Image 3 has a relaxed, casual style.",
+        "Image 3 shows a dog. It has a relaxed, casual style.",
     ],
 )
 def test_what_is_true_of_them_is_supported(kg: KnowledgeGraph, text: str) -> None:
@@ -101,10 +111,28 @@ def test_what_is_true_of_them_is_supported(kg: KnowledgeGraph, text: str) -> Non
         "A dog can be seen in image 1.",
         "Image 1 shows a coat, and image 3 features a hat.",
         "Image 1 shows a striped hat.",
+        "The first image contains a dog.",
+        "The fourth image shows a hat.",
+        "Image 3 shows a dog. It contains a hat.",
+        "The first image shows a brown hat.",
+        "Image 2 has a relaxed, casual style.",
+        "The second image shows a striped hat.",
     ],
 )
 def test_what_is_not_is_marked(kg: KnowledgeGraph, text: str) -> None:
     assert not said(kg, text).supported
+
+
+def test_words_that_stand_in_lines_of_one_part_belong_together() -> None:
+    context = context_of(
+        ("8.jpg (xywh=1,1,2,2)", "category", "jacket"),
+        ("8.jpg (xywh=1,1,2,2)", "attribute", "green"),
+        ("8.jpg (xywh=5,5,2,2)", "category", "hat"),
+    )
+    citer = PictureCiter("a green jacket", context, ["8.jpg"])
+    support = citer.support("8.jpg shows a green jacket.")
+    assert support.supported and {line.id for line in support.lines} == {"t1", "t2"}
+    assert not citer.support("8.jpg shows a green hat.").supported
 
 
 def test_numbers_become_names(kg: KnowledgeGraph) -> None:

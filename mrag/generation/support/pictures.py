@@ -25,6 +25,8 @@ _NUMBERS: Final = {
         "one two three four five six seven eight nine ten eleven twelve".split(), start=1
     )
 }
+_ORDINALS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_SHORT: Final = 4
 _COUNT: Final = rf"(?:\d+|{'|'.join(_NUMBERS)})"
 _ONE: Final = r"pic§\d+"
 _KIND: Final = r"(?:images?|pictures?|photos?|photographs?)"
@@ -56,6 +58,7 @@ _FORMS: Final = tuple(
 )
 _CLAUSES: Final = re.compile(rf"(?:,? (?:and|while|but|whereas) |; |, )(?={_ONE} {_VERB} )")
 _LIST: Final = re.compile(r",? and |, |,? (?:as well as|along with|together with|with|plus) ")
+_ADJECTIVES: Final = re.compile(r"(\b(?:an?|the|its|some) [\w-]+), (?=[\w-]+ [\w-]+\Z)")
 _SMALL: Final = frozenset(("a", "an", "the", "some", "its", "another", "of"))
 
 
@@ -93,7 +96,7 @@ class PictureCiter(Citer):
     ) -> Support:
         """Find what a sentence rests on; see `Citer.support`."""
         usual = super().support(text, written, before, lead, items, under)
-        found = self._shown(text)
+        found = self._shown(text, before)
         if found is None:
             return usual
         lines, supported = found
@@ -102,11 +105,11 @@ class PictureCiter(Citer):
         subjects = frozenset(line.triple.s for line in lines) or usual.subjects
         return Support(tuple(lines), supported, rejected, subjects)
 
-    def _shown(self, text: str) -> tuple[list[Line], bool] | None:
+    def _shown(self, text: str, before: frozenset[Term]) -> tuple[list[Line], bool] | None:
         """Return the lines of what a sentence says that images show, and whether all of it is there."""
         if len(set(map(str.casefold, self._pictures))) < len(self._pictures):
             return None  # two images of one name cannot be told apart
-        plain = self._marked(text)
+        plain = self._pointed(self._marked(text), before)
         # One statement of several images is looked for before several statements.
         return self._clauses([plain]) or self._clauses(_CLAUSES.split(plain))
 
@@ -132,6 +135,22 @@ class PictureCiter(Citer):
                 rf"(?<!\w)(?:the )?[\"“'‘]?{name}[\"”'’]?(?!\w)", f"pic§{at}", plain, flags=re.IGNORECASE
             )
         return plain.casefold()
+
+    def _pointed(self, plain: str, before: frozenset[Term]) -> str:
+        """Return a sentence with "the first image" as its number, and "it" and "the picture" where one is meant."""
+        for at, word in enumerate(_ORDINALS[: len(self._pictures)]):
+            plain = re.sub(rf"\bthe {word} {_KIND}\b", f"pic§{at}", plain)
+        spoken = [
+            at
+            for at, name in enumerate(self._pictures)
+            if any(x.triple.s in before and _is_of(x, name) for x in self._every.lines)
+        ]
+        one = spoken if len(spoken) == 1 else [0] if len(self._pictures) == 1 else []
+        if one:
+            plain = re.sub(
+                r"\A(?:it|(?:the|this) (?:image|picture|photo(?:graph)?))\b", f"pic§{one[0]}", plain
+            )
+        return plain
 
     def _clause(
         self, match: re.Match[str], things: list[tuple[int, tuple[str, ...]]]
@@ -159,12 +178,15 @@ class PictureCiter(Citer):
     ) -> tuple[list[Line], bool] | None:
         """Return the lines of an image that have each of some things, and whether each is there."""
         name = self._pictures[picture]
-        own = [x for x in self.lines if x.labels[0] == name or x.labels[0].startswith(f"{name} (")]
+        own = [x for x in self.lines if _is_of(x, name)]
         words = {line.id: _stems(line) for line in own}
         every = {word for several in words.values() for word in several}
         kept: list[Line] = []
         for count, thing in things:
             having = [line for line in own if _run(words[line.id], thing)]
+            if not having and count == 1 and (together := self._together(own, thing)):
+                kept += together
+                continue
             if not having and set(thing) <= every:
                 return None  # what belongs together there is for the general rules
             things_there = sum(not isinstance(line.triple.o, Literal) for line in having)
@@ -176,12 +198,41 @@ class PictureCiter(Citer):
             kept += (told or facts or having) if count == 1 or told else facts
         return kept, True
 
+    def _together(self, own: Sequence[Line], thing: tuple[str, ...]) -> list[Line]:
+        """Return the lines of one part of an image, or of one thing on it, that have all words of a thing together.
+
+        "A green jacket" stands in the line of the jacket and that of its colour, "a casual style" in the name of
+        a property and its value.
+        """
+        wanted = set(thing)
+        for line in own:
+            of_part = [x for x in own if x.triple.s == line.triple.s and "(" in x.labels[0]]
+            of_thing = [x for x in self.lines if x.triple.s == line.triple.o]
+            unit = [x for x in {y.id: y for y in (line, *of_part, *of_thing)}.values() if _is_short(x)]
+            words = {x.id: {*_stems(x)} | {stem(t.raw) for t in tokens(x.labels[1])} for x in unit}
+            if line in unit and thing[-1] in words[line.id] and wanted <= set().union(*words.values()):
+                return [x for x in unit if {*_stems(x)} & wanted]
+        return []
+
+
+def _is_of(line: Line, name: str) -> bool:
+    """Return whether a line is about an image or a part of it."""
+    return line.labels[0] == name or line.labels[0].startswith(f"{name} (")
+
+
+def _is_short(line: Line) -> bool:
+    """Return whether a line has a name or a few words, not a text in which words of several things stand."""
+    truth = str(line.triple.o).strip().casefold()
+    return len(tokens(line.labels[2])) <= _SHORT and truth not in ("false", "0")
+
 
 def _things(text: str) -> list[tuple[int, tuple[str, ...]]] | None:
     """Return what is listed, each with how many of it; None where more than a list is said."""
     if re.search(r"[“”\"()]", text):
         return None  # a fact that is quoted
     found = []
+    # "a relaxed, casual style": adjectives of one noun
+    text = _ADJECTIVES.sub(r"\1 ", text)
     for part in _LIST.split(text):
         raw = [token.raw for token in tokens(part)]
         if not raw or "§" in part or any(w.casefold() in NEGATIONS for w in raw):
