@@ -14,8 +14,6 @@ from pathlib import Path
 from tests.conftest import ROOT
 from tests.longest import LONGEST, LONGEST_SLOW
 
-MAX_LINES = 350
-MAX_MODULES = 15
 
 
 def packages() -> Iterator[Path]:
@@ -99,18 +97,6 @@ def test_there_is_no_circle_of_imports() -> None:
         order.prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(error.args[1])) from None
-
-
-def test_modules_are_short() -> None:
-    lines = {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8").count("\n") for p in packages()}
-    assert {name for name, count in lines.items() if count > MAX_LINES} == set()
-
-
-def test_folders_hold_few_modules() -> None:
-    folders: defaultdict[str, int] = defaultdict(int)
-    for path in packages():
-        folders[str(path.parent.relative_to(ROOT))] += path.name != "__init__.py"
-    assert {name for name, count in folders.items() if count > MAX_MODULES} == set()
 
 
 def test_a_public_class_has_a_name_of_its_own() -> None:

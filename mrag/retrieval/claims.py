@@ -31,6 +31,7 @@ _THINGS: Final = 5
 _WORDS: Final = 5
 """Words of a name that is looked up."""
 _NAMES: Final = 40
+_PAIRS: Final = 400
 _AROUND: Final = ContextSettings(hops=1, asked_hop=False, schema=False, max_triples=120, token_budget=12_000)
 
 
@@ -118,8 +119,8 @@ class StoreFacts:
         ]
         if not wanted:
             return []
-        labels = list(self.kg.profile().labels)
-        rows = list(self.kg.select(queries.get("label/exact").bind(property=labels, text=wanted)))
+        pairs = [(URIRef(name), text) for name in self.kg.profile().labels for text in wanted][:_PAIRS]
+        rows = list(self.kg.select(queries.get("label/exact").bind(property_text=pairs)))
         order = {form: i for i, form in enumerate(forms)}
         rows.sort(key=lambda row: (order.get(str(row[0]), len(order)), str(row[1])))
         return list(dict.fromkeys(thing for _, thing in rows if isinstance(thing, URIRef)))[:_THINGS]

@@ -18,6 +18,7 @@ from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
 from mrag.stores.process.snapshot import Snapshot
+from mrag.tracing import span
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +80,9 @@ class QuestionReader:
                 child.follow(self._kg, whole=how == "plan")
                 # A process is started, and the names of the graph are read, once, however long that takes.
                 deadline += time.monotonic() - began
-                found = child.read((question, how, reading, follows), deadline, self._seconds)
+                with span("mrag.plan") as note:
+                    found = child.read((question, how, reading, follows), deadline, self._seconds)
+                    note({"mrag.computed": found[0] is not None})
             except BaseException as error:
                 self._left(child, ended=child.broken or not isinstance(error, Exception))
                 raise

@@ -10,6 +10,7 @@ from mrag.errors import ConfigError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.checks.form import differences
 from mrag.generation.checks.report import READING, CheckedPart
+from mrag.generation.models.resolve import without_unused
 from mrag.generation.prompts import PENDING
 from mrag.generation.receipts.canonical import same
 from mrag.generation.result import Answer
@@ -135,7 +136,8 @@ def _compared(
 ) -> Recomputed:
     """Compare a computed answer with what is computed now, but for some fields that are told apart."""
     now = given.to_json()
-    if value["notice"] in _with_pending(kg, [now["notice"]]):
+    bare = without_unused(value["notice"])
+    if bare in _with_pending(kg, [now["notice"]]):
         now["notice"] = value["notice"]
     told = _timeless({name: part for name, part in value.items() if name not in apart})
     kept = {"text", "sentences", "citations", "question"}
@@ -145,6 +147,8 @@ def _compared(
     if any(name in kept for name in found):
         said.append("its sentences or what they cite are not what is computed now")
     parts = [*parts, CheckedPart(ROWS, "recomputed")]
+    if bare != value["notice"]:
+        parts.append(CheckedPart("which model was named", "not checked", "it was not used"))
     if "notice" in apart and value.get("notice") is not None:
         parts.append(CheckedPart(NOTICE, "not checked", "it belongs to a reading of the question"))
     return Recomputed(tuple(parts), (*wrong, *said), frozenset(s.text for s in given.sentences))

@@ -14,7 +14,7 @@ from mrag.text.tokens import TextToken, plain, tokens
 _ENDS: Final = r".,;:!?…)\]}>\"'’”»"
 _BEGINNINGS: Final = r"¿¡(\[{<\"'‘’“„«"
 _BEHIND: Final = re.compile(rf"(?:['’]s?)?[{_ENDS}]*")
-_BEFORE: Final = re.compile(rf"[{_BEGINNINGS}]*\Z")
+_BEFORE: Final = re.compile(rf"(?<![{_BEGINNINGS}])[{_BEGINNINGS}]*+\Z")
 _SIGN: Final = re.compile(rf"[^\w\s{_ENDS}]+(?![^\W_])")
 
 

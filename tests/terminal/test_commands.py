@@ -145,6 +145,12 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "questions remove": [[TEXT, "--store", "{store}"]],
     "verify": [["{answer}", "--store", "{store}"], ["{turtle}", "--store", "{store}"], [NAME]],
+    "keys create": [[TEXT]],
+    "keys show": [[TEXT]],
+    "keys export": [[TEXT]],
+    "keys trust": [[NAME, TEXT], [TEXT, "z6Mk"]],
+    "keys forget": [[NAME]],
+    "keys list": [[TEXT]],
     "complete ask": [
         ["Where was Bob Stone born?", "--texts", "{texts}", "--store", "{store}"],
         ["Who is the friend of Gizmo 1?", "--texts", "{texts}", "-m", "ollama:asker", "--store", "{store}"],
@@ -453,7 +459,7 @@ NO_WORK = {
     "create", "verify", "doctor", "mcp", "serve", "", "train drill", "train generative", "learn forget",
     "learn benchmark", "complete accept", "complete reject", "complete rollback", "remove",
     "questions remove",
-    "questions calibrate",
+    "questions calibrate", "keys create", "keys show", "keys export", "keys trust", "keys forget", "keys list",
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mrag.errors import ModelError
 from mrag.generation.models.ollama import ModelStatus, any_ollama, chat_ollama, ollama_model
@@ -148,6 +148,19 @@ def unused_notice(name: object) -> str | None:
     if not is_named(name):
         return None
     return f"The language model {name} did not write this answer: it was computed from the graph."
+
+
+_UNUSED: Final = re.compile(r" ?The language model [^\n]{1,200} did not write this answer: it was computed from the graph\.\Z")
+
+
+def without_unused(notice: str | None) -> str | None:
+    """Return a notice without what it says of a model that was not used.
+
+    Example:
+        >>> without_unused("Mind. " + (unused_notice("ollama:llama3.2") or "")), without_unused(unused_notice("x:y"))
+        ('Mind.', None)
+    """
+    return _UNUSED.sub("", notice) or None if notice else notice
 
 
 # --- Others ---------------------------------------------------------------------------------------------

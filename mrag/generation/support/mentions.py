@@ -251,7 +251,7 @@ def _named_things(lines: Iterable[Line]) -> Iterator[tuple[str, Term]]:
 
 
 def _short_forms(label: str) -> Iterator[tuple[str, ...]]:
-    shorter = re.split(r"\s*[(,]", label, maxsplit=1)[0]
+    shorter = re.split(r"[(,]", label, maxsplit=1)[0].rstrip()
     form = keys(shorter)
     if shorter != label and form and not all(is_stopword(key) for key in form):
         yield form

@@ -27,8 +27,10 @@ _NUMBERS: Final = {
 }
 _ORDINALS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _SHORT: Final = 4
+_LONGEST: Final = 500
+"""Characters of a sentence that is read as one about pictures."""
 _COUNT: Final = rf"(?:\d+|{'|'.join(_NUMBERS)})"
-_ONE: Final = r"pic§\d+"
+_ONE: Final = r"pic§\d++"
 _KIND: Final = r"(?:images?|pictures?|photos?|photographs?)"
 _SUBJECT: Final = (
     rf"(?P<named>(?:both |all of )?{_ONE}(?:(?:, and |, | and | & |/){_ONE})*)"
@@ -107,7 +109,7 @@ class PictureCiter(Citer):
 
     def _shown(self, text: str, before: frozenset[Term]) -> tuple[list[Line], bool] | None:
         """Return the lines of what a sentence says that images show, and whether all of it is there."""
-        if len(set(map(str.casefold, self._pictures))) < len(self._pictures):
+        if len(text) > _LONGEST or len(set(map(str.casefold, self._pictures))) < len(self._pictures):
             return None  # two images of one name cannot be told apart
         plain = self._pointed(self._marked(text), before)
         # One statement of several images is looked for before several statements.
@@ -137,7 +139,7 @@ class PictureCiter(Citer):
         return plain.casefold()
 
     def _pointed(self, plain: str, before: frozenset[Term]) -> str:
-        """Return a sentence with "the first image" as its number, and "it" and "the picture" where one is meant."""
+        """Return a sentence with "the first image" as its number, and "it" where one image is meant."""
         for at, word in enumerate(_ORDINALS[: len(self._pictures)]):
             plain = re.sub(rf"\bthe {word} {_KIND}\b", f"pic§{at}", plain)
         spoken = [
@@ -199,10 +201,10 @@ class PictureCiter(Citer):
         return kept, True
 
     def _together(self, own: Sequence[Line], thing: tuple[str, ...]) -> list[Line]:
-        """Return the lines of one part of an image, or of one thing on it, that have all words of a thing together.
+        """Return the lines of one part of an image, or of one thing on it, that have all words of a thing.
 
-        "A green jacket" stands in the line of the jacket and that of its colour, "a casual style" in the name of
-        a property and its value.
+        "A green jacket" stands in the line of the jacket and that of its colour, "a casual style" in the name
+        of a property and its value.
         """
         wanted = set(thing)
         for line in own:

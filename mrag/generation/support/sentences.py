@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from mrag.text.tokens import tokens
 
 _ITEM = re.compile(r"\s*(?:(?:[-*•–+]|\d{1,3}[.)]|#{1,6}|>)\s+)+")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？]+[」』）”]*")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|(?<![。！？])[。！？]++[」』）”]*+")
 _IDS = r"\[\s*[A-Za-z]{1,3}\d+(?:\s*(?:,|;|and)?\s*[A-Za-z]{1,3}\d+)*\s*\]"
-_LATE_IDS = re.compile(rf"([.!?…。！？]+)([ \t]*(?:{_IDS}[ \t]*)+)")
-_WRITTEN = re.compile(rf"[ \t]*{_IDS}")
+_LATE_IDS = re.compile(rf"(?<![.!?…。！？])([.!?…。！？]++)([ \t]*+(?:{_IDS}[ \t]*+)++)")
+_WRITTEN = re.compile(rf"(?<![ \t])[ \t]*+{_IDS}")
 _ABBREVIATIONS = frozenset(
     [
         *("mr", "mrs", "ms", "dr", "prof", "st", "inc", "ltd", "co", "corp", "no", "nr", "vs", "ca", "cf"),
@@ -144,7 +144,7 @@ def _sentences(body: str, names: Sequence[str]) -> list[tuple[str, str]]:
 def _is_abbreviation(body: str, match: re.Match[str]) -> bool:
     if match.group() != ".":
         return False
-    word = re.search(r"[\w.]*\Z", body[: match.start()])
+    word = re.search(r"(?<![\w.])[\w.]*+\Z", body[: match.start()])
     text = word.group().casefold() if word else ""
     if text in _ABBREVIATIONS:
         # "Inc." before a capital may well end the sentence, but a firm's name is cut more often so.
@@ -164,7 +164,7 @@ def with_ids(sentence: str, ids: Sequence[str]) -> str:
     if not ids:
         return sentence
     marks = "".join(f"[{one}]" for one in ids)
-    end = re.search(r"[.!?…:;,。！？]+\Z", sentence)
+    end = re.search(r"(?<![.!?…:;,。！？])[.!?…:;,。！？]++\Z", sentence)
     if end is None or end.start() == 0:
         return f"{sentence} {marks}"
     return f"{sentence[: end.start()]} {marks}{end.group()}"
@@ -202,7 +202,7 @@ def leads_of(pieces: list[tuple[str, str]]) -> list[str]:
     found: list[str] = []
     lead = ""
     for before, sentence in pieces:
-        item = "\n" in before and bool(_ITEM.search(before.rsplit("\n", 1)[-1] + " "))
+        item = "\n" in before and bool(_ITEM.match(before.rsplit("\n", 1)[-1] + " "))
         found.append(lead if item else "")
         lead = sentence if sentence.endswith(":") else lead if item else ""
     return found
