@@ -1,4 +1,7 @@
-"""A question as the statements that an answer to it makes: "Who develops GraphDB?" - "Ontotext [develops GraphDB].\""""
+"""A question as the statements that an answer to it makes.
+
+To "Who develops GraphDB?", "Ontotext" says that Ontotext develops GraphDB.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ _GENERAL: Final = (
     | _HAVE
     | _LIST
     | words(
-        "tell me about describe explain can you i a an know known say said of it anything something information facts more in "
-        "to please compare between and difference summarise summarize"
+        "tell me about describe explain can you i a an know known say said of it anything something "
+        "information facts more in to please compare between and difference summarise summarize"
     )
 )
 _LONGEST: Final = 4

@@ -1,9 +1,10 @@
 """Which lines of a context a sentence rests on: computed from the words, never taken from a model.
 
-A sentence is read as a set of claims (see `grammar`): who, which relation in which direction, to whom or how much.
-It is supported where each claim has its line and no word is left over. What an answer leaves out because the
-question said it ("Who develops GraphDB?" - "Ontotext.") is filled in from the question, or from the sentence
-before where a pronoun points back. All else is not supported, and the words that no fact accounts for are told.
+A sentence is read as a set of claims (see `grammar`): who, which relation in which direction, to whom or how
+much. It is supported where each claim has its line and no word is left over. What an answer leaves out
+because the question said it ("Who develops GraphDB?" - "Ontotext.") is filled in from the question, or
+from the sentence before where a pronoun points back. All else is not supported, and the words that no fact
+accounts for are told.
 """
 
 from __future__ import annotations
@@ -52,25 +53,28 @@ _OF_REFUSALS: Final = frozenset(
     map(
         stem,
         words(
-            "i know answer tell say find determine context fact line information graph knowledge given provided above "
-            "contain mention give provide hold specify specified specific state stated matching based question data "
-            "do does did is are not no nothing cannot can could any whether about there sorry unfortunately however "
-            "directly explicitly here found available sure enough text list don can't don't isn't doesn't ich das es weiß "
-            "mention this that it nicht je ne sais pas non so lo sé"
+            "i know answer tell say find determine context fact line information graph knowledge given "
+            "provided above contain mention give provide hold specify specified specific state stated "
+            "matching based question data do does did is are not no nothing cannot can could any whether "
+            "about there sorry unfortunately however directly explicitly here found available sure enough "
+            "text list don can't don't isn't doesn't ich das es weiß mention this that it nicht je ne sais "
+            "pas non so lo sé"
         ),
     )
 )
 _OPENER: Final = re.compile(
-    r"(?:(?:according to|based on|from|as per|in|per|as stated in|as shown in) (?:the |this |these )?(?:given |provided |above |listed )?"
+    r"(?:(?:according to|based on|from|as per|in|per|as stated in|as shown in) (?:the |this |these )?"
+    r"(?:given |provided |above |listed )?"
     r"(?:knowledge graph|context|facts?|graph|information|lines?|data)(?: given| provided| above)?,? ?"
     r"|(?:the )?(?:given |provided )?(?:knowledge graph|context|facts|graph|information|data) "
     r"(?:says?|states?|shows?|indicates?|tells? us) that "
-    r"|(?:in addition|additionally|furthermore|moreover|also|however|specifically|in summary|in short|note that|finally|"
-    r"here),? |(?:the )?(?:final )?answer(?: is(?: that)?|:) )",
+    r"|(?:in addition|additionally|furthermore|moreover|also|however|specifically|in summary|in short|"
+    r"note that|finally|here),? |(?:the )?(?:final )?answer(?: is(?: that)?|:) )",
     re.IGNORECASE,
 )
 _CLOSER: Final = re.compile(
-    r",? (?:according to|based on|as stated in|in) (?:the )?(?:given |provided )?(?:context|facts|graph|information)\.?\Z",
+    r",? (?:according to|based on|as stated in|in) (?:the )?(?:given |provided )?"
+    r"(?:context|facts|graph|information)\.?\Z",
     re.IGNORECASE,
 )
 _PARTS: Final = re.compile(
@@ -83,8 +87,8 @@ _IT_IS: Final = re.compile(
 _DOES: Final = re.compile(r"\s+(?:does|do|did|is|are|was|were|has|have)\s*[.!]?\s*\Z", re.IGNORECASE)
 _HOLDING: Final = (
     words(
-        "a an the is are was were be been has have of in on at by for with from to and as which that who whose it its they "
-        "their he his she her this these those there also both"
+        "a an the is are was were be been has have of in on at by for with from to and as which that who "
+        "whose it its they their he his she her this these those there also both"
     )
     | PREPOSITIONS
 )
@@ -110,7 +114,8 @@ class Support:
     """What a sentence rests on.
 
     Attributes:
-        lines: Lines that say what it says, the best first; of a sentence that is not supported, what they say of it.
+        lines: Lines that say what it says, the best first; of a sentence that is not supported, those that
+            say a part of it.
         supported: Whether all of what it says is covered, or it says nothing that needs cover.
         rejected: Ids that were written in it and do not hold.
         subjects: What a pronoun in the next sentence may point back to.
@@ -141,7 +146,8 @@ class Citer:
         >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
         >>> [line.id for line in citer.support("Ontotext.").lines], citer.support("Neo4j.").supported
         (['t1'], False)
-        >>> [citer.support(f"{x}.").supported for x in ("Ontotext develops GraphDB", "GraphDB develops Ontotext")]
+        >>> said = ("Ontotext develops GraphDB.", "GraphDB develops Ontotext.")
+        >>> [citer.support(text).supported for text in said]
         [True, False]
     """
 
@@ -202,7 +208,7 @@ class Citer:
         return []
 
     def values(self, subject: Term, prop: Term) -> list[Line]:
-        """Return the lines with the values of a property of a thing, none where a context has some of them only."""
+        """Return the lines with the values of a property of a thing, none where a context lacks some."""
         if (subject, prop, False) in self._every.cut:
             return []
         return [x for x in self._every.by_subject.get(subject, ()) if x.triple.p == prop]
@@ -450,7 +456,7 @@ class Citer:
         ]
 
     def _leads(self, text: str, items: int) -> bool:
-        """Return whether a sentence before a list says no more than what was asked, and how many items follow."""
+        """Return whether a lead to a list says no more than what was asked, and how many items follow."""
         if {w.key for w in tokens(text)} & NEGATIONS:
             return False
         known = set(_LEADING) | set(self._relations.words) | {str(items)}
@@ -562,7 +568,7 @@ def _lines(steps: Steps) -> list[Line]:
 
 
 def _cut(context: Context) -> list[tuple[Term, Term, bool]]:
-    """Return of which lists a context has the first only: the entity, the property, whether it is the object."""
+    """Return which lists a context cuts short: the entity, the property, and whether it is the object."""
     known = {str(t): t for line in context.lines for t in (line.triple.s, line.triple.p, line.triple.o)}
     return [
         (known[one.entity], known[one.predicate], one.direction == "in")
@@ -577,4 +583,4 @@ def _without(text: str, lines: Sequence[Line]) -> str:
     return text
 
 
-__all__ = ["Citer", "Step", "Support", "supports"]
+__all__ = ["Citer", "Support", "supports"]

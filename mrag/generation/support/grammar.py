@@ -2,12 +2,12 @@
 
 A sentence is derived left to right from things, classes, values and the words that say relations (see
 `relations`), with the function words that hold them together. Whatever the grammar has no place for - a verb
-that no property gives rise to, "allegedly", "not", "only", "will", a number, an adjective - ends the derivation,
-so that a sentence is derived as a whole only where all that it says is accounted for. Relations are looked up in
-the direction that their words have.
+that no property gives rise to, "allegedly", "not", "only", "will", a number, an adjective - ends the
+derivation, so that a sentence is derived as a whole only where all that it says is accounted for. Relations
+are looked up in the direction that their words have.
 
-Facts are asked as they are met. A strict derivation stops where one is missing; a lenient one goes on and keeps
-the claim, which can then be asked of the store.
+Facts are asked as they are met. A strict derivation stops where one is missing; a lenient one goes on and
+keeps the claim, which can then be asked of the store.
 """
 
 from __future__ import annotations
@@ -336,19 +336,12 @@ class Derivation:
                 yield end, way
 
     def _head(self, at: int) -> Iterator[tuple[int, Noun]]:
-        start = at
-        if self._is(at, frozenset(["both"])):
-            start += 1
-        determined = self._is(start, _ARTICLES)
-        if determined:
-            for end, terms in self._names(start):
-                if whole := terms - self.facts.names.properties - self.facts.names.classes:
-                    yield end, Noun((whole,))
+        """Yield a name, a class, an amount, a pronoun, or a role with its owner."""
+        start = at + self._is(at, frozenset(["both"]))
+        if self._is(start, _ARTICLES):
+            yield from self._titled(start)
         if self._is(start, _DETERMINERS):
-            if self._is(start, _OWN) or self._prior:
-                for end, way in self._role(start + 1):
-                    for several in self._anaphors():
-                        yield end, Noun(several, role=way)
+            yield from self._own_role(start)
             start += 1
         if start >= len(self.symbols):
             return
@@ -360,41 +353,62 @@ class Derivation:
                 yield from self._valued(start, end, things)
             classes = terms & self.facts.names.classes
             if classes:
-                # "the vendor Ontotext", "the vendors Ontotext and Stardog"
-                for last, noun in self.nouns(end, several=True):
-                    typed = self._typed(noun.things, classes) if noun.role is None else None
-                    if typed is not None:
-                        yield last, replace(noun, steps=noun.steps + typed)
-                if self._is(at, frozenset(["the", "this", "these"])):
-                    for several in self._anaphors():
-                        same = frozenset(
-                            one
-                            for each in several
-                            for one in each
-                            if self.facts.typed(frozenset([one]), classes)
-                        )
-                        if same:
-                            yield end, Noun((same,), plain=True)
-                yield end, Noun((classes,), plain=True)
-        number = self._number(start)
-        if number is not None and not self.symbols[start].names:
-            yield from self._valued(start, number[0], frozenset([Literal(str(number[1]))]))
-        elif number is not None:
-            yield from self._valued(start, number[0], self._equal(number[1]))
+                yield from self._of_class(at, end, classes)
+        yield from self._amount(start)
         if self._is(at, _PRONOUNS):
             for several in self._anaphors():
                 yield at + 1, Noun(several)
-        for end, way in self._role(start):
+        yield from self._role_of(start)
+
+    def _titled(self, at: int) -> Iterator[tuple[int, Noun]]:
+        """Yield a name that begins with an article: "The Hague"."""
+        for end, terms in self._names(at):
+            if whole := terms - self.facts.names.properties - self.facts.names.classes:
+                yield end, Noun((whole,))
+
+    def _own_role(self, at: int) -> Iterator[tuple[int, Noun]]:
+        """Yield "its ROLE", and "the ROLE" where the clause before says whose."""
+        if self._is(at, _OWN) or self._prior:
+            for end, way in self._role(at + 1):
+                for several in self._anaphors():
+                    yield end, Noun(several, role=way)
+
+    def _of_class(self, at: int, end: int, classes: frozenset[Term]) -> Iterator[tuple[int, Noun]]:
+        """Yield a class with names behind it, what "the CLASS" points back to, and the class itself."""
+        # "the vendor Ontotext", "the vendors Ontotext and Stardog"
+        for last, noun in self.nouns(end):
+            typed = self._typed(noun.things, classes) if noun.role is None else None
+            if typed is not None:
+                yield last, replace(noun, steps=noun.steps + typed)
+        if self._is(at, frozenset(["the", "this", "these"])):
+            for several in self._anaphors():
+                same = frozenset(
+                    one for each in several for one in each if self.facts.typed(frozenset([one]), classes)
+                )
+                if same:
+                    yield end, Noun((same,), plain=True)
+        yield end, Noun((classes,), plain=True)
+
+    def _amount(self, at: int) -> Iterator[tuple[int, Noun]]:
+        """Yield a number, with its unit if it has one."""
+        number = self._number(at)
+        if number is not None:
+            end, value = number
+            named = bool(self.symbols[at].names)
+            yield from self._valued(
+                at, end, self._equal(value) if named else frozenset([Literal(str(value))])
+            )
+
+    def _role_of(self, at: int) -> Iterator[tuple[int, Noun]]:
+        """Yield "ROLE of OWNER"."""
+        for end, way in self._role(at):
             if self._is(end, frozenset(["of", "for", "to"])):
                 for last, owner in self.nouns(end + 1):
-                    if owner.role is None:
-                        yield last, replace(owner, role=way, plain=False)
-                    else:
-                        for noun in self._borne(owner):
-                            yield last, replace(noun, role=way, plain=False)
+                    for noun in (owner,) if owner.role is None else self._borne(owner):
+                        yield last, replace(noun, role=way, plain=False)
 
     def _anaphors(self) -> Iterator[Things]:
-        """Yield what a pronoun may point to: the subject of the clause before, or what was spoken of before."""
+        """Yield what a pronoun may point to: the subject of the clause before, or what was told of before."""
         if self._prior:
             yield self._prior
         if self.before:
@@ -607,6 +621,16 @@ class Derivation:
             at += 1
         if at >= len(self.symbols):
             return
+        yield from self._done_by(at, things)
+        for end, way in self._keyed(at, self.facts.relations.participles):
+            for last, steps in self._behind(end, way, things):
+                yield last, steps
+                yield from self._again(at, last, things, steps)
+        yield from self._as_labelled(at, things)
+        yield from self._called(at, things)
+
+    def _done_by(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield "developed by Ontotext", said of things, with what may follow."""
         if participle(self.symbols[at].low) or self.lenient:
             for end, way in self._passive(at):
                 for last, noun in self._completed(end):
@@ -614,30 +638,24 @@ class Derivation:
                     if steps is not None:
                         yield last, noun.steps + steps
                         yield from self._again(at, last, things, noun.steps + steps)
-        for end, way in self._keyed(at, self.facts.relations.participles):
-            for last, noun in self._completed(end):
-                steps = self._claim(way, things, noun.things, noun.unit)
-                if steps is not None:
-                    yield last, noun.steps + steps
-                    yield from self._again(at, last, things, noun.steps + steps)
+
+    def _as_labelled(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield a whole label that is no verb of its own, with what stands behind it, said of things."""
+        past = participle(self.symbols[at].low)
         for end, way in self._keyed(at, self.facts.relations.phrases):
-            if finite(self.symbols[at].low) and not participle(self.symbols[at].low):
-                continue
-            if self.symbols[end - 1].low not in PREPOSITIONS and not participle(self.symbols[at].low):
-                continue
-            for last, noun in self._completed(end):
-                steps = self._claim(way, things, noun.things, noun.unit)
-                if steps is not None:
-                    yield last, noun.steps + steps
-        if self._is(at, _NAMED | words("known")):
-            start = (
-                at + 2 if self.symbols[at].low == "known" and self._is(at + 1, frozenset(["as"])) else at + 1
-            )
-            naming = frozenset((p, False) for p in self.facts.relations.naming)
-            for last, noun in self.nouns(start):
-                steps = self._claim(naming, things, noun.things) if naming else None
-                if steps is not None:
-                    yield last, noun.steps + steps
+            if past or (not finite(self.symbols[at].low) and self.symbols[end - 1].low in PREPOSITIONS):
+                yield from self._behind(end, way, things)
+
+    def _called(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield "named OWLIM", "known as OWLIM", said of things."""
+        if not self._is(at, _NAMED | words("known")):
+            return
+        known_as = self.symbols[at].low == "known" and self._is(at + 1, frozenset(["as"]))
+        naming = frozenset((p, False) for p in self.facts.relations.naming)
+        for last, noun in self.nouns(at + 2 if known_as else at + 1):
+            steps = self._claim(naming, things, noun.things) if naming else None
+            if steps is not None:
+                yield last, noun.steps + steps
 
     def _leads(self, at: int) -> bool:
         """Return whether an adverb is a part of what says a relation: "first released in"."""
@@ -645,16 +663,23 @@ class Derivation:
         return any(next(self._keyed(at, table), None) for table in tables)
 
     def _completed(self, at: int) -> list[tuple[int, Noun]]:
-        return [(end, noun) for end, noun in self._bearing(at)]
-
-    def _bearing(self, at: int) -> Iterator[tuple[int, Noun]]:
-        """Yield noun phrases, of a role what bears it."""
+        """Return the noun phrases that begin at a place, of a role what bears it."""
+        found: list[tuple[int, Noun]] = []
         for end, noun in self.nouns(at):
-            if noun.role is None:
-                yield end, noun
-            else:
-                for one in self._borne(noun):
-                    yield end, one
+            found += [(end, one) for one in ((noun,) if noun.role is None else self._borne(noun))]
+        return found
+
+    def _behind(self, at: int, way: Way, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield what stands behind words that say a relation, with the claim that they make of things."""
+        for end, noun in self._completed(at):
+            steps = self._said(way, things, noun)
+            if steps is not None:
+                yield end, steps
+
+    def _said(self, way: Way, things: Things, noun: Noun) -> Steps | None:
+        """Return what a noun phrase says, and that things are so related to it."""
+        steps = self._claim(way, things, noun.things, noun.unit)
+        return None if steps is None else noun.steps + steps
 
     def _passive(self, at: int) -> Iterator[tuple[int, Way]]:
         """Yield "developed by", with what it says from agent to patient."""
@@ -685,47 +710,54 @@ class Derivation:
             yield from self._had(at + 1, things)
 
     def _had(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
-        """Yield what things have: "a height of 172 cm", "the features A and B", "blue eyes", "RDF storage"."""
+        """Yield what things have: "a height of 172 cm", "the features A and B", "blue eyes", "3 moons"."""
         self._spend()
         start = at + 1 if self._is(at, _ARTICLES) else at
-        counted = self._number(start)
-        if counted is not None:
-            for end, way in self._role(counted[0]):
-                steps = self._claim(way, things, (self._equal(counted[1]),))
-                if steps is not None:
-                    yield end, steps
-                steps = self._counted(way, things, counted[1])
-                if steps is None:
-                    continue
-                yield end, steps
-                if self._is(end, frozenset([":"])):
-                    for last, noun in self._completed(end + 1):
-                        named = self._claim(way, things, noun.things)
-                        if named is not None and len(noun.things) == counted[1]:
-                            yield last, steps + noun.steps + named
+        yield from self._so_many(start, things)
         for end, way in self._role(start):
             after = end
             if self._is(end, frozenset(["of", ":", ","])) or self._is(end, _NAMED):
                 after = end + 1
-            for last, noun in self._completed(after):
-                steps = self._claim(way, things, noun.things, noun.unit)
-                if steps is not None:
-                    yield last, noun.steps + steps
+            yield from self._behind(after, way, things)
+        yield from self._before_role(at, things)
+
+    def _so_many(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield "3 moons", and "3 moons: A, B and C", that things have."""
+        counted = self._number(at)
+        if counted is None:
+            return
+        for end, way in self._role(counted[0]):
+            steps = self._claim(way, things, (self._equal(counted[1]),))
+            if steps is not None:
+                yield end, steps
+            steps = self._counted(way, things, counted[1])
+            if steps is None:
+                continue
+            yield end, steps
+            if self._is(end, frozenset([":"])):
+                for last, noun in self._completed(end + 1):
+                    named = self._claim(way, things, noun.things)
+                    if named is not None and len(noun.things) == counted[1]:
+                        yield last, steps + noun.steps + named
+
+    def _before_role(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+        """Yield what things have, with its role behind it or none: "Sofia as its seat", "blue eyes"."""
         having = frozenset((p, False) for p in self.facts.relations.having)
         for end, noun in self._completed(at):
             if self._is(end, frozenset(["as"])):
-                for last, way in self._role(end + 1 + self._is(end + 1, _DETERMINERS)):
-                    steps = self._claim(way, things, noun.things, noun.unit)
-                    if steps is not None:
-                        yield last, noun.steps + steps
+                yield from self._claimed(self._role(end + 1 + self._is(end + 1, _DETERMINERS)), things, noun)
             if having and not noun.unit:
-                steps = self._claim(having, things, noun.things)
-                if steps is not None:
-                    yield end, noun.steps + steps
-            for last, way in self._tail(end):
-                steps = self._claim(way, things, noun.things, noun.unit)
-                if steps is not None:
-                    yield last, noun.steps + steps
+                yield from self._claimed([(end, having)], things, noun)
+            yield from self._claimed(self._tail(end), things, noun)
+
+    def _claimed(
+        self, ways: Iterable[tuple[int, Way]], things: Things, noun: Noun
+    ) -> Iterator[tuple[int, Steps]]:
+        """Yield of several ways those in which things are related to what a noun phrase says."""
+        for end, way in ways:
+            steps = self._said(way, things, noun)
+            if steps is not None:
+                yield end, steps
 
     def _tail(self, at: int) -> Iterator[tuple[int, Way]]:
         """Yield the last words of role nouns: "eyes" of "eye color" behind its value, "blue"."""
@@ -764,10 +796,8 @@ class Derivation:
             return
         start += self._is(start, _ADVERBS)
         start += self._is(start, frozenset([":"]))
-        for end, noun in self._completed(start):
-            steps = self._claim(role.role, role.things, noun.things, noun.unit)
-            if steps is not None:
-                yield end, role.steps + noun.steps + steps
+        for end, steps in self._behind(start, role.role, role.things):
+            yield end, role.steps + steps
 
     def _predicates(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield one or more predicates joined by "and", said of things."""
@@ -825,10 +855,7 @@ class Derivation:
                 if start is None or (agentive(self.symbols[at].low) and not finite(self.symbols[at].low)):
                     continue
                 way = frozenset(known.verbs[key])
-                for end, noun in self._completed(start):
-                    steps = self._claim(way, things, noun.things, noun.unit)
-                    if steps is not None:
-                        yield end, noun.steps + steps
+                yield from self._behind(start, way, things)
                 counted = self._number(start) if start < len(self.symbols) else None
                 for end, terms in self._names(counted[0]) if counted is not None else ():
                     if counted is not None and terms & self.facts.names.classes:
@@ -837,14 +864,11 @@ class Derivation:
                         if steps is not None and typed:
                             yield end, steps + typed
         for end, way in self._keyed(at, known.phrases):
-            for last, noun in self._completed(end):
-                steps = self._claim(way, things, noun.things, noun.unit)
-                if steps is not None:
-                    yield last, noun.steps + steps
+            yield from self._behind(end, way, things)
         yield from self._truth(at, things, denied=False)
 
     def _along(self, at: int, key: tuple[str, ...]) -> int | None:
-        """Return where a verb ends that begins at a place, with a noun that is a part of it: "uses the fuel"."""
+        """Return where a verb at a place ends, with a noun that is a part of it: "uses the fuel"."""
         for i, word in enumerate(key[:-1]):
             at += i > 0 and self._is(at, _ARTICLES)
             if self._stem(at) != word:
@@ -936,7 +960,7 @@ class Derivation:
                 yield end, tuple(steps)
 
     def _denials(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
-        """Yield what a negation may say: a truth value that is false, and what the graph says is different."""
+        """Yield what a negation may say: a truth value that is false, and what the graph calls different."""
         if not self._is(at, frozenset(["not"])):
             return
         yield from self._truth(at + 1, things, denied=True)
@@ -981,36 +1005,53 @@ class Derivation:
             yield start
 
     def _clause(self, at: int) -> Iterator[tuple[int, Steps, Things]]:
+        """Yield where one clause may end, with its claims and its subject."""
         self._spend()
         for end, subject in self.nouns(at):
-            things = subject.things
-            if subject.role is not None:
-                for last, steps in self._is_role(end, subject):
-                    yield last, steps, things
-                for noun in self._borne(subject):
-                    for last, steps in self._predicates(end, noun.things):
-                        yield last, noun.steps + steps, noun.things
-                continue
-            for last, steps in self._predicates(end, things):
-                yield last, subject.steps + steps, things
-            if self._is(end, frozenset([":", "–"])):
-                for last, steps in self._remark(end + 1, things):
-                    yield last, subject.steps + steps, things
-                for last, steps in self._labelled(end + 1, subject):
-                    yield last, steps, things
-            # A name with what is said of it beside is a statement, too: "GraphDB, developed by Ontotext".
-            if subject.told and at == 0:
-                yield end, subject.steps, things
-            elif at == 0:
-                for last, steps in self._remark(end, things, bare=False):
-                    yield last, subject.steps + steps, things
-        if self._is(at, words("one a an another")):
-            # "One city that is located in Italy is Bolzano."
-            for middle in range(at + 2, len(self.symbols) - 1):
-                for end, noun in self.nouns(middle + 1) if self._is(middle, _NOW) else ():
-                    for last, steps in self._class(at, noun.things) if noun.role is None else ():
-                        if last == middle:
-                            yield end, noun.steps + steps, noun.things
+            if subject.role is None:
+                for last, steps in self._told(at, end, subject):
+                    yield last, steps, subject.things
+            else:
+                yield from self._told_of_role(end, subject)
+        yield from self._inverted(at)
+        yield from self._pointing_back(at)
+
+    def _told_of_role(self, at: int, role: Noun) -> Iterator[tuple[int, Steps, Things]]:
+        """Yield who bears a role, and what is said of who bears it."""
+        for last, steps in self._is_role(at, role):
+            yield last, steps, role.things
+        for noun in self._borne(role):
+            for last, steps in self._predicates(at, noun.things):
+                yield last, noun.steps + steps, noun.things
+
+    def _told(self, at: int, end: int, subject: Noun) -> Iterator[tuple[int, Steps]]:
+        """Yield what is said of things that are named: by a verb, behind a colon, beside the name."""
+        things = subject.things
+        for last, steps in self._predicates(end, things):
+            yield last, subject.steps + steps
+        if self._is(end, frozenset([":", "–"])):
+            for last, steps in self._remark(end + 1, things):
+                yield last, subject.steps + steps
+            yield from self._labelled(end + 1, subject)
+        # A name with what is said of it beside is a statement, too: "GraphDB, developed by Ontotext".
+        if subject.told and at == 0:
+            yield end, subject.steps
+        elif at == 0:
+            for last, steps in self._remark(end, things, bare=False):
+                yield last, subject.steps + steps
+
+    def _inverted(self, at: int) -> Iterator[tuple[int, Steps, Things]]:
+        """Yield a class that stands before what is of it: "One city that is located in Italy is Bolzano"."""
+        if not self._is(at, words("one a an another")):
+            return
+        for middle in range(at + 2, len(self.symbols) - 1):
+            for end, noun in self.nouns(middle + 1) if self._is(middle, _NOW) else ():
+                for last, steps in self._class(at, noun.things) if noun.role is None else ():
+                    if last == middle:
+                        yield end, noun.steps + steps, noun.things
+
+    def _pointing_back(self, at: int) -> Iterator[tuple[int, Steps, Things]]:
+        """Yield what is said of what was told of before, which is not named: "Developer: Ontotext"."""
         for things in self._anaphors():
             for end, way in self._role(at):
                 for last, steps in self._is_role(end, Noun(things, role=way)):
@@ -1023,10 +1064,8 @@ class Derivation:
         """Yield "label: value" behind a name."""
         for end, way in (*self._keyed(at, self.facts.relations.phrases), *self._role(at)):
             if self._is(end, frozenset([":"])):
-                for last, noun in self._completed(end + 1):
-                    steps = self._claim(way, subject.things, noun.things, noun.unit)
-                    if steps is not None:
-                        yield last, subject.steps + noun.steps + steps
+                for last, steps in self._behind(end + 1, way, subject.things):
+                    yield last, subject.steps + steps
 
 
 def derive(derivation: Derivation) -> Steps | None:

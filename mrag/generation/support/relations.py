@@ -1,9 +1,10 @@
 """Which words say a relation, and which of its ends they make the subject.
 
-A property is named once, in its label, but said in many ways: "developed by" also as "develops", "the developer
-of", "GraphDB's developer". Each way is a lexical key - a verb, a role noun, a participle with its preposition, a
-bare preposition, an adjective - together with its direction, so that a sentence that turns the ends round says
-another relation. What a label does not give rise to, says nothing: there is no list of verbs that will do.
+A property is named once, in its label, but said in many ways: "developed by" also as "develops", "the
+developer of", "GraphDB's developer". Each way is a lexical key - a verb, a role noun, a participle with its
+preposition, a bare preposition, an adjective - together with its direction, so that a sentence that turns the
+ends round says another relation. What a label does not give rise to, says nothing: there is no list of verbs
+that will do.
 """
 
 from __future__ import annotations
@@ -37,27 +38,32 @@ _BEARERS: Final = words(
 )
 """Nouns for who does something that are verbs, too: the bearer does it."""
 _NO_AGENTS: Final = words(
-    "father mother brother sister daughter number order member letter power chapter river color sector factor error "
-    "floor door weather center character parameter paper water tower quarter border partner neighbor other former "
-    "master minister gender answer offer cover filter layer corner summer winter flower finger shoulder"
+    "father mother brother sister daughter number order member letter power chapter river color sector "
+    "factor error floor door weather center character parameter paper water tower quarter border partner "
+    "neighbor other former master minister gender answer offer cover filter layer corner summer winter "
+    "flower finger shoulder"
 )
 _DOES: Final = {"donor": "donated", "author": "authored", "inventor": "invented", "visitor": "visited"}
+_ACTS: Final = {"author": "author", "creator": "create", "spouse": "marry"}
+"""Nouns whose bearer does something, to its verb, where the ending does not tell it."""
+_EVENTS: Final = {"born": "birth", "died": "death", "buried": "burial"}
+_PLACES: Final = words("location country city place region headquarters state continent")
 _OCCASION: Final = words("date year time day month place location city town country site venue")
 _WHEN: Final = words("date year time day month")
 _NOMINAL: Final = {root(k): root(v) for k, v in {
-    "birth": "born", "death": "died", "publication": "published", "foundation": "founded", "inception": "founded",
-    "creation": "created", "burial": "buried", "marriage": "married", "sale": "sold", "purchase": "purchased",
-    "departure": "departed", "arrival": "arrived", "birthday": "born",
+    "birth": "born", "death": "died", "publication": "published", "foundation": "founded",
+    "inception": "founded", "creation": "created", "burial": "buried", "marriage": "married", "sale": "sold",
+    "purchase": "purchased", "departure": "departed", "arrival": "arrived", "birthday": "born",
 }.items()}  # fmt: skip
 """Nouns for what happened, to its verb, where no ending tells."""
 _MEASURES: Final[Mapping[str, str]] = {root(k): v for k, v in {
-    "height": "tall high", "elevation": "high", "altitude": "high", "length": "long", "width": "wide", "depth": "deep",
-    "weight": "heavy", "mass": "heavy", "age": "old", "duration": "long", "runtime": "long", "thickness": "thick",
-    "speed": "fast",
+    "height": "tall high", "elevation": "high", "altitude": "high", "length": "long", "width": "wide",
+    "depth": "deep", "weight": "heavy", "mass": "heavy", "age": "old", "duration": "long", "runtime": "long",
+    "thickness": "thick", "speed": "fast",
 }.items()}  # fmt: skip
 _SAID_OF_MEASURES: Final[Mapping[str, str]] = {root(k): root(v) for k, v in {
-    "weight": "weigh", "mass": "weigh", "price": "cost", "cost": "cost", "duration": "last", "runtime": "last",
-    "length": "measure", "area": "cover",
+    "weight": "weigh", "mass": "weigh", "price": "cost", "cost": "cost", "duration": "last",
+    "runtime": "last", "length": "measure", "area": "cover",
 }.items()}  # fmt: skip
 _KINDS: Final = frozenset(
     map(root, words("type kind class category occupation profession species genre instance job"))
@@ -66,25 +72,33 @@ _QUALITIES: Final = frozenset(
     map(
         root,
         words(
-            "gender sex color colour status state nationality style material condition religion mood type kind"
+            "gender sex color colour status state nationality style material condition religion mood type "
+            "kind"
         ),
     )
 )
 _MUTUAL: Final = frozenset(
-    map(root, words("spouse husband wife sibling married marry friend partner neighbour neighbor border borders related "
-                    "linked link sister brother cousin colleague twin adjacent associate connected connect knows "
-                    "interoperate interoperates disjoint same differ"))
-)  # fmt: skip
+    map(
+        root,
+        words(
+            "spouse husband wife sibling married marry friend partner neighbour neighbor border borders "
+            "related linked link sister brother cousin colleague twin adjacent associate connected connect "
+            "knows interoperate interoperates disjoint same differ"
+        ),
+    )
+)
 _TURNED: Final[Mapping[str, tuple[str, ...]]] = {root(k): tuple(root(w) for w in v.split()) for k, v in {
-    "parent": "child", "child": "parent", "employer": "employee", "employee": "employer", "teacher": "student pupil",
-    "student": "teacher", "pupil": "teacher", "predecessor": "successor", "successor": "predecessor",
-    "ancestor": "descendant", "descendant": "ancestor", "father": "child", "mother": "child",
+    "parent": "child", "child": "parent", "employer": "employee", "employee": "employer",
+    "teacher": "student pupil", "student": "teacher", "pupil": "teacher", "predecessor": "successor",
+    "successor": "predecessor", "ancestor": "descendant", "descendant": "ancestor", "father": "child",
+    "mother": "child",
 }.items()}  # fmt: skip
 """Role nouns, to those of the other end."""
 _OFFERED: Final[Mapping[str, str]] = {root(k): v for k, v in {
-    "feature": "support offer provide include", "capability": "support offer provide", "function": "offer provide",
-    "part": "contain include comprise", "member": "include", "ingredient": "contain include use", "component": "contain include",
-    "object": "contain show", "element": "contain include",
+    "feature": "support offer provide include", "capability": "support offer provide",
+    "function": "offer provide", "part": "contain include comprise", "member": "include",
+    "ingredient": "contain include use", "component": "contain include", "object": "contain show",
+    "element": "contain include",
 }.items()}  # fmt: skip
 """What something is said to have, to verbs that say that it has it."""
 _ALIKE: Final[Sequence[frozenset[str]]] = tuple(
@@ -114,7 +128,8 @@ _PLACED: Final = frozenset(map(root, words("located situated based headquartered
 _TEMPLATES: Final[Mapping[str, str]] = {
     OWL + "sameAs": "the same as", OWL + "equivalentClass": "the same as", RDFS + "subClassOf": "kind of",
     _SKOS + "broader": "narrower than", _SKOS + "narrower": "broader than", _SKOS + "related": "related to",
-    _SKOS + "inScheme": "in the scheme", RDFS + "isDefinedBy": "defined by", RDFS + "seeAlso": "has more about it at",
+    _SKOS + "inScheme": "in the scheme", RDFS + "isDefinedBy": "defined by",
+    RDFS + "seeAlso": "has more about it at",
 }  # fmt: skip
 
 
@@ -189,7 +204,8 @@ def relations(
         >>> from rdflib import URIRef
         >>> from mrag.rdf.terms import Triple
         >>> p = URIRef("urn:by")
-        >>> line = Line("t1", "", Triple(URIRef("urn:a"), p, URIRef("urn:b")), "", False, ("a", "developed by", "b"))
+        >>> triple = Triple(URIRef("urn:a"), p, URIRef("urn:b"))
+        >>> line = Line("t1", "", triple, "", False, ("a", "developed by", "b"))
         >>> made = relations([line])
         >>> made.verbs[("develop", "")] == {(p, True)}, made.agents[("develop",)] == {(p, False)}
         (True, True)
@@ -281,28 +297,8 @@ def _shape(made: Relations, p: Term, low: list[str], flipped: bool, literal: boo
             return
         _noun(made, p, low[1:], flipped)
         return
-    if low[-1] in PREPOSITIONS and len(low) == 1:
-        _put(made, made.prepositions, (low[0],), p, flipped=flipped)
-        return
     if low[-1] in PREPOSITIONS:
-        head, last = low[:-1], low[-1]
-        if len(head) == 1 and head[0] in ("born", "died", "buried"):
-            event = {"born": "birth", "died": "death", "buried": "burial"}[head[0]]
-            for key in ((event + "place",), (event, "place"), ("place", "of", event)):
-                _put(made, made.nouns, tuple(map(root, key)), p, flipped=flipped)
-        if last == "by":
-            _put(made, made.verbs, (stems[-2], ""), p, flipped=not flipped)
-            _put(made, made.prepositions, ("by",), p, flipped=flipped)
-        elif finite(head[0]) and not participle(head[0]):
-            _put(made, made.verbs, (*stems[:-1], last), p, flipped=flipped)
-        elif last in ("of", "to", "for", "in", "with") and not participle(head[-1]):
-            # "capital of": who is one is the subject.
-            _put(made, made.nouns, tuple(stems[:-1]), p, flipped=not flipped)
-            for turned in _TURNED.get(stems[-2], ()) if len(head) == 1 and last == "of" else ():
-                _put(made, made.nouns, (turned,), p, flipped=flipped)
-        if last != "by" and len(head) == 1 and root(head[0]) in _PLACED:
-            _put(made, made.prepositions, (last,), p, flipped=flipped)
-        _put(made, made.participles, (*stems[:-1], last), p, flipped=flipped)
+        _prepositional(made, p, low, flipped)
         return
     if len(low) == 1 and low[0] in _BEARERS:
         _noun(made, p, low, flipped)
@@ -326,6 +322,32 @@ def _shape(made: Relations, p: Term, low: list[str], flipped: bool, literal: boo
     _noun(made, p, low, flipped)
 
 
+def _prepositional(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
+    """Add what a label says that ends in a preposition: "in", "developed by", "works for", "capital of"."""
+    stems = [root(w) for w in low]
+    head, last = low[:-1], low[-1]
+    if not head:
+        _put(made, made.prepositions, (last,), p, flipped=flipped)
+        return
+    if len(head) == 1 and head[0] in _EVENTS:
+        event = _EVENTS[head[0]]
+        for key in ((event + "place",), (event, "place"), ("place", "of", event)):
+            _put(made, made.nouns, tuple(map(root, key)), p, flipped=flipped)
+    if last == "by":
+        _put(made, made.verbs, (stems[-2], ""), p, flipped=not flipped)
+        _put(made, made.prepositions, ("by",), p, flipped=flipped)
+    elif finite(head[0]) and not participle(head[0]):
+        _put(made, made.verbs, (*stems[:-1], last), p, flipped=flipped)
+    elif last in ("of", "to", "for", "in", "with") and not participle(head[-1]):
+        # "capital of": who is one is the subject.
+        _put(made, made.nouns, tuple(stems[:-1]), p, flipped=not flipped)
+        for turned in _TURNED.get(stems[-2], ()) if len(head) == 1 and last == "of" else ():
+            _put(made, made.nouns, (turned,), p, flipped=flipped)
+    if last != "by" and len(head) == 1 and root(head[0]) in _PLACED:
+        _put(made, made.prepositions, (last,), p, flipped=flipped)
+    _put(made, made.participles, (*stems[:-1], last), p, flipped=flipped)
+
+
 def _noun(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
     stems = tuple(root(w) for w in low)
     _put(made, made.nouns, stems, p, flipped=flipped)
@@ -340,6 +362,20 @@ def _noun(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
         rest = [w for w in low[at + 1 :] if w not in _SMALL]
         _put(made, made.nouns, (*map(root, rest), *stems[:at]), p, flipped=flipped)
         low = [*rest, *low[:at]]
+    _occasion(made, p, low, flipped)
+    if len(low) == 1:
+        _single(made, p, low[0], flipped)
+    for word in _MEASURES.get(stems[-1], "").split():
+        _put(made, made.adjectives, (word,), p, flipped=False)
+    for offer in _OFFERED.get(stems[-1], "").split() if len(stems) == 1 else ():
+        _put(made, made.verbs, (root(offer), ""), p, flipped=flipped)
+    measured = _SAID_OF_MEASURES.get(stems[-1])
+    if measured:
+        _put(made, made.verbs, (measured, ""), p, flipped=flipped)
+
+
+def _occasion(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
+    """Add what happened of a noun for when or where it did: "born in" of "birth place"."""
     if len(low) > 1 and low[-1] in _OCCASION:
         verbal = [root(w) for w in low[:-1]]
         verbal[-1] = _NOMINAL.get(verbal[-1], verbal[-1])
@@ -349,31 +385,20 @@ def _noun(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
     if low[0] in ("birthplace", "birthdate", "birthday", "birthyear"):
         for preposition in ("in", "on", "at"):
             _put(made, made.participles, (root("born"), preposition), p, flipped=flipped)
-    if len(low) == 1:
-        for turned in _TURNED.get(stems[0], ()):
-            _put(made, made.nouns, (turned,), p, flipped=not flipped)
-        if low[0].endswith(("er", "or")) and low[0] not in _NO_AGENTS and len(low[0]) > 4:
-            verb = root(_DOES.get(low[0], low[0]))
-            _put(made, made.verbs, (verb, ""), p, flipped=not flipped)
-        if low[0] in ("author", "creator", "spouse"):
-            _put(
-                made,
-                made.verbs,
-                (root({"author": "author", "creator": "create", "spouse": "marry"}[low[0]]), ""),
-                p,
-                flipped=not flipped,
-            )
-        if low[0] in ("location", "country", "city", "place", "region", "headquarters", "state", "continent"):
-            _put(made, made.prepositions, ("in",), p, flipped=flipped)
-            for verb in _PLACED:
-                _put(made, made.participles, (verb, "in"), p, flipped=flipped)
-    for word in _MEASURES.get(stems[-1], "").split():
-        _put(made, made.adjectives, (word,), p, flipped=False)
-    for offer in _OFFERED.get(stems[-1], "").split() if len(stems) == 1 else ():
-        _put(made, made.verbs, (root(offer), ""), p, flipped=flipped)
-    measured = _SAID_OF_MEASURES.get(stems[-1])
-    if measured:
-        _put(made, made.verbs, (measured, ""), p, flipped=flipped)
+
+
+def _single(made: Relations, p: Term, low: str, flipped: bool) -> None:
+    """Add what a role noun of one word says: the role of the other end, what its bearer does, where it is."""
+    for turned in _TURNED.get(root(low), ()):
+        _put(made, made.nouns, (turned,), p, flipped=not flipped)
+    if low.endswith(("er", "or")) and low not in _NO_AGENTS and len(low) > 4:
+        _put(made, made.verbs, (root(_DOES.get(low, low)), ""), p, flipped=not flipped)
+    if low in _ACTS:
+        _put(made, made.verbs, (root(_ACTS[low]), ""), p, flipped=not flipped)
+    if low in _PLACES:
+        _put(made, made.prepositions, ("in",), p, flipped=flipped)
+        for verb in _PLACED:
+            _put(made, made.participles, (verb, "in"), p, flipped=flipped)
 
 
 def _spread(made: Relations) -> None:

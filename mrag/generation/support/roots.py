@@ -1,4 +1,4 @@
-"""Forms of English verbs, and of the nouns that are made of them, as far as sentences about facts need them."""
+"""Forms of English verbs, and of the nouns made of them, as far as sentences about facts need them."""
 
 from __future__ import annotations
 
@@ -13,30 +13,33 @@ from mrag.text.tokens import stem
 PREPOSITIONS: Final = _COMMON | words("since per among across around along onto underneath within despite")
 """Words that stand between a relation and its end."""
 _VERBS: Final = VERBS | words(
-    "accept act adjoin adopt attack attend author award base belong book border borrow brew cast cause challenge coach "
-    "collect command compete complete compose consume cook cost cross date defeat deliver demand die edit educate elect "
-    "employ end enrol establish explore export fly follow function grow guide headquarter hire hold house influence "
-    "inhabit inspect inspire install insure intersect issue join judge label land last launch list load locate manage "
-    "marry mentor name nest occupy overlook own paint park perform pilot plant populate practise precede prescribe "
-    "preside protect rank rate record register rent repair replace require ride sail scan schedule score sell serve "
-    "ship sign situate speak sponsor star study succeed supervise supply tag teach tour trade train transfer translate "
-    "illustrate travel treat tune type value visit wear weigh win release head back breed chair drain flow heat license "
-    "mount owe power ship stock tow anchor grade host teach train staff patrol guard escort rescue deploy orbit moor dock "
-    "curate donate exhibit loan restore acquire commission fund sign publish print bind review cite quote diagnose treat "
-    "prescribe refer admit discharge insure underwrite claim settle audit regulate license approve reject bid auction"
+    "accept act adjoin adopt attack attend author award base belong book border borrow brew cast cause "
+    "challenge coach collect command compete complete compose consume cook cost cross date defeat deliver "
+    "demand die edit educate elect employ end enrol establish explore export fly follow function grow guide "
+    "headquarter hire hold house influence inhabit inspect inspire install insure intersect issue join judge "
+    "label land last launch list load locate manage marry mentor name nest occupy overlook own paint park "
+    "perform pilot plant populate practise precede prescribe preside protect rank rate record register rent "
+    "repair replace require ride sail scan schedule score sell serve ship sign situate speak sponsor star "
+    "study succeed supervise supply tag teach tour trade train transfer translate illustrate travel treat "
+    "tune type value visit wear weigh win release head back breed chair drain flow heat license mount owe "
+    "power ship stock tow anchor grade host teach train staff patrol guard escort rescue deploy orbit moor "
+    "dock curate donate exhibit loan restore acquire commission fund sign publish print bind review cite "
+    "quote diagnose treat prescribe refer admit discharge insure underwrite claim settle audit regulate "
+    "license approve reject bid auction"
 )
 _FORMS: Final[Mapping[str, str]] = {
     form: row.split()[0]
     for row in (
-        "bear born bore borne;begin began begun;break broke broken;bring brought;build built;buy bought;catch caught;"
-        "choose chose chosen;draw drew drawn;drive drove driven;eat ate eaten;fall fell fallen;feed fed;fight fought;"
-        "fly flew flown;forget forgot forgotten;get got gotten;give gave given;go went gone;grow grew grown;hang hung;"
-        "hide hid hidden;hold held;keep kept;know knew known;lay laid;lead led;leave left;lend lent;lose lost;make made "
-        "making;meet met;pay paid;ride rode ridden;run ran;say said;see saw seen;sell sold;send sent;sing sang sung;"
-        "speak spoke spoken;spend spent;stand stood;steal stole stolen;swim swam swum;take took taken;teach taught;"
-        "tell told;think thought;throw threw thrown;understand understood;wear wore worn;win won;write wrote written;"
-        "use used using;die died dying;lie lain;base based;own owned;star starred starring;marry married marries;"
-        "found founded founds founding;bind bound;wind wound;sleep slept;shoot shot;swear swore sworn"
+        "bear born bore borne;begin began begun;break broke broken;bring brought;build built;buy "
+        "bought;catch caught;choose chose chosen;draw drew drawn;drive drove driven;eat ate eaten;fall fell "
+        "fallen;feed fed;fight fought;fly flew flown;forget forgot forgotten;get got gotten;give gave "
+        "given;go went gone;grow grew grown;hang hung;hide hid hidden;hold held;keep kept;know knew "
+        "known;lay laid;lead led;leave left;lend lent;lose lost;make made making;meet met;pay paid;ride rode "
+        "ridden;run ran;say said;see saw seen;sell sold;send sent;sing sang sung;speak spoke spoken;spend "
+        "spent;stand stood;steal stole stolen;swim swam swum;take took taken;teach taught;tell told;think "
+        "thought;throw threw thrown;understand understood;wear wore worn;win won;write wrote written;use "
+        "used using;die died dying;lie lain;base based;own owned;star starred starring;marry married "
+        "marries;found founded founds founding;bind bound;wind wound;sleep slept;shoot shot;swear swore sworn"
     ).split(";")
     for form in row.split()[1:]
 }  # fmt: skip
@@ -51,15 +54,16 @@ _MULTIPLES: Final = {
     "hecto": "h",
 }
 _BASES: Final = {
-    "meter metre": "m", "gram gramme": "g", "watt": "W", "liter litre": "l", "byte": "B", "hertz": "Hz", "volt": "V",
-    "joule": "J", "ton tonne": "t", "pascal": "Pa",
+    "meter metre": "m", "gram gramme": "g", "watt": "W", "liter litre": "l", "byte": "B", "hertz": "Hz",
+    "volt": "V", "joule": "J", "ton tonne": "t", "pascal": "Pa",
 }  # fmt: skip
 _OTHER_UNITS: Final = {
-    "ft": "foot feet", "inch": "inches", "lb": "lbs pound pounds", "min": "minute minutes mins", "s": "sec second seconds",
-    "h": "hour hours hr hrs", "day": "days", "year": "years yr yrs", "month": "months", "week": "weeks",
-    "usd": "dollar dollars $", "eur": "euro euros €", "gbp": "£", "percent": "% percentage", "mph": "", "kmh": "", "km2": "km²",
-    "c": "°c celsius", "hp": "horsepower", "people": "inhabitants residents", "parsec": "parsecs", "mile": "miles mi",
-    "acre": "acres", "hectare": "hectares ha", "knot": "knots kn", "mg": "", "ppm": "", "kg": "kilo kilos", "km": "", "mm": "",
+    "ft": "foot feet", "inch": "inches", "lb": "lbs pound pounds", "min": "minute minutes mins",
+    "s": "sec second seconds", "h": "hour hours hr hrs", "day": "days", "year": "years yr yrs",
+    "month": "months", "week": "weeks", "usd": "dollar dollars $", "eur": "euro euros €", "gbp": "£",
+    "percent": "% percentage", "mph": "", "kmh": "", "km2": "km²", "c": "°c celsius", "hp": "horsepower",
+    "people": "inhabitants residents", "parsec": "parsecs", "mile": "miles mi", "acre": "acres",
+    "hectare": "hectares ha", "knot": "knots kn", "mg": "", "ppm": "", "kg": "kilo kilos", "km": "", "mm": "",
 }  # fmt: skip
 UNITS: Final[Mapping[str, str]] = {
     **{
@@ -73,10 +77,10 @@ UNITS: Final[Mapping[str, str]] = {
 }
 """Words for units, to what they have in common."""
 _PARTICIPLES: Final = words(
-    "born built known led made held sold bought given taken found set run written drawn driven shown seen won worn sung "
-    "spoken stolen chosen grown thrown flown begun hit cut put read lent sent spent meant kept left met paid said told "
-    "taught thought brought caught fought beaten broken eaten fallen hidden ridden sworn torn bound wound laid fed bred "
-    "hung shot lit split understood drunk done cast"
+    "born built known led made held sold bought given taken found set run written drawn driven shown seen "
+    "won worn sung spoken stolen chosen grown thrown flown begun hit cut put read lent sent spent meant kept "
+    "left met paid said told taught thought brought caught fought beaten broken eaten fallen hidden ridden "
+    "sworn torn bound wound laid fed bred hung shot lit split understood drunk done cast"
 )
 _PAST: Final = words(
     "wrote drew drove saw wore sang spoke stole chose grew threw flew began rode broke ate took gave bore"
@@ -90,7 +94,8 @@ def root(word: str) -> str:
     """Reduce a word to what the forms of one verb, and the nouns made of it, have in common.
 
     Example:
-        >>> {root(w) for w in ("use", "uses", "used", "using")}, {root(w) for w in ("write", "wrote", "writer")}
+        >>> forms = ("use", "uses", "used", "using"), ("write", "wrote", "writer")
+        >>> {root(w) for w in forms[0]}, {root(w) for w in forms[1]}
         ({'use'}, {'write'})
     """
     low = word.casefold()
@@ -121,7 +126,8 @@ def finite(word: str) -> bool:
     """Return whether a word can be a verb that says a relation, in the present or past tense.
 
     Example:
-        >>> [w for w in ("develops", "developer", "develop", "capital", "written", "wrote", "has") if finite(w)]
+        >>> told = ("develops", "developer", "develop", "capital", "written", "wrote", "has")
+        >>> [w for w in told if finite(w)]
         ['develops', 'develop', 'written', 'wrote']
     """
     if word in ("has", "have", "series", "species"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mrag.generation.support.mentions import TermMention
@@ -64,7 +64,7 @@ def symbols_of(text: str, words: Sequence[TextToken], mentions: Sequence[TermMen
     for i, word in enumerate(words):
         gap = text[last : word.start]
         if not inside[i]:
-            made.extend(_marks(gap, last, made))
+            made.extend(_marks(gap, last))
         at_word.append(len(made))
         low = plain(word.raw).casefold()
         made.append(Symbol(low, word.key, root(low), word.start, word.end))
@@ -81,7 +81,7 @@ def symbols_of(text: str, words: Sequence[TextToken], mentions: Sequence[TermMen
         elif re.match(r"['’´]s\b", text[last:]):
             made.append(Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True))
             last += 2
-    made.extend(_marks(text[last:], last, made))
+    made.extend(_marks(text[last:], last))
     at_word.append(len(made))
     names: dict[int, list[tuple[int, frozenset[Term]]]] = {}
     for mention in mentions:
@@ -89,13 +89,10 @@ def symbols_of(text: str, words: Sequence[TextToken], mentions: Sequence[TermMen
             continue
         start = at_word[mention.first]
         names.setdefault(start, []).append((at_word[mention.last - 1] + 1 - start, mention.terms))
-    return [
-        Symbol(s.low, s.key, s.stem, s.start, s.end, tuple(names.get(i, ())), s.is_mark)
-        for i, s in enumerate(made)
-    ]
+    return [replace(symbol, names=tuple(names.get(i, ()))) for i, symbol in enumerate(made)]
 
 
-def _marks(gap: str, start: int, before: Sequence[Symbol]) -> list[Symbol]:
+def _marks(gap: str, start: int) -> list[Symbol]:
     found = []
     for i, c in enumerate(gap):
         if c.isspace() or c in _DECORATION:

@@ -1,7 +1,8 @@
-"""What holds of a sentence that the lines which were read do not support: does the graph say it, or another thing?
+"""What holds of a sentence that the lines which were read do not support: does the graph say it, or not?
 
-That something is not supported is a claim itself. The store is asked about what the sentence names, in a bounded
-number of queries, and only then is it told whether the graph says it, contradicts it, or does not say.
+That something is not supported is a claim itself. The store is asked about what the sentence names, in a
+bounded number of queries, and only then is it told whether the graph says it, contradicts it, or does not
+say.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from mrag.generation.support.citations import Citer, Support
 from mrag.rdf.terms import Term
 
 Verdict: TypeAlias = OneOf["read", "graph", "partly", "contradicted", "unsaid", "unread", "nothing"]
-"""What is known of a sentence: supported by what was read, or by the graph; supported in part; contradicted by the
-graph; not said by it; not said by what was read, where the graph was not asked; nothing that needs support."""
+"""What is known of a sentence: supported by what was read, or by the graph; supported in part; contradicted
+by the graph; not said by it; not said by what was read, where the graph was not asked; nothing that needs
+support."""
 
 VERDICTS: Final[dict[Verdict, str]] = {
     "graph": "Supported by the graph, though not by what was read:",
@@ -44,7 +46,8 @@ def verdict_of(sentence: Mapping[str, Any]) -> Verdict:
 
 
 _DENIAL: Final = re.compile(
-    r"\b(?:(is|are|was|were|has|have|can) not|(is|are|was|were|has|have)n['’]t|(?:does|do|did)(?: not|n['’]t))\s+",
+    r"\b(?:(is|are|was|were|has|have|can) not|(is|are|was|were|has|have)n['’]t"
+    r"|(?:does|do|did)(?: not|n['’]t))\s+",
     re.IGNORECASE,
 )
 
@@ -103,7 +106,8 @@ def judged(
         >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
         >>> def verdict(text):
         ...     return judged(citer, text, citer.support(text), frozenset(), None).verdict
-        >>> [verdict(f"{x}.") for x in ("Ontotext", "GraphDB is not developed by Ontotext", "Ontotext owns GraphDB")]
+        >>> said = ("Ontotext.", "GraphDB is not developed by Ontotext.", "Ontotext owns GraphDB.")
+        >>> [verdict(text) for text in said]
         ['read', 'contradicted', 'unread']
     """
     if support.supported:

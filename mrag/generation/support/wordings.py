@@ -1,8 +1,8 @@
 """Sentences that need no grammar: the product's own wordings, quotations of texts, and labels put in a row.
 
-What `verbalise` makes of lines says what they say, in any language, and a quotation says that it is one. A text
-in another language than English is held to its lines word by word: the subject, the label and the object must
-stand in it, in this order, with nothing else but function words.
+What `verbalise` makes of lines says what they say, in any language, and a quotation says that it is one. A
+text in another language than English is held to its lines word by word: the subject, the label and the object
+must stand in it, in this order, with nothing else but function words.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def is_own(text: str, lines: Sequence[Line]) -> bool:
     Example:
         >>> from rdflib import URIRef
         >>> from mrag.rdf.terms import Triple
-        >>> line = Line("t1", "", Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b")), "", False, ("A", "Kind", "B"))
+        >>> triple = Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b"))
+        >>> line = Line("t1", "", triple, "", False, ("A", "Kind", "B"))
         >>> is_own("Kind von A: B.", [line]), is_own("Kind von B: A.", [line])
         (True, False)
     """
@@ -145,7 +146,8 @@ def disjoint(text: str, lines: Sequence[Line], names: ContextNames) -> list[Line
     Example: "No product is a vendor", "Nothing is both a product and a vendor".
     """
     match = re.fullmatch(
-        r"(?:no (?P<a>.+?) (?:is|are|can be) (?:an? )?(?P<b>.+?)|nothing is both (?:an? )?(?P<c>.+?) and (?:an? )?(?P<d>.+?))\.?",
+        r"(?:no (?P<a>.+?) (?:is|are|can be) (?:an? )?(?P<b>.+?)"
+        r"|nothing is both (?:an? )?(?P<c>.+?) and (?:an? )?(?P<d>.+?))\.?",
         text.strip(),
         re.IGNORECASE,
     )
