@@ -57,6 +57,8 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
     return kg.cached(f"planning lexicon {name}", make)
 
 
+_REMEMBERED: Final = 32
+"""Questions whose names are kept."""
 _NAMING = frozenset("name title label".split())
 
 
@@ -80,6 +82,7 @@ class Lexicon(Meanings):
         super().__init__(schema, embedder)
         self.kg = kg
         self.matcher = NameMatcher(names)
+        self._matched: dict[tuple[str, tuple[str, ...]], tuple[NameMention, ...]] = {}
 
     def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.
@@ -97,6 +100,16 @@ class Lexicon(Meanings):
             ['GraphDB']
             >>> kg.close()
         """
+        key = (question, tuple(t.raw for t in tokens))
+        found = self._matched.get(key)
+        if found is None:
+            if len(self._matched) >= _REMEMBERED:
+                self._matched = {}
+            # The reader and what checks it look for the same names, one right after the other.
+            found = self._matched[key] = tuple(self._match(tokens, question))
+        return list(found)
+
+    def _match(self, tokens: Sequence[TextToken], question: str) -> list[NameMention]:
         shouted = not any(t.raw.islower() for t in tokens)
         # `US` and `IT` are names where the other words are in small letters.
         dumb = [
