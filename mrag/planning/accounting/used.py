@@ -111,7 +111,11 @@ class PlanUse:
                 self.plans.append(part)
                 self.folds |= {"order"} if part.order else set()
                 if part.limit is not None:
-                    self.numbers |= {float(part.limit), float(part.offset + 1), float(part.offset + part.limit)}
+                    self.numbers |= {
+                        float(part.limit),
+                        float(part.offset + 1),
+                        float(part.offset + part.limit),
+                    }
 
     def _constant(self, value: object) -> None:
         if isinstance(value, URIRef):
@@ -132,9 +136,18 @@ class PlanUse:
             info = schema.properties.get(str(p.predicate))
             if info is not None and unknown in (p.subject, p.object):
                 some = info.domains if p.subject == unknown else info.ranges
-                found.append(set(some))
+                found.append({cls for cls in some if cls})
         both = set.intersection(*found) if found else set()
         return both or set().union(*found)
+
+    @property
+    def denies(self) -> bool:
+        """Return whether something must not hold."""
+        return any(block.without for block in self.blocks)
+
+    def nodes(self) -> set[Unknown]:
+        """Return the unknowns that stand for things, and not for literals."""
+        return {p.subject for p in self.patterns if isinstance(p.subject, Unknown)}
 
     def unknowns(self, value: Expression) -> set[Unknown]:
         """Return the unknowns that a value is made of, without what only is counted by."""
@@ -143,6 +156,11 @@ class PlanUse:
     def told_by(self, unknown: Unknown) -> set[str]:
         """Return the properties whose values an unknown stands for."""
         return {str(p.predicate) for p in self.patterns if p.object == unknown and p.predicate != RDF.type}
+
+    def inner(self, unknown: Unknown) -> list[Expression]:
+        """Return what the columns of plans within are that an unknown is called like."""
+        found = [c.value for plan in self.plans for c in plan.columns if c.name == unknown.name]
+        return [value for value in found if unknown not in self.unknowns(value)]
 
     def is_number(self, value: Expression, schema: Schema) -> bool:
         """Return whether a value is a number, as far as the plan tells."""
@@ -158,11 +176,9 @@ class PlanUse:
             case Literal():
                 return isinstance(value.value, int | float)
             case Unknown():
-                told = [schema.properties.get(p) for p in self.told_by(value)]
-                named = [c.value for plan in self.plans for c in plan.columns if c.name == value.name]
-                inner = [v for v in named if v != value]
-                return any(i is not None and (i.kind == "number" or i.text_numbers) for i in told) or any(
-                    self.is_number(v, schema) for v in inner
+                told = [schema.properties[p] for p in self.told_by(value) if p in schema.properties]
+                return any(i.kind == "number" or i.text_numbers for i in told) or any(
+                    self.is_number(v, schema) for v in self.inner(value)
                 )
         return False
 
@@ -173,3 +189,8 @@ def class_of(use: PlanUse, value: Expression, schema: Schema) -> str:
         return ""
     kinds = use.kinds(value, schema)
     return most_of({c: schema.classes[c].count for c in kinds if c in schema.classes})
+
+
+def folds(value: Expression) -> bool:
+    """Return whether a value is folded of several."""
+    return any(isinstance(part, Aggregate) for part in walk(value))
