@@ -22,8 +22,8 @@ from mrag.planning.accounting.words import (
     NEGATIONS,
     OPERATING,
     QUANTITIES,
-    SEXES,
     ROOM,
+    SEXES,
     SHARES,
     TIMELY,
 )
@@ -60,11 +60,15 @@ def _words(sides: Sides) -> Iterator[Gap]:
     comments = set[str]()
     if sides.use.texts or sides.use.numbers:
         # What codes stand for is only said in comments.
-        comments = roots_in(
-            sides.schema.properties[p].comment for p in sides.use.properties & {*sides.schema.properties}
-        )
+        used = sides.use.properties & sides.schema.properties.keys()
+        comments = roots_in((sides.schema.properties[p].comment for p in used), 200)
+    passed = {at for at in open_ if at in sides.read or sides.roots[at] in comments}
     for at in open_:
-        if at not in sides.read and sides.roots[at] not in comments and not _is_passed(sides, at):
+        if at in passed or _is_passed(sides, at):
+            passed.add(at)
+        elif not (
+            sides.low[at] in QUANTITIES and (at - 1 in passed or sides.is_in(at - 1, sides.vocabulary))
+        ):
             yield Gap(sides.words[at].raw, "word")
 
 
@@ -111,14 +115,18 @@ def _is_passed(sides: Sides, at: int) -> bool:
         return True  # "check-ins"
     if ["or", "other"] in (sides.low[at + 1 : at + 3], sides.low[at + 2 : at + 4]):
         return True  # "captain, mate or other sailor"
+    if not called and "per" in (
+        sides.low[at - 1 : at] + (sides.low[at - 3 : at - 2] if sides.low[at - 1] == "and" else [])
+    ):
+        return True  # a unit, or what one costs
     if not _ROOM_ROOTS.isdisjoint(sides.roots) and not _ROOM_ROOTS.isdisjoint(sides.own):
         return True  # how many can be had is told by a number
     if _is_deed(sides, at) and sides.reasoned:
         return True  # a verb says no more than the relation that other words name
-    if word in QUANTITIES and at and sides.is_in(at - 1, sides.vocabulary):
-        return True
     known = any(
-        m.start <= at < m.end and m.candidates[0].way != "meaning" and m.candidates[0].score > _CLEAR
+        m.start <= at < m.end
+        and m.candidates[0].way in ("exact", "inflected", "synonym")
+        and m.candidates[0].score > _CLEAR
         for m in sides.matches
     )
     if not known and sides.words[at].raw.islower():
@@ -209,19 +217,22 @@ def unasked_names(sides: Sides) -> Iterator[Gap]:
             if name and not roots_in([name]) & said:
                 yield Gap(name, "name")
             continue
-        if sides.text[:1].islower() or any(c.way not in ("tokens", "spelling") for _, c in found):
+        if any(c.way not in ("tokens", "spelling") for _, c in found):
             continue
-        # Who writes with capitals calls nobody by a common word: "health insurance" is not Unita Health.
         mention, best = max(found, key=lambda f: f[1].score)
         words, own = sides.words[mention.start : mention.end], words_in(best.name)
         left = roots_in(own) - {root(w.raw) for w in words} - set(map(root, EMPTY))
-        common = not {root(w.raw) for w in words}.isdisjoint(sides.everything) or not NEGATIONS.isdisjoint(
-            sides.low
-        )
-        if (
-            common
-            and len(left) >= len(words)
+        if len(left) < len(words):
+            continue
+        # Who writes with capitals calls nobody by a common word: "health insurance" is not Unita Health.
+        common = (
+            sides.text[:1].isupper()
             and all(w.raw.islower() for w in words)
             and any(w[0].isupper() for w in own)
-        ):
+        )
+        kinds = not {root(w.raw) for w in words}.isdisjoint(sides.everything) or not NEGATIONS.isdisjoint(
+            sides.low
+        )
+        other = any(c.way == "exact" for c in mention.candidates)
+        if other or (common and kinds):
             yield Gap(best.name, "name")

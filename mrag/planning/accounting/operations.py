@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from rdflib import Literal
+from rdflib import RDF, Literal
 
 from mrag.planning.accounting.sides import Gap, Sides, roots_in
 from mrag.planning.accounting.used import folds
@@ -23,7 +23,7 @@ from mrag.planning.accounting.words import (
 from mrag.planning.following.editing import walk
 from mrag.planning.lexical.synonyms import CONVERSES
 from mrag.planning.lexical.words import root
-from mrag.planning.plan import Aggregate, Arithmetic, Number
+from mrag.planning.plan import Aggregate, Arithmetic, Number, Unknown
 from mrag.planning.reading.numbers import NUMBERS, number_of
 
 _ORDERED: Final = frozenset("sorted descending ascending alphabetical alphabetically".split())
@@ -100,7 +100,7 @@ def _ranked(sides: Sides) -> Iterator[Gap]:
         yield Gap(f"{said['greatest'][0]} and {said['least'][0]}", "superlative")
     for at, word in enumerate(low):
         behind, two = low[at + 1 : at + 2], low[max(0, at - 2) : at]
-        if sides.is_own(at):
+        if sides.is_own(at) and not (is_superlative(word) and _is_of_all(sides, at)):
             continue
         if word in _ORDERED and behind not in (["for"], ["from"]) and "order" not in use.folds:
             yield Gap(word, "order")
@@ -113,6 +113,20 @@ def _ranked(sides: Sides) -> Iterator[Gap]:
             continue  # more than half
         elif not extreme:
             yield Gap(word, "superlative")
+
+
+def _is_of_all(sides: Sides, at: int) -> bool:
+    """Return whether the "highest point" of nothing that is named is told of each thing that has one."""
+    use, own = sides.use, sides.roots[at]
+    for pattern in use.patterns:
+        info = sides.schema.properties.get(str(pattern.predicate))
+        if info is None or pattern.object not in use.shown or own not in roots_in(info.names):
+            continue
+        about = [p for p in use.patterns if pattern.subject in (p.subject, p.object) and p != pattern]
+        named = not isinstance(pattern.subject, Unknown) or any(p.predicate != RDF.type for p in about)
+        said = sides.roots_of(use.kinds(pattern.subject, sides.schema)) & set(sides.roots)
+        return not (named or said or use.comparisons or use.texts)
+    return False
 
 
 def _denied(sides: Sides) -> Iterator[Gap]:

@@ -15,7 +15,7 @@ from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import CONVERSES, DIMENSIONS, positive, synonym_roots
 from mrag.planning.lexical.words import root
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.plan import Pattern
+from mrag.planning.plan import Pattern, Unknown
 from mrag.text.tokens import TextToken, alike, stem, tokens, words_in
 
 _NEAR: Final = 0.45
@@ -87,7 +87,11 @@ class Sides:
     @cached_property
     def classless(self) -> bool:
         """Return whether the plan is about things of no known class."""
-        return any(not self.use.kinds(u, self.schema) for u in self.use.nodes())
+        properties = self.schema.properties
+        linked = (p for p in self.use.patterns if str(p.predicate) in properties)
+        nodes = {p.object for p in linked if properties[str(p.predicate)].kind == "entity"}
+        nodes |= {p.subject for p in self.use.patterns}
+        return any(isinstance(u, Unknown) and not self.use.kinds(u, self.schema) for u in nodes)
 
     @cached_property
     def own(self) -> set[str]:
@@ -168,17 +172,23 @@ class Sides:
             if self.roots_of([iri]) & said or self.read_as({iri}):
                 continue
             ends = [x for x in (pattern.subject, pattern.object) if not isinstance(x, Literal)]
-            kinds = [self.use.kinds(x, self.schema) for x in ends]
-            if len(kinds) < 2 or not all(self.roots_of(some) & said for some in kinds):
+            if len(ends) < 2 or not all(self._is_said(end, said) for end in ends):
                 return False
         return True
 
+    def _is_said(self, end: object, said: Set[str]) -> bool:
+        """Return whether the question names the kind of a thing, or it only stands between two others."""
+        if self.roots_of(self.use.kinds(end, self.schema)) & said:
+            return True
+        links = [p for p in self.use.patterns if end in (p.subject, p.object) and p.predicate != RDF.type]
+        return isinstance(end, Unknown) and len(links) > 1 and end not in self.use.shown
 
-def roots_in(names: Iterable[str]) -> set[str]:
-    """Return the roots of the words of names; short names also as one word: "check in" is "check-in"."""
+
+def roots_in(names: Iterable[str], most: int = _LONG) -> set[str]:
+    """Return the roots of the first words of names; short names also as one word: "check in" is "check-in"."""
     found = set[str]()
     for name in names:
-        parts = [part.lower() for part in words_in(name)[:_LONG]]
+        parts = [part.lower() for part in words_in(name)[:most]]
         found.update(map(root, parts))
         if 1 < len(parts) < 4:
             found.add(root("".join(parts)))

@@ -241,6 +241,7 @@ def _unshown(sides: Sides, wanted: Sequence[Wanted]) -> Iterator[Gap]:
         covered = [at for at in places if sides.is_in(at, sides.vocabulary) or at in sides.read]
         if (
             not covered
+            or covered[0] != places[0]
             or any(sides.is_in(at, names) for at in places)
             or all(sides.roots[at] in values for at in covered)
         ):

@@ -145,10 +145,6 @@ class PlanUse:
         """Return whether something must not hold."""
         return any(block.without for block in self.blocks)
 
-    def nodes(self) -> set[Unknown]:
-        """Return the unknowns that stand for things, and not for literals."""
-        return {p.subject for p in self.patterns if isinstance(p.subject, Unknown)}
-
     def unknowns(self, value: Expression) -> set[Unknown]:
         """Return the unknowns that a value is made of, without what only is counted by."""
         return {part for part in walk(value) if isinstance(part, Unknown)}

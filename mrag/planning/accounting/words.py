@@ -52,13 +52,13 @@ LIGHT: Final = words(
     "spend spent string collect collected collects host hosts hosted fly flies flew flown file files doing "
     "frequently frequent often moment versus vs according part full figure figures charge outside room well "
     "shows showing complete completely totals fact question answer convert integer round rounded pair pairs "
-    "combination combinations rest theirs mine hers whoever whatever stand stands state touch touches"
+    "combination combinations rest theirs mine hers whoever whatever stand stands state touch touches based"
 )
 """Words that go with any relation; only what the graph itself calls so has to be in the plan."""
 
 NEGATIONS: Final = words(
     "not no never none without neither nor except excluding nobody nothing cannot exclude excludes lack lacks "
-    "lacking unless dont doesnt didnt isnt arent wasnt werent havent hasnt hadnt wont"
+    "lacking unless unknown missing absent unspecified undefined dont doesnt didnt isnt arent wasnt werent havent hasnt hadnt wont"
 )
 GREATEST: Final = words(
     "most highest greatest largest biggest maximum max top best latest newest longest leading"
