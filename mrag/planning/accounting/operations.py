@@ -13,6 +13,7 @@ from mrag.planning.accounting.used import folds
 from mrag.planning.accounting.words import (
     AVERAGES,
     DIVIDING,
+    ENDING,
     GROUPING,
     MONTHS,
     NEGATIONS,
@@ -31,6 +32,10 @@ _NOT_HAVING: Final = re.compile(
     r"\b(?:(?:not|n't|without) (?:have )?any|(?:have|has|had|with) no)((?: \w+){1,3})"
 )
 _AUXILIARIES: Final = frozenset("is are was were does do did has have".split())
+_OR_SO: Final = frozenset(
+    "more less fewer higher lower above below later earlier older younger larger smaller better worse over "
+    "under equal after before not other whether newer greater".split()
+)
 _EACH: Final = re.compile(r"\b(for|in|by|of|at|from|on) (each|every)\b|\bfor different\b|\bper\b")
 _COUNTING: Final = re.compile(
     r"(how many|(find|count|what is|what's|give|tell me|show)( me)? (the )?((total )?number of|how many))"
@@ -41,10 +46,11 @@ _GROUPED: Final = re.compile(
 
 
 def operations(sides: Sides) -> Iterator[Gap]:
-    """Yield the words that say how to compute and have no counterpart in the plan, and the other way round."""
+    """Yield the words that say how to compute and that the plan leaves out, and what it computes unasked."""
     yield from _folded(sides)
     yield from _ranked(sides)
     yield from _denied(sides)
+    yield from _chosen(sides)
     yield from _compared(sides)
     yield from _grouped(sides)
     yield from _not_said(sides)
@@ -153,6 +159,19 @@ def _denied(sides: Sides) -> Iterator[Gap]:
             return
 
 
+def _chosen(sides: Sides) -> Iterator[Gap]:
+    """Yield an "or" between conditions that the plan has not."""
+    use, low = sides.use, sides.low
+    if any(block.either for block in use.blocks) or "or" not in low[1:-1] or use.plan.yes_or_no:
+        return
+    at = low.index("or", 1)
+    near = {*low[max(0, at - 1) : at + 2]}
+    named = sides.read_as(use.things | use.texts | use.properties)
+    alike = near & _OR_SO or use.denies or any(p.narrower for p in use.patterns)
+    if not alike and ({at - 1, at + 1} <= named or low[at + 1] in ENDING):
+        yield Gap("or", "choice")
+
+
 def _compared(sides: Sides) -> Iterator[Gap]:
     """Yield comparisons that the plan does not make, and numbers of things that it does not count."""
     use, low = sides.use, sides.low
@@ -199,7 +218,8 @@ def _grouped(sides: Sides) -> Iterator[Gap]:
             yield Gap(cue[0], "groups")
     counts = _COUNTING.match(text)
     if counts and keys and folded and not (top.having or top.limit or top.order):
-        if not _GROUPED.search(text[counts.end() :]):
+        grouped = _GROUPED.search(text[counts.end() :])
+        if grouped is None:
             yield Gap(counts[0], "one number")
 
 

@@ -185,7 +185,7 @@ class Sides:
 
 
 def roots_in(names: Iterable[str], most: int = _LONG) -> set[str]:
-    """Return the roots of the first words of names; short names also as one word: "check in" is "check-in"."""
+    """Return the roots of the first words of names; of short ones as one word too: "check in", "checkin"."""
     found = set[str]()
     for name in names:
         parts = [part.lower() for part in words_in(name)[:most]]

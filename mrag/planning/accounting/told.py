@@ -33,7 +33,7 @@ from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import is_role, root
 from mrag.planning.plan import DatePart, Days, Expression
 from mrag.planning.reading.numbers import number_of
-from mrag.text.english import AGENTS, PERSON_WORDS
+from mrag.text.english import AGENTS, PERSON_WORDS, VERBS
 from mrag.text.tokens import words_in
 
 _VERBS: Final = frozenset("give show provide need have include want return get".split())
@@ -41,6 +41,7 @@ _NAMING: Final = frozenset(map(root, "name title label id code number descriptio
 _TIMES: Final = frozenset(map(root, TIMES))
 _PLACES: Final = frozenset(map(root, PLACES))
 _PERSONAL: Final = frozenset(map(root, PERSONAL))
+_VERB_ROOTS: Final = frozenset(map(root, VERBS))
 _ENDS: Final = frozenset(".?!;:(")
 _LATER: Final = re.compile(r"[.?;] *(show|list|give|return|what)\b")
 _COUNT: Final = re.compile(r"\b(number|count)s? of\b|\bthe counts?\b|\bcount$")
@@ -48,11 +49,16 @@ _BY_COUNT: Final = re.compile(
     r"(order|sort|most|least|largest|smallest|greatest|highest|lowest|fewest|same|maximum|minimum|by|with|top|more|than)"
     r" .*(number|count)"
 )
-_FOLD_OF_TWO: Final = re.compile(r"\b(average|maximum|minimum|max|min|mean|total) (\w+ )?(\w+) and (\w+)")
+_ASKS_COUNT: Final = re.compile(
+    r"(\band |^ ?)(show |return |give |list |find )?(the |total )*(number|count)s?\b"
+)
+_FOLD_OF_TWO: Final = re.compile(
+    r"\b(average|maximum|minimum|max|min|mean|total) (number of )?(\w+ )?(\w+) and (\w+)"
+)
 
 
 class Wanted(NamedTuple):
-    """A noun that is asked for: the places of its words, whether it is counted, whether a later sentence asks."""
+    """A noun that is asked for: where it stands, whether it is counted, whether a later sentence asks."""
 
     places: list[int]
     counted: bool
@@ -84,12 +90,14 @@ def _kinds(sides: Sides) -> Iterator[Gap]:
             yield Gap(word, "place")
         if word == "when" and not _tells_time(sides):
             yield Gap(word, "time")
-    asks = [
-        at for at, word in enumerate(low)
-        if word in QUESTION_WORDS and (not at or low[at - 1] in ("and", "about", "or") or sides.between(at)[-1:] in tuple(",-;–—"))
-    ]  # fmt: skip
+    asks = [at for at, word in enumerate(low) if word in QUESTION_WORDS and _begins(sides, at)]
     if len(asks) > 1 and len(use.shown) < 2 and "if" not in low:
         yield Gap(low[asks[-1]], "second question")
+
+
+def _begins(sides: Sides, at: int) -> bool:
+    """Return whether a question begins at a word."""
+    return not at or sides.low[at - 1] in ("and", "about", "or") or sides.between(at)[-1:] in tuple(",-;–—")
 
 
 def _is_of_people(sides: Sides, cls: str) -> bool:
@@ -98,7 +106,12 @@ def _is_of_people(sides: Sides, cls: str) -> bool:
     if sides.roots_of(has) & _PERSONAL:
         return True
     heads = {word.lower() for name in names for word in words_in(name)[-1:]}
-    return any(not {w, w.removesuffix("s")}.isdisjoint(PERSON_WORDS | AGENTS) or is_role(w) for w in heads)
+    return any(not {w, w.removesuffix("s")}.isdisjoint(PERSON_WORDS | AGENTS) or _does(w) for w in heads)
+
+
+def _does(word: str) -> bool:
+    """Return whether a noun is for who does something: a "sorter", and no "order"."""
+    return is_role(word) and (root(word) in _VERB_ROOTS or word.endswith(("ist", "ian", "ee", "eur")))
 
 
 def _tells_people(sides: Sides, classes: Sequence[str]) -> bool:
@@ -270,15 +283,14 @@ def _inverted(sides: Sides, relations: set[str]) -> set[int]:
 
 def _columns(sides: Sides, wanted: Sequence[Wanted]) -> Iterator[Gap]:
     """Yield what is asked for beside what is told: a number, a further noun, another fold."""
-    use, text, values = sides.use, " ".join(sides.low), roots_in(sides.labels)
+    use, text, values = sides.use, sides.text.lower(), roots_in(sides.labels)
     if not any(use.is_number(value, sides.schema) for value in use.shown) and _COUNT.search(text):
         own = any(sides.is_own(at) for at, w in enumerate(sides.low) if root(w) in ("number", "count"))
-        if (
-            re.search(r"(\band |^)(show |return |give |list |find )?(the |total )*(number|count)s?\b", text)
-            and not own
-        ):
-            if not _BY_COUNT.search(text):
-                yield Gap("number", "number told")
+        asks = any(
+            _ASKS_COUNT.search(part) and not _BY_COUNT.search(part) for part in re.split("[.?;]", text)
+        )
+        if asks and not own:
+            yield Gap("number", "number told")
     later = any(one.later for one in wanted)
     parts = [
         o
@@ -288,13 +300,13 @@ def _columns(sides: Sides, wanted: Sequence[Wanted]) -> Iterator[Gap]:
     if 1 < len(parts) > len(use.shown) and (sides.low[0] in IMPERATIVES or sides.low[0] == "what"):
         yield Gap(sides.words[parts[-1].places[-1]].raw, "told")
     match = _FOLD_OF_TWO.search(text)
-    if match is None or match[4] in GREATEST | LEAST | AVERAGES | {"total"}:
+    if match is None or match[5] in GREATEST | LEAST | AVERAGES | {"total"}:
         return
     for value in use.shown if use.folds & {"average", "maximum", "minimum", "sum"} else ():
         told_by = {p for u in use.unknowns(value) for p in use.told_by(u)}
         if (
             not folds(value)
             and use.is_number(value, sides.schema)
-            and root(match[4]) in sides.roots_of(told_by)
+            and root(match[5]) in sides.roots_of(told_by)
         ):
-            yield Gap(f"{match[1]} … {match[4]}", "told")
+            yield Gap(f"{match[1]} … {match[5]}", "told")

@@ -1,8 +1,8 @@
 """Whether a plan says all that its question says, and nothing else, however the plan was made.
 
 The check looks at the text of a question, at a plan and at the names of a graph. Each word that carries
-meaning, each name and number, and each word that says how to compute has its counterpart in the plan, and what
-is told is of the kind that is asked for. What is left over is named, and nothing is given as computed then.
+meaning, each name and number, and each word that says how to compute has its counterpart in the plan, and
+what is told is of the kind that is asked for. What is left over is named, and nothing is given as computed then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from mrag.planning.plan import Plan
 _GIVEN: Final = 0.6
 """How likely a reading is at least that may be given unasked."""
 _HOW: Final = re.compile(
-    r"(?i),? (?:rounded|based on joining|by doing|by joining)\b[^.?]*\b(?:decimals?|digits?|places|joins?|tables?)\b"
+    r"(?i),? (?:rounded|based on joining|by doing|by joining)\b[^.?]*"
+    r"\b(?:decimals?|digits?|places|joins?|tables?)\b"
 )
 """What says how to compute, and not what."""
 
