@@ -219,6 +219,10 @@ def _shown_as(sides: Sides, value: Expression, depth: int = 3) -> set[str]:
         if sides.roots_of(told_by) & _NAMING:
             # "Airport names" are names of airports.
             found.update(*(use.kinds(p.subject, sides.schema) for p in use.patterns if p.object == u))
+        for p in use.patterns:
+            if p.object == u and str(p.predicate) not in sides.schema.properties:
+                # A number may stand in a thing of its own, which is called like the number.
+                found |= use.told_by(p.subject)
         for inner in use.inner(u) if depth else ():
             found |= _shown_as(sides, inner, depth - 1)
     return found
