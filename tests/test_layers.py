@@ -15,7 +15,6 @@ from tests.conftest import ROOT
 from tests.longest import LONGEST, LONGEST_SLOW
 
 
-
 def packages() -> Iterator[Path]:
     """The files of the package; `loaders` is a link to a folder of its own."""
     for top in ("mrag", "loaders"):

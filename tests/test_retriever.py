@@ -185,7 +185,9 @@ def test_a_model_that_invents_is_found_out() -> None:
     given = ask(demo(), "Which vendor develops GraphDB?", model=model, how="read")
     assert not given.supported
     report = verify(demo(), given)
-    assert report.flagged == ("GraphDB is developed by Microsoft.",) and "Marked as not supported" in str(report)
+    assert report.flagged == ("GraphDB is developed by Microsoft.",) and "Marked as not supported" in str(
+        report
+    )
 
 
 def test_streaming_ends_with_the_answer() -> None:

@@ -86,8 +86,9 @@ class Sentence:
         supported: Whether lines cover all that it says, or it says nothing that needs cover.
         before: What stands before it in the answer: nothing, a space, the bullet of a list.
         rejected_ids: Ids that the model wrote in it and that do not hold.
-        verdict: What is known of it: `read` or `graph` where it is supported, `partly`, `contradicted`, `unsaid`
-            where the graph was asked and does not say it, `unread` where it was not, `nothing` where it says nothing.
+        verdict: What is known of it: `read` or `graph` where it is supported, `partly`, `contradicted`,
+            `unsaid` where the graph was asked and does not say it, `unread` where it was not asked, `nothing`
+            where it says nothing.
         left: Words of it that no fact accounts for.
         against: Ids of lines that contradict it.
     """

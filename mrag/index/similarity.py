@@ -256,7 +256,9 @@ class SimilarityIndexes:
             index = self.get(name)
             k = results_wanted(parameters)
             found = (
-                index.search(" ".join(str(sought).split()), k) if by == "searchTerm" else index.search_document(str(sought), k)
+                index.search(" ".join(str(sought).split()), k)
+                if by == "searchTerm"
+                else index.search_document(str(sought), k)
             )
             results = [(m.doc_id, float(m.score)) for m in found]
             lines += as_triples(number, search, results)

@@ -13,6 +13,7 @@ from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.accounting.verdict import accounted
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
@@ -132,7 +133,7 @@ def compute(
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
-            attempt = _computed(kg, question, readings, reading, ends)
+            attempt = _computed(kg, question, readings, reading, ends, alone=False)
             return replace(attempt, alone=False, why=attempt.why if readings else why)
     return _computed(
         kg, question, with_either(readings, question), reading, ends,
@@ -147,6 +148,8 @@ def _computed(
     reading: int,
     ends: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
+    *,
+    alone: bool = True,
 ) -> Attempt:
     schema = schema_of(kg)
     mixed = [in_several_units(r.plan, schema) for r in readings]
@@ -156,6 +159,8 @@ def _computed(
         replace(r, plan=with_subclasses(r.plan, schema))
         for r, info in zip(readings, mixed, strict=True) if info is None
     ]  # fmt: skip
+    if alone:
+        readings = accounted(lexicon_of(kg), question, readings)
     soon = ends
     if readings and readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.

@@ -62,6 +62,8 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
 _BEHIND: Final = 0.03
 """How much less likely a name is that differs in case from what was said, where another does not."""
 
+_REMEMBERED: Final = 32
+"""Questions whose names are kept."""
 _NAMING = frozenset("name title label".split())
 
 
@@ -85,6 +87,7 @@ class Lexicon(Meanings):
         super().__init__(schema, embedder)
         self.kg = kg
         self.matcher = NameMatcher(names)
+        self._matched: dict[tuple[str, tuple[str, ...]], tuple[NameMention, ...]] = {}
 
     def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.
@@ -102,6 +105,16 @@ class Lexicon(Meanings):
             ['GraphDB']
             >>> kg.close()
         """
+        key = (question, tuple(t.raw for t in tokens))
+        found = self._matched.get(key)
+        if found is None:
+            if len(self._matched) >= _REMEMBERED:
+                self._matched = {}
+            # The reader and what checks it look for the same names, one right after the other.
+            found = self._matched[key] = tuple(self._match(tokens, question))
+        return list(found)
+
+    def _match(self, tokens: Sequence[TextToken], question: str) -> list[NameMention]:
         shouted = not any(t.raw.islower() for t in tokens)
         # `US` and `IT` are names where the other words are in small letters.
         dumb = [

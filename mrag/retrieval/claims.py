@@ -1,8 +1,8 @@
 """What the graph says of what a sentence names: the store is asked, in a bounded number of queries.
 
-A context holds what was read for a question. Whether the graph says what a sentence says is another question, and
-is put to the store itself: which things are called so, what leads from one of them to another, and what stands
-around them under the relations that the sentence speaks of.
+A context holds what was read for a question. Whether the graph says what a sentence says is another question,
+and is put to the store itself: which things are called so, what leads from one of them to another, and what
+stands around them under the relations that the sentence speaks of.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class StoreFacts:
         return found
 
     def _graph(self, s: Term, p: Term, o: Term) -> str:
-        """Return the graph of ours that holds a triple; of a store with graphs of its own, that which is asked."""
+        """Return the graph of ours that holds a triple; of a store with graphs of its own, the one asked."""
         record = self.kg.record
         asks = queries.get("context/holds").bind(s_p_o=[(s, p, o)])
         graphs = [*record.asserted, *record.inferred]

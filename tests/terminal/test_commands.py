@@ -459,7 +459,8 @@ NO_WORK = {
     "create", "verify", "doctor", "mcp", "serve", "", "train drill", "train generative", "learn forget",
     "learn benchmark", "complete accept", "complete reject", "complete rollback", "remove",
     "questions remove",
-    "questions calibrate", "keys create", "keys show", "keys export", "keys trust", "keys forget", "keys list",
+    "questions calibrate", "keys create", "keys show", "keys export", "keys trust", "keys forget",
+    "keys list",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from mrag.evaluation.answers.asking import named_in, table_of_cells
 from mrag.evaluation.answers.comparison import score
 from mrag.evaluation.answers.gold import GoldQuestion
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.accounting.verdict import accounted
 from mrag.planning.answering import parser_of
 from mrag.planning.certainty import model
 from mrag.planning.certainty.features import measured
@@ -113,7 +114,7 @@ def solved_readings(
     """
     parser, display, solved = parser_of(kg), Display(kg), list[model.SolvedReading]()
     for number, question in enumerate(questions, 1):
-        readings = parser.readings(question.text)
+        readings = accounted(parser.lexicon, question.text, parser.readings(question.text))
         found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
         for rank, one in enumerate(found[:most]):
             features = measured(one, found)

@@ -150,7 +150,9 @@ def unused_notice(name: object) -> str | None:
     return f"The language model {name} did not write this answer: it was computed from the graph."
 
 
-_UNUSED: Final = re.compile(r" ?The language model [^\n]{1,200} did not write this answer: it was computed from the graph\.\Z")
+_UNUSED: Final = re.compile(
+    r" ?The language model [^\n]{1,200} did not write this answer: it was computed from the graph\.\Z"
+)
 
 
 def without_unused(notice: str | None) -> str | None:

@@ -84,7 +84,9 @@ _MARKS: Final = re.compile(r" \((?:all )?inferred\)")
 _IT_IS: Final = re.compile(
     r"(?:it is|it['’]s|that is|that['’]s|this is|they are|these are|he is|she is)\s+(?!not\b)", re.IGNORECASE
 )
-_DOES: Final = re.compile(r"\s+(?:does|do|did|is|are|was|were|has|have)\s*[.!]?\s*\Z", re.IGNORECASE)
+_DOES: Final = re.compile(
+    r"(?<!\s)\s++(?:does|do|did|is|are|was|were|has|have)\s*+[.!]?\s*+\Z", re.IGNORECASE
+)
 _HOLDING: Final = (
     words(
         "a an the is are was were be been has have of in on at by for with from to and as which that who "

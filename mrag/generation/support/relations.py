@@ -259,8 +259,8 @@ def _label(
     made: Relations, p: Term, label: str, *, flipped: bool, truth: bool, literal: bool, number: bool
 ) -> None:
     text = split_identifier(label)
-    bracket = re.findall(r"[(\[]([^)\]]*)[)\]]", text)
-    text = re.sub(r"\s*[(\[][^)\]]*[)\]]", "", text).strip() or text
+    bracket = re.findall(r"[(\[]([^()\[\]]*+)[)\]]", text)
+    text = re.sub(r"(?<!\s)\s*+[(\[][^()\[\]]*+[)\]]", "", text).strip() or text
     inside = [w.casefold() for part in bracket for w in re.findall(r"[^\W\d_]+|[%€$£°]", part)]
     low = [w.casefold() for w in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text)]
     if not low:

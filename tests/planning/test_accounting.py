@@ -1,0 +1,256 @@
+"""Nothing that a question says is dropped: questions and plans that do not say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from rdflib import RDF, Literal, URIRef
+
+import mrag
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.accounting.verdict import account
+from mrag.planning.answering import compute
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Comparison,
+    Number,
+    Order,
+    Pattern,
+    Plan,
+    Unknown,
+)
+from mrag.stores.oxigraph import OxigraphStore
+
+SHOP = """
+@prefix : <http://example.org/shop/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Supplier a rdfs:Class ; rdfs:label "supplier" . :Category a rdfs:Class ; rdfs:label "category" .
+:Product a rdfs:Class ; rdfs:label "product" . :Teacher a rdfs:Class ; rdfs:label "teacher" .
+:State a rdfs:Class ; rdfs:label "state" . :Show a rdfs:Class ; rdfs:label "show" .
+:inCategory rdfs:label "category" . :suppliedBy rdfs:label "supplied by" .
+:highestPoint rdfs:label "highest point" . :hometown rdfs:label "hometown" .
+:discontinued rdfs:label "discontinued" . :reliability rdfs:label "reliability" .
+:acme a :Supplier ; rdfs:label "Acme Tools" ; :reliability 0.9 ; :city "Oslo" .
+:bolt a :Supplier ; rdfs:label "Bolt" ; :reliability 0.7 ; :city "Rome" .
+:toys a :Category ; rdfs:label "toys" . :tools a :Category ; rdfs:label "tools" .
+:saw a :Product ; rdfs:label "saw" ; :inCategory :tools ; :suppliedBy :acme ;
+  :discontinued true ; :price 9 .
+:axe a :Product ; rdfs:label "axe" ; :inCategory :tools ; :suppliedBy :bolt ;
+  :discontinued false ; :price 7 .
+:kite a :Product ; rdfs:label "kite" ; :inCategory :toys ; :suppliedBy :bolt ;
+  :discontinued false ; :price 5 .
+:ann a :Teacher ; rdfs:label "Ann Lee" ; :age 31 ; :hometown "Oslo" ; :teaches :axe .
+:ben a :Teacher ; rdfs:label "Ben Fox" ; :age 25 ; :hometown "Rome" .
+:north a :State ; rdfs:label "North" ; :highestPoint "Mount Ember" .
+:south a :State ; rdfs:label "South" ; :highestPoint "Long Hill" .
+:one a :Show ; rdfs:label "One" ; :share 12 . :two a :Show ; rdfs:label "Two" ; :share 20 .
+"""
+
+
+def iri(name: str) -> URIRef:
+    return URIRef(f"http://example.org/shop/{name}")
+
+
+X, Y, V, W = (Unknown(name) for name in "xyvw")
+
+
+def of(kind: str, *others: Pattern, thing: Unknown = X) -> tuple[Pattern, ...]:
+    return (Pattern(thing, RDF.type, iri(kind)), *others)
+
+
+def value(name: str, thing: Unknown = X, told: Unknown = V) -> Pattern:
+    return Pattern(thing, iri(name), told)
+
+
+def best(function: str = "average", limit: int = 1) -> Plan:
+    number = Aggregate(function, Number(V), of=(X,))  # type: ignore[arg-type]
+    columns = (Column(X, "x"), Column(number, "n"))
+    return Plan(Block(of("Supplier", value("reliability"))), columns, order=(Order("n", True),), limit=limit)
+
+
+YOUNGEST = Plan(
+    Block(of("Teacher", value("age"))), (Column(X, "x"), Column(Number(V), "n")), order=(Order("n"),), limit=1
+)
+FLAGGED = Block(of("Product", value("inCategory", told=Y), Pattern(X, iri("discontinued"), Literal(False))))
+MOST = Aggregate("minimum", Number(W), of=(X,))
+PRICED = Plan(Block(of("Product", value("price"))), (Column(X, "x"), Column(V, "v")))
+
+DROPPED = [
+    ("Which 5 suppliers have the best average reliability?", best(), ["x"], "5"),
+    ("Which supplier has the best average reliability?", best("maximum"), ["x"], "average"),
+    ("Which categories do not have any discontinued products?", Plan(FLAGGED, (Column(Y, "y"),)), ["y"], "not"),  # noqa: E501
+    ("Which product has the minimum price?", PRICED, ["x"], "minimum"),
+    (
+        "Which category of product has the minimum price?",
+        Plan(
+            Block(of("Product", value("inCategory", told=Y), value("price", told=W))),
+            (Column(Y, "y"), Column(MOST, "n")),
+        ),
+        ["y"],
+        "minimum",
+    ),
+    ("Where is the youngest teacher from?", YOUNGEST, ["x"], "where"),
+    (
+        "What is the highest point in the us?",
+        Plan(Block(of("State", value("highestPoint"))), (Column(V, "v"),)),
+        ["v"],
+        "highest",
+    ),
+    (
+        "What are the maximum and minimum share of shows?",
+        Plan(
+            Block(of("Show")),
+            (Column(Arithmetic(Aggregate("count", of=(X,)), "/", Aggregate("count", of=(X,))), "n"),),
+        ),
+        ["n"],
+        "maximum and minimum",
+    ),
+    (
+        "Who supplies the saw and where is that supplier based?",
+        Plan(Block(of("Product", value("suppliedBy", told=Y))), (Column(X, "x"),)),
+        ["x"],
+        "where",
+    ),
+    (
+        "Which products in toys are supplied by Bolt?",
+        Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("bolt")))), (Column(X, "x"),)),
+        ["x"],
+        "toys",
+    ),
+    ("Which teachers have sold a product?", Plan(Block(of("Teacher")), (Column(X, "x"),)), ["x"], "product"),
+    ("Which products are rotten?", Plan(Block(of("Product")), (Column(X, "x"),)), ["x"], "rotten"),
+    ("Show the price and the category of each product.", PRICED, ["v"], "category"),
+    ("How many products does each supplier have?", PRICED, ["x"], "how many"),
+    ("Which products cost more than 6?", PRICED, ["x"], "6"),
+    ("Which products are cheaper than the axe?", PRICED, ["x"], "cheaper than"),
+    ("Which products are not supplied by Bolt?",
+     Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("bolt")))), (Column(X, "x"),)), ["x"], "not"),
+    ("Which products come from tools?",
+     Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("acme")))), (Column(X, "x"),)), ["x"], "Acme Tools"),  # noqa: E501
+]  # fmt: skip
+
+
+SAID = [
+    ("Which 5 suppliers have the best average reliability?", best(limit=5), ["x"]),
+    ("Who is the youngest teacher?", YOUNGEST, ["x"]),
+    (
+        "Where is the youngest teacher from?",
+        Plan(
+            Block(of("Teacher", value("age"), value("hometown", told=W))),
+            (Column(W, "w"), Column(Number(V), "n")),
+            order=(Order("n"),),
+            limit=1,
+        ),
+        ["w"],
+    ),
+    (
+        "Which categories do not have any discontinued products?",
+        Plan(
+            Block(
+                of("Category", thing=Y),
+                without=(
+                    Block(
+                        of(
+                            "Product",
+                            value("inCategory", told=Y),
+                            Pattern(X, iri("discontinued"), Literal(True)),
+                        )
+                    ),
+                ),
+            ),
+            (Column(Y, "y"),),
+        ),
+        ["y"],
+    ),
+    ("Please show me the prices of all products in the database.", PRICED, ["v"]),
+    (
+        "Which products cost at least 6?",
+        Plan(Block(of("Product", value("price")), (Comparison(V, ">=", Literal(6)),)), (Column(X, "x"),)),
+        ["x"],
+    ),
+    (
+        "What are the maximum and minimum share of shows?",
+        Plan(
+            Block(of("Show", value("share"))),
+            (
+                Column(Aggregate("maximum", Number(V), of=(X,)), "a"),
+                Column(Aggregate("minimum", Number(V), of=(X,)), "b"),
+            ),
+        ),
+        ["a", "b"],
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        path = tmp_path_factory.mktemp("shop") / "shop.ttl"
+        path.write_text(SHOP, encoding="utf-8")
+        kg.load([path])
+        yield kg
+
+
+@pytest.mark.parametrize(("question", "plan", "shown", "word"), DROPPED, ids=[d[0] + d[3] for d in DROPPED])
+def test_what_a_plan_leaves_out_is_named(
+    shop: KnowledgeGraph, question: str, plan: Plan, shown: list[str], word: str
+) -> None:
+    assert word in account(lexicon_of(shop), question, plan, shown).words
+
+
+@pytest.mark.parametrize(("question", "plan", "shown"), SAID, ids=[s[0] for s in SAID])
+def test_a_plan_that_says_all_is_taken(
+    shop: KnowledgeGraph, question: str, plan: Plan, shown: list[str]
+) -> None:
+    assert not account(lexicon_of(shop), question, plan, shown).gaps
+
+
+CLUBS = """
+@prefix : <http://example.org/clubs/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:playsFor rdfs:label "plays for" . :position rdfs:label "position" . :goals rdfs:label "goals" .
+:elm rdfs:label "Elm Park" . :oak rdfs:label "Oak City" .
+:keeper rdfs:label "goalkeeper" . :back rdfs:label "defender" .
+:a rdfs:label "Luca Moretti" ; :playsFor :elm ; :position :keeper ; :goals 1 .
+:b rdfs:label "Omar Haddad" ; :playsFor :elm ; :position :back ; :goals 4 .
+:c rdfs:label "Ivan Petrov" ; :playsFor :oak ; :position :back ; :goals 9 .
+"""
+
+
+@pytest.fixture(scope="module")
+def clubs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        path = tmp_path_factory.mktemp("clubs") / "clubs.ttl"
+        path.write_text(CLUBS, encoding="utf-8")
+        kg.load([path])
+        yield kg
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Which goalkeepers play for Elm Park?", "goalkeepers"),
+        ("Which players do not play for Elm Park?", "not"),
+        ("Who plays for Elm Park and is a defender?", "defender"),
+    ],
+)
+def test_without_classes_nothing_is_dropped_either(clubs: KnowledgeGraph, question: str, word: str) -> None:
+    attempt = compute(clubs, question)
+    assert not attempt.sure
+    assert f"“{word}”" in attempt.why
+
+
+def test_what_has_no_class_may_be_called_anything(clubs: KnowledgeGraph) -> None:
+    attempt = compute(clubs, "Which club does Luca Moretti play for?")
+    assert attempt.sure, attempt.why
+
+
+def test_half_of_what_is_asked_for_is_not_computed() -> None:
+    with mrag.demo(model="none") as kg:
+        attempt = compute(kg, "Who develops GraphDB and where is that company based?")
+    assert not attempt.sure
