@@ -121,7 +121,15 @@ def _is_passed(sides: Sides, at: int) -> bool:
         return True  # a unit, or what one costs
     if not _ROOM_ROOTS.isdisjoint(sides.roots) and not _ROOM_ROOTS.isdisjoint(sides.own):
         return True  # how many can be had is told by a number
-    if _is_deed(sides, at) and sides.reasoned:
+    if _is_apposed(sides, at):
+        return True
+    common = sides.words[at].raw.islower()
+    if any(
+        c.way == "exact" and (c.kind == "entity" or (c.kind == "value" and not common))
+        for c in sides.covering(at)
+    ):
+        return False  # a name is never left aside
+    if common and _is_deed(sides, at) and sides.reasoned:
         return True  # a verb says no more than the relation that other words name
     known = any(
         m.start <= at < m.end
@@ -129,7 +137,7 @@ def _is_passed(sides: Sides, at: int) -> bool:
         and m.candidates[0].score > _CLEAR
         for m in sides.matches
     )
-    if not known and sides.words[at].raw.islower():
+    if not known and common:
         # On a graph without classes nothing is called a song, or a club.
         if sides.classless and sides.reasoned and not _is_deed(sides, at):
             return True
@@ -141,7 +149,7 @@ def _is_passed(sides: Sides, at: int) -> bool:
             and two[0] in ("in", "at", "of", "on", "does", "from")
         ):
             return True  # all that the graph is about: "in the league"
-    return _is_apposed(sides, at) or sides.is_near(at)
+    return sides.is_near(at)
 
 
 def _is_deed(sides: Sides, at: int) -> bool:

@@ -152,7 +152,16 @@ def _denied(sides: Sides) -> Iterator[Gap]:
         negated = word in NEGATIONS or word.endswith(("n't", "n’t")) or low[at : at + 2] == ["other", "than"]
         rest = low[at + 1 : at + 2]
         number = word == "no" and (rest == ["of"] or sides.text[sides.words[at].end :][:1] == ".")
-        compares = rest and rest[0] in ("more", "less", "fewer", "later", "earlier", "exceeding", "only")
+        compares = rest and rest[0] in (
+            "more",
+            "less",
+            "fewer",
+            "later",
+            "earlier",
+            "longer",
+            "exceeding",
+            "only",
+        )
         fewer = {"<", "<="} & use.relations and {"more", "over", "above", "least"} & set(low)
         if negated and not fewer and not number and not compares and low[max(0, at - 1) : at] != ["or"]:
             yield Gap(word, "negation")

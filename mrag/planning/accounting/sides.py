@@ -62,7 +62,8 @@ class Sides:
         if (info := self.schema.properties.get(iri)) is not None:
             return [*info.names, *info.inverse_names]
         cls = self.schema.classes.get(iri)
-        return list(cls.names) if cls is not None else []
+        # What leads to a number that stands in a thing of its own is no property of the schema.
+        return list(cls.names) if cls is not None else [Display(self.lexicon.kg).name(iri)]
 
     def roots_of(self, iris: Iterable[str]) -> set[str]:
         """Return the roots of the words by which classes and properties go."""
@@ -150,6 +151,10 @@ class Sides:
     def found(self, at: int) -> Iterator[Candidate]:
         """Yield what a word may name by itself."""
         return (c for m in self.matches if (m.start, m.end) == (at, at + 1) for c in m.candidates)
+
+    def covering(self, at: int) -> Iterator[Candidate]:
+        """Yield what a word may name by itself or together with those beside it."""
+        return (c for m in self.matches if m.start <= at < m.end for c in m.candidates)
 
     def is_near(self, at: int) -> bool:
         """Return whether a word is near in meaning to a name that the plan has."""

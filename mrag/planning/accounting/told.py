@@ -31,7 +31,7 @@ from mrag.planning.accounting.words import (
 from mrag.planning.following.editing import walk
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import is_role, root
-from mrag.planning.plan import DatePart, Days, Expression
+from mrag.planning.plan import DatePart, Days, Expression, Unknown
 from mrag.planning.reading.numbers import number_of
 from mrag.text.english import AGENTS, PERSON_WORDS, VERBS
 from mrag.text.tokens import words_in
@@ -219,6 +219,10 @@ def _shown_as(sides: Sides, value: Expression, depth: int = 3) -> set[str]:
         if sides.roots_of(told_by) & _NAMING:
             # "Airport names" are names of airports.
             found.update(*(use.kinds(p.subject, sides.schema) for p in use.patterns if p.object == u))
+        for p in use.patterns:
+            if p.object == u and isinstance(p.subject, Unknown) and not use.kinds(p.subject, sides.schema):
+                # A number may stand in a thing of its own, which is called like the number.
+                found |= use.told_by(p.subject)
         for inner in use.inner(u) if depth else ():
             found |= _shown_as(sides, inner, depth - 1)
     return found

@@ -149,7 +149,7 @@ class PlanUse:
         """Return the unknowns that a value is made of, without what only is counted by."""
         return {part for part in walk(value) if isinstance(part, Unknown)}
 
-    def told_by(self, unknown: Unknown) -> set[str]:
+    def told_by(self, unknown: object) -> set[str]:
         """Return the properties whose values an unknown stands for."""
         return {str(p.predicate) for p in self.patterns if p.object == unknown and p.predicate != RDF.type}
 

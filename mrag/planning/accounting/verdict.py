@@ -2,7 +2,8 @@
 
 The check looks at the text of a question, at a plan and at the names of a graph. Each word that carries
 meaning, each name and number, and each word that says how to compute has its counterpart in the plan, and
-what is told is of the kind that is asked for. What is left over is named, and nothing is given as computed then.
+what is told is of the kind that is asked for. What is left over is named, and nothing is given as computed
+then.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def account(lexicon: Lexicon, question: str, plan: Plan, shown: Sequence[str]) -
         >>> from rdflib import RDF, URIRef
         >>> from mrag.planning.lexicon import lexicon_of
         >>> from mrag.planning.plan import Aggregate, Block, Column, Pattern, Unknown
-        >>> x, store = Unknown("x"), URIRef("http://example.org/tools/TripleStore")
+        >>> x, store = Unknown("x"), URIRef("https://w3id.org/mrag/demo/products#TripleStore")
         >>> many = Column(Aggregate("count", of=(x,)), "n")
         >>> plan = Plan(Block((Pattern(x, RDF.type, store),)), (many,))
         >>> with mrag.demo(model="none") as kg:
@@ -89,7 +90,7 @@ def accounted(lexicon: Lexicon, question: str, readings: Sequence[Reading]) -> l
     kept, short = list[Reading](), list[Reading]()
     for reading in readings:
         words: tuple[str, ...] = ()
-        if reading.features and (reading is readings[0] or reading.probability >= _GIVEN):
+        if "guesses" in reading.features and (reading is readings[0] or reading.probability >= _GIVEN):
             words = account(lexicon, question, reading.plan, reading.shown).words
         left = tuple(dict.fromkeys((*reading.ignored, *words)))
         (short if words else kept).append(replace(reading, ignored=left))
