@@ -21,7 +21,7 @@ FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 FEATURES: Final[Mapping[str, int]] = {
     "score": 1, "guesses": -1, "rivals": -1, "agreeing": 1, "nothing": -1, "single": 1, "ones": -1,
-    "joins": -1, "conditions": -1, "nested": -1, "alone": -1, "unnamed": -1,
+    "joins": -1, "conditions": -1, "nested": -1, "unnamed": -1,
 }  # fmt: skip
 """What is measured, and whether more of it may make an answer more certain or only less:
 
@@ -36,7 +36,6 @@ FEATURES: Final[Mapping[str, int]] = {
 - joins: what joins cost that the question does not name
 - conditions: comparisons that the plan makes
 - nested: plans within the plan
-- alone: whether all that is shown of what is first is the value that it is first by
 - unnamed: whether a thing is shown that has no name, in the graph or in its IRI
 """
 
@@ -64,7 +63,7 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         either = len(reading.plan.where.either)
         others = [other for other in others if len(other[0].plan.where.either) == either]
     p = min(max(reading.probability, _LEAST), 1 - _LEAST)
-    parts, by = list(walk(reading.plan)), [o.column for o in reading.plan.order]
+    parts = list(walk(reading.plan))
     return {
         "score": math.log(p / (1 - p)),
         "guesses": float(reading.features["guesses"]),
@@ -76,7 +75,6 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         "joins": float(reading.features["joins"]),
         "conditions": float(sum(isinstance(part, Comparison | Contains) for part in parts)),
         "nested": float(sum(isinstance(part, Plan) for part in parts) - 1),
-        "alone": float(reading.plan.limit is not None and by == list(reading.shown)),
         "unnamed": float(_shows_unnamed(kg, one)),
     }
 
