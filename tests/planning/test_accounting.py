@@ -38,9 +38,12 @@ SHOP = """
 :acme a :Supplier ; rdfs:label "Acme Tools" ; :reliability 0.9 ; :city "Oslo" .
 :bolt a :Supplier ; rdfs:label "Bolt" ; :reliability 0.7 ; :city "Rome" .
 :toys a :Category ; rdfs:label "toys" . :tools a :Category ; rdfs:label "tools" .
-:saw a :Product ; rdfs:label "saw" ; :inCategory :tools ; :suppliedBy :acme ; :discontinued true ; :price 9 .
-:axe a :Product ; rdfs:label "axe" ; :inCategory :tools ; :suppliedBy :bolt ; :discontinued false ; :price 7 .
-:kite a :Product ; rdfs:label "kite" ; :inCategory :toys ; :suppliedBy :bolt ; :discontinued false ; :price 5 .
+:saw a :Product ; rdfs:label "saw" ; :inCategory :tools ; :suppliedBy :acme ;
+  :discontinued true ; :price 9 .
+:axe a :Product ; rdfs:label "axe" ; :inCategory :tools ; :suppliedBy :bolt ;
+  :discontinued false ; :price 7 .
+:kite a :Product ; rdfs:label "kite" ; :inCategory :toys ; :suppliedBy :bolt ;
+  :discontinued false ; :price 5 .
 :ann a :Teacher ; rdfs:label "Ann Lee" ; :age 31 ; :hometown "Oslo" ; :teaches :axe .
 :ben a :Teacher ; rdfs:label "Ben Fox" ; :age 25 ; :hometown "Rome" .
 :north a :State ; rdfs:label "North" ; :highestPoint "Mount Ember" .
@@ -80,7 +83,7 @@ PRICED = Plan(Block(of("Product", value("price"))), (Column(X, "x"), Column(V, "
 DROPPED = [
     ("Which 5 suppliers have the best average reliability?", best(), ["x"], "5"),
     ("Which supplier has the best average reliability?", best("maximum"), ["x"], "average"),
-    ("Which categories do not have any discontinued products?", Plan(FLAGGED, (Column(Y, "y"),)), ["y"], "not"),
+    ("Which categories do not have any discontinued products?", Plan(FLAGGED, (Column(Y, "y"),)), ["y"], "not"),  # noqa: E501
     ("Which product has the minimum price?", PRICED, ["x"], "minimum"),
     (
         "Which category of product has the minimum price?",
@@ -128,7 +131,7 @@ DROPPED = [
     ("Which products are not supplied by Bolt?",
      Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("bolt")))), (Column(X, "x"),)), ["x"], "not"),
     ("Which products come from tools?",
-     Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("acme")))), (Column(X, "x"),)), ["x"], "Acme Tools"),
+     Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("acme")))), (Column(X, "x"),)), ["x"], "Acme Tools"),  # noqa: E501
 ]  # fmt: skip
 
 

@@ -220,7 +220,12 @@ def _shown_as(sides: Sides, value: Expression, depth: int = 3) -> set[str]:
             # "Airport names" are names of airports.
             found.update(*(use.kinds(p.subject, sides.schema) for p in use.patterns if p.object == u))
         for p in use.patterns:
-            if p.object == u and isinstance(p.subject, Unknown) and not use.kinds(p.subject, sides.schema):
+            kinds = use.kinds(p.subject, sides.schema)
+            if (
+                p.object == u
+                and isinstance(p.subject, Unknown)
+                and not sides.roots_of(kinds) & set(sides.roots)
+            ):
                 # A number may stand in a thing of its own, which is called like the number.
                 found |= use.told_by(p.subject)
         for inner in use.inner(u) if depth else ():
