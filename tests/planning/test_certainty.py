@@ -56,8 +56,8 @@ def solved(n: int, weights: dict[str, float], bias: float, seed: int) -> list[So
         features = {
             "score": draw.uniform(-1, 4), "guesses": float(draw.randint(0, 3)),
             "rivals": float(draw.randint(0, 3)), "nothing": float(draw.random() < 0.2),
-            "joins": draw.uniform(0, 2), "conditions": float(draw.randint(0, 2)), "agreeing": 0.0,
-            "single": float(draw.random() < 0.5), "ones": 0.0, "nested": 0.0, "unnamed": 0.0,
+            "joins": draw.uniform(0, 2), "agreeing": 0.0,
+            "single": float(draw.random() < 0.5), "ones": 0.0, "unnamed": 0.0,
         }  # fmt: skip
         odds = bias + sum(weights[name] * value for name, value in features.items())
         found.append(SolvedReading(str(at % 5), features, draw.random() < 1 / (1 + math.exp(-odds))))
@@ -65,8 +65,7 @@ def solved(n: int, weights: dict[str, float], bias: float, seed: int) -> list[So
 
 
 WEIGHTS = {
-    "score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0, "joins": -0.3, "conditions": -0.2,
-    "agreeing": 0.0, "single": 0.4, "ones": 0.0, "nested": 0.0, "unnamed": 0.0,
+    "score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0, "joins": -0.3, "agreeing": 0.0, "single": 0.4, "ones": 0.0, "unnamed": 0.0,
 }  # fmt: skip
 
 

@@ -11,8 +11,7 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
 from mrag.planning.composing.shapes import alike_named
-from mrag.planning.following.editing import walk
-from mrag.planning.plan import Aggregate, Comparison, Contains, Plan
+from mrag.planning.plan import Aggregate
 from mrag.planning.run import PlanResult
 from mrag.text.names import iri_words
 
@@ -21,7 +20,7 @@ FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 FEATURES: Final[Mapping[str, int]] = {
     "score": 1, "guesses": -1, "rivals": -1, "agreeing": 1, "nothing": -1, "single": 1, "ones": -1,
-    "joins": -1, "conditions": -1, "nested": -1, "unnamed": -1,
+    "joins": -1, "unnamed": -1,
 }  # fmt: skip
 """What is measured, and whether more of it may make an answer more certain or only less:
 
@@ -32,14 +31,13 @@ FEATURES: Final[Mapping[str, int]] = {
 - agreeing: other readings nearly as likely that give the same answer
 - nothing: whether the answer is a zero
 - single: whether the answer is one row
-- ones: whether all that was counted is 1, as where a wrong thing is counted for each
-- joins: what joins cost that the question does not name
-- conditions: comparisons that the plan makes
-- nested: plans within the plan
+- ones: whether all of several counts are 1, as where a wrong thing is counted for each
+- joins: what joins cost that the question does not name, up to a half: the score counts the rest
 - unnamed: whether a thing is shown that has no name, in the graph or in its IRI
 """
 
 _LEAST: Final = 1e-4
+_HALF: Final = 0.5
 _LOOKED_AT: Final = 20
 """Rows in which things without a name are looked for."""
 
@@ -63,7 +61,6 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         either = len(reading.plan.where.either)
         others = [other for other in others if len(other[0].plan.where.either) == either]
     p = min(max(reading.probability, _LEAST), 1 - _LEAST)
-    parts = list(walk(reading.plan))
     return {
         "score": math.log(p / (1 - p)),
         "guesses": float(reading.features["guesses"]),
@@ -72,9 +69,7 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         "nothing": float(_is_zero(result)),
         "single": float(len(result.rows) == 1),
         "ones": float(_counts_ones(one)),
-        "joins": float(reading.features["joins"]),
-        "conditions": float(sum(isinstance(part, Comparison | Contains) for part in parts)),
-        "nested": float(sum(isinstance(part, Plan) for part in parts) - 1),
+        "joins": min(float(reading.features["joins"]), _HALF),
         "unnamed": float(_shows_unnamed(kg, one)),
     }
 
@@ -95,7 +90,7 @@ def _counts_ones(one: FoundReading) -> bool:
     reading, result = one
     columns = reading.plan.columns
     at = [n for n, c in enumerate(columns) if isinstance(c.value, Aggregate) and c.value.function == "count"]
-    return bool(at and result.rows) and all(str(row[n]) == "1" for row in result.rows for n in at)
+    return bool(at) and len(result.rows) > 1 and all(str(row[n]) == "1" for row in result.rows for n in at)
 
 
 def _shows_unnamed(kg: KnowledgeGraph, one: FoundReading) -> bool:
