@@ -86,7 +86,11 @@ def ask(
     ] = "auto",
     reading: Annotated[
         int | None,
-        typer.Option(min=1, help="Which of the offered readings of the question to compute. Default: 1."),
+        typer.Option(
+            min=1,
+            help="Which of the offered readings of the question to compute. "
+            "Default: the likeliest, if it is certain enough.",
+        ),
     ] = None,
     planner: Annotated[
         str | None,
@@ -185,7 +189,7 @@ def ask(
                 shown()
             return
         query = mrag.Question(text, image) if image is not None else text
-        given = talk.ask(query, reading=reading or 1)
+        given = talk.ask(query, reading=reading)
     show_answer(given, sparql=sparql, context=context, way=how == "auto", as_json=as_json)
 
 

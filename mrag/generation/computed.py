@@ -9,6 +9,11 @@ from typing import Any
 from mrag.errors import ModelError, TermError
 from mrag.rdf.terms import Term, term_from_json, term_to_json
 
+CERTAIN = 0.9
+"""Certainty below which an answer says that its reading is not certain."""
+PROBABLE = 0.7
+"""Certainty from which on it is called probable."""
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
@@ -83,6 +88,11 @@ class Computed:
     truncated: bool = False
     runners_up: tuple[tuple[AnswerCell, ...], ...] = ()
     last: tuple[AnswerCell, ...] = ()
+
+    @property
+    def doubt(self) -> str:
+        """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps"."""
+        return "" if self.confidence >= CERTAIN else "Probably" if self.confidence >= PROBABLE else "Perhaps"
 
     @property
     def next(self) -> str:

@@ -159,6 +159,13 @@ class Answer:
         """Whether every sentence is."""
         return all(sentence.supported for sentence in self.sentences)
 
+    @property
+    def told(self) -> str:
+        """Return the text as it is shown: what is not certain begins with "Probably" or "Perhaps"."""
+        doubt = self.computed.doubt if self.computed is not None else ""
+        gap = "\n" if self.text.startswith("- ") else " "
+        return f"{doubt}:{gap}{self.text}" if doubt else self.text
+
     def to_json(self) -> dict[str, Any]:
         """Return the answer as JSON values, with all that `verify` needs.
 
@@ -250,7 +257,7 @@ class Answer:
         """
         cited = {c.line_id for c in self.citations}
         edges = [line.labels for line in self.context.lines if line.id in cited]
-        parts = [html.tag("p", html.lines(self.text))]
+        parts = [html.tag("p", html.lines(self.told))]
         if self.computed is not None:
             parts += self._computed_html(self.computed)
         if self.images:
@@ -297,7 +304,7 @@ class Answer:
         return parts
 
     def __str__(self) -> str:
-        parts = [self.text]
+        parts = [self.told]
         if self.computed is not None:
             next_ = [f"Next: {inline(self.computed.next)}"] if self.computed.runners_up else []
             parts.append("\n".join([*next_, f"Read as: {inline(self.computed.reading)}"]))

@@ -78,7 +78,7 @@ class Shortcuts:
         *,
         model: str | BaseChatModel | None = None,
         how: How = "auto",
-        reading: int = 1,
+        reading: int | None = None,
         **options: Any,
     ) -> Answer:
         """Compute or read the answer to a question; see `mrag.ask`. Whether a triple holds, `holds` says."""

@@ -59,8 +59,11 @@ class AskArguments(Arguments):
     ranker: RankerName | None = Field(
         default=None, description="What finds the entities to start from, if it is read; as for `search`."
     )
-    reading: int = Field(
-        default=1, ge=1, le=100, description="Number of the reading to compute, of those that `ask` offers."
+    reading: int | None = Field(
+        default=None,
+        ge=1,
+        le=100,
+        description="Number of the reading to compute, of those that `ask` offers.",
     )
     most: Most = 50
 

@@ -18,8 +18,11 @@ from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty.absence import may_be_absent
+from mrag.planning.certainty.elsewhere import may_be_meant
+from mrag.planning.certainty.features import is_nothing
 from mrag.planning.certainty.unread import why_unread
 from mrag.planning.certainty.weighing import weighed
+from mrag.planning.composing.shapes import alike_named
 from mrag.planning.derived.units import in_several_units
 from mrag.planning.evidence.answers import answer_of
 from mrag.planning.following.editing import with_subclasses
@@ -29,12 +32,15 @@ from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import denies, has_bounds, why_nothing
 from mrag.planning.neural.choosing import ModelAdvice, Planner, helper_of
 from mrag.planning.neural.judge import MOST
+from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.results import (
     CERTAIN,
+    EVEN,
     LIKELY,
     OFFERED_SECONDS,
     SURE,
+    in_doubt,
     namer,
     of_none,
     run_readings,
@@ -42,6 +48,7 @@ from mrag.planning.results import (
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.saved.matching import taught
+from mrag.planning.wording import to_words
 from mrag.planning.words.answers import looked_for
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -95,7 +102,7 @@ def compute(
     kg: KnowledgeGraph,
     question: str,
     *,
-    reading: int = 1,
+    reading: int | None = None,
     seconds: float = _SECONDS,
     follows: LastAnswer | None = None,
     learnt: bool = True,
@@ -107,7 +114,7 @@ def compute(
     Args:
         kg: The graph.
         question: The question.
-        reading: Which of its readings to take, counted from 1.
+        reading: Which of its readings to take, counted from 1; by default the first, if it is likely enough.
         seconds: Deadline of all queries together; the time of a model is not counted.
         follows: What was computed before, which the question may go on from.
         learnt: Whether saved questions tell how to read it.
@@ -145,13 +152,13 @@ def _computed(
     kg: KnowledgeGraph,
     question: str,
     readings: Sequence[Reading],
-    reading: int,
+    wanted: int | None,
     ends: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
     *,
     alone: bool = True,
 ) -> Attempt:
-    schema = schema_of(kg)
+    schema, reading = schema_of(kg), wanted or 1
     mixed = [in_several_units(r.plan, schema) for r in readings]
     if mixed and mixed[0] is not None:
         return Attempt(None, False, why_unread(kg, question, mixed))
@@ -162,7 +169,7 @@ def _computed(
     if alone:
         readings = accounted(lexicon_of(kg), question, readings)
     soon = ends
-    if readings and readings[0].probability < SURE and reading == 1:
+    if readings and readings[0].probability < SURE and wanted is None:
         # It will not be given unasked, so it may not hold up what is given instead.
         soon = min(ends, time.monotonic() + OFFERED_SECONDS)
     found, first = run_readings(kg, readings, reading, soon)
@@ -192,14 +199,30 @@ def _computed(
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
         said = looked_for(nothing.undecided, namer(kg))
         return Attempt(None, False, untrusted.one_line(said))
+    other = None if nothing is None else nothing.part
+    if wanted is None and isinstance(other, Pattern) and may_be_meant(taken.plan, other, schema):
+        told = to_words(Plan(Block((other,))), namer(kg)).removeprefix("whether ")
+        return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, namer(kg))}, but {told}"))
     given = answer_of(kg, question, taken, result, others, ends, nothing)
-    if taken.ignored:
-        words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
-        return Attempt(given, False, f"not understood: {words}")
-    if taken.probability < SURE:
-        return Attempt(given, False, f"the reading is not certain enough ({taken.probability:.2f})")
+    doubt = _doubt(taken, result, [one for _, *one in others])
+    if doubt:
+        offered = "" if given.computed is None or taken.ignored else f"; {in_doubt(given.computed, reading)}"
+        return Attempt(given, False, doubt + offered)
     why = taken.note or "every word was read, and the graph can compute it"
     return Attempt(given, True, why)
+
+
+def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]]) -> str:
+    """Return why a reading is not given unasked, "" if it is."""
+    if taken.ignored:
+        words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
+        return f"not understood: {words}"
+    if taken.probability < SURE or taken.confidence < EVEN:
+        return f"the reading is not certain enough ({min(taken.probability, taken.confidence):.2f})"
+    none = is_nothing((taken, result)) and not alike_named(taken.plan)
+    if none and any(not (r.ignored or is_nothing((r, found))) for r, found in others):
+        return "this reading finds nothing, but another one does"
+    return ""
 
 
 def _soon(ends: float) -> float:
@@ -217,6 +240,9 @@ def _nothing(
     if found.rows or best.ignored or best.probability < SURE or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
     said = untrusted.one_line(looked_for(plan, namer(kg)))
+    ((best, _),) = weighed(kg, [(best, found)])
+    if best.confidence < EVEN:
+        return Attempt(None, False, said)
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
     if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)

@@ -13,6 +13,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.rewriting import renamed
 from mrag.planning.algebra.roles import PlanRoles, plain
 from mrag.planning.algebra.scopes import aggregates, check, merged, sides
+from mrag.planning.certainty.elsewhere import of_another_kind
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -119,6 +120,9 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         return Nothing(
             same, None, terms if len(terms) <= _TOLD else (), None if terms else plan.where.plans[0]
         )
+    if (other := of_another_kind(kg, plan, schema, ends)) is not None:
+        assert isinstance(other.object, URIRef)
+        return Nothing(other, None, (other.object,))
     if (undecided := _undecided(kg, plan, schema, ends)) is not None:
         return Nothing(undecided=undecided)
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
@@ -129,8 +133,8 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         if found.holds:
             if isinstance(part, Comparison) and (values := _compared(kg, loose, part, schema, ends)):
                 return Nothing(part, compared=values)
-            if other := _other_value(kg, loose, part, schema, ends):
-                return other
+            if value := _other_value(kg, loose, part, schema, ends):
+                return value
             if isinstance(part, Block) and (all_have := _having(kg, loose, part, schema, ends)):
                 return Nothing(part, having=all_have)
             if isinstance(part, Pattern) and isinstance(part.subject, URIRef):

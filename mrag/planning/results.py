@@ -12,7 +12,8 @@ from rdflib import Literal, URIRef
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryTimeout, StoreError
-from mrag.generation.computed import AnswerCell, OtherReading
+from mrag.generation.computed import CERTAIN as CERTAIN
+from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.joins import work_of
 from mrag.planning.algebra.roles import plain
@@ -31,8 +32,8 @@ from mrag.text.grammar import as_noun
 SURE = 0.6
 """Probability from which on a reading is taken without being asked for."""
 
-CERTAIN = 0.9
-"""Certainty below which an answer says that its reading is not certain."""
+EVEN = 0.5
+"""Certainty below which nothing is given as computed unasked: it would be wrong as often as right."""
 
 _TRUSTED = 0.9
 """How likely the likeliest reading is whose finding nothing is an answer."""
@@ -220,6 +221,12 @@ def others_of(
             words = untrusted.one_line(to_words(reading.plan, name))
             found.append(OtherReading(number, words, brief(theirs)))
     return found[:3]
+
+
+def in_doubt(computed: Computed, number: int) -> str:
+    """Return what a reading that is not given would give, and how it is asked for."""
+    rows = brief(computed.rows) or "nothing"
+    return f"reading {number} would give {rows} for {computed.reading}"
 
 
 def next_rows(

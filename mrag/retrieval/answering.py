@@ -43,7 +43,7 @@ def ask(
     settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
-    reading: int = 1,
+    reading: int | None = None,
     texts: Texts | None = None,
     media: str | Path | None = None,
     ranker: str | Ranker | None = None,
@@ -69,7 +69,8 @@ def ask(
         retriever: A retriever of your own, in place of `index` and `settings`.
         how: `plan` computes the answer or says why it cannot; `read` reads it in the context; `complete`
             completes it from texts; `images` answers with images; `auto` chooses among them.
-        reading: Which reading of the question to compute, of those that the answer offers.
+        reading: Which reading of the question to compute, of those that the answer offers. By default the
+            likeliest, if it is certain enough.
         texts: Texts that may have what the graph lacks: files or folders, or a `Completer` of your own.
             Files and folders are only read: nothing enters the graph.
         media: Folder of the files of the graph's images. If it is given, images are the answer.

@@ -60,7 +60,7 @@ class AskOptions(TypedDict, total=False):
     settings: ContextSettings | None
     retriever: TripleStoreRetriever | None
     how: How
-    reading: int
+    reading: int | None
     texts: Texts | None
     media: str | Path | None
     ranker: str | Ranker | None
@@ -128,7 +128,7 @@ def routed(
     given, why = None, ""
     # What is asked of images may have to be computed: "Which images show no hat?"
     if how == "plan" or (how == "auto" and (not pictured or (media is None and _computes(asked.text)))):
-        reading, follows = options.get("reading", 1), options.get("follows")
+        reading, follows = options.get("reading"), options.get("follows")
         given, why = computed(kg, asked, how, reading, follows, model=model, planner=planner)
         if given is not None:
             return with_unused(given, model), why
@@ -144,7 +144,7 @@ def computed(
     kg: KnowledgeGraph,
     question: str | Question | Retrieval,
     how: How = "auto",
-    reading: int = 1,
+    reading: int | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
     *,
     model: str | BaseChatModel | None = "none",
@@ -196,7 +196,7 @@ def computed(
         # A question that trips the planner up can still be read.
         logger.exception("The question could not be planned: %r", text)
         attempt = Attempt(None, False, "the question could not be made into a plan")
-    if attempt.answer is not None and reading > 1:
+    if attempt.answer is not None and reading is not None:
         return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
     if attempt.answer is not None and attempt.sure:
         return replace(attempt.answer, why=attempt.why), attempt.why

@@ -6,21 +6,26 @@ import json
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rdflib import RDF, Literal, URIRef
 
 import mrag
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, MissingIndex
 from mrag.evaluation import GoldQuestion, calibrate_answers
 from mrag.evaluation.answers.calibrating import solved_readings
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import compute
+from mrag.planning.answering import _doubt, compute
+from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty.features import FEATURES
 from mrag.planning.certainty.model import Certainty, SolvedReading, fitted, held_out, reliability, shipped
 from mrag.planning.certainty.weighing import certainty_of, keep_certainty
+from mrag.planning.plan import Aggregate, Block, Column, Pattern, Plan, Unknown
+from mrag.planning.run import PlanResult
 from mrag.stores.oxigraph import OxigraphStore
 from tests.evaluation.test_eval_cli import invoke
 
@@ -51,7 +56,8 @@ def solved(n: int, weights: dict[str, float], bias: float, seed: int) -> list[So
         features = {
             "score": draw.uniform(-1, 4), "guesses": float(draw.randint(0, 3)),
             "rivals": float(draw.randint(0, 3)), "nothing": float(draw.random() < 0.2),
-            "joins": draw.uniform(0, 2), "columns": float(draw.randint(0, 2)), "ranked": 0.0,
+            "joins": draw.uniform(0, 2), "agreeing": 0.0,
+            "single": float(draw.random() < 0.5), "ones": 0.0, "unnamed": 0.0,
         }  # fmt: skip
         odds = bias + sum(weights[name] * value for name, value in features.items())
         found.append(SolvedReading(str(at % 5), features, draw.random() < 1 / (1 + math.exp(-odds))))
@@ -59,8 +65,7 @@ def solved(n: int, weights: dict[str, float], bias: float, seed: int) -> list[So
 
 
 WEIGHTS = {
-    "score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0, "joins": -0.3, "columns": -0.2,
-    "ranked": 0.0,
+    "score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0, "joins": -0.3, "agreeing": 0.0, "single": 0.4, "ones": 0.0, "unnamed": 0.0,
 }  # fmt: skip
 
 
@@ -112,8 +117,18 @@ def test_the_certainty_of_an_answer_is_that_of_its_graph(company: KnowledgeGraph
     second = compute(company, COUNT).answer
     assert second is not None and second.computed is not None
     assert second.computed.confidence == pytest.approx(1 / (1 + math.exp(3)), abs=1e-3)
-    # What is less certain is given all the same, and says so.
-    assert compute(company, COUNT).sure and second.notice is not None
+    # What is wrong more often than right is not given unasked, but offered.
+    attempt = compute(company, COUNT)
+    assert not attempt.sure and second.notice is not None
+    assert attempt.why.startswith("the reading is not certain enough (0.05); reading 1 would give ")
+    with pytest.raises(MissingIndex, match="reading 1 would give"):
+        mrag.ask(company, COUNT, model="none")
+    assert mrag.ask(company, COUNT, model="none", reading=1).text == first.text
+    keep_certainty(company, Certainty(0.3, dict.fromkeys(FEATURES, 0.0)))
+    perhaps = mrag.ask(company, COUNT, model="none")
+    assert perhaps.told == f"Perhaps: {perhaps.text}" and str(perhaps).startswith("Perhaps: ")
+    keep_certainty(company, Certainty(1.5, dict.fromkeys(FEATURES, 0.0)))
+    assert str(mrag.ask(company, COUNT, model="none")).startswith(f"Probably: {first.text}")
     keep_certainty(company, shipped())
     keep_certainty(company, None)
     assert certainty_of(company) == shipped()
@@ -171,3 +186,46 @@ def test_the_command_calibrates_and_forgets(tmp_path: Path, company: KnowledgeGr
     invoke("questions", "calibrate", "--forget", "--store", url)
     with mrag.connect(url) as kg:
         assert certainty_of(kg) == shipped()
+
+
+PORTS = """
+@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Port a rdfs:Class ; rdfs:label "port" . :CoastalPort a rdfs:Class ; rdfs:label "coastal port" .
+:City a rdfs:Class ; rdfs:label "city" . :m a :Port ; rdfs:label "Mildura" .
+:w a :CoastalPort ; rdfs:label "Warrnambool" . :p a :CoastalPort ; rdfs:label "Portland" .
+:c a :City ; rdfs:label "Ballarat" .
+"""
+
+
+@pytest.fixture
+def ports(tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    (tmp_path / "ports.ttl").write_text(PORTS)
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([tmp_path / "ports.ttl"])
+        yield kg
+
+
+@pytest.mark.parametrize("question", ["Is there a port called Warrnambool?", "Is Warrnambool a port?"])
+def test_what_is_of_a_kind_that_is_called_so_is_not_denied(ports: KnowledgeGraph, question: str) -> None:
+    attempt = compute(ports, question)
+    assert not attempt.sure and attempt.why.endswith("but Warrnambool is a coastal port")
+
+
+@pytest.mark.parametrize("question", ["Is there a port called Ballarat?", "Is Ballarat a port?"])
+def test_a_no_tells_of_what_other_kind_the_name_is(ports: KnowledgeGraph, question: str) -> None:
+    answer = mrag.ask(ports, question, model="none", how="plan")
+    assert answer.computed is not None and answer.text.startswith("No: ")
+    assert answer.sentences[-1].text == "It says that Ballarat is a city."
+    assert [str(c.triple[0]) for c in answer.citations] == ["http://example.org/c"]
+    assert mrag.verify(ports, answer).ok
+
+
+def test_nothing_is_no_answer_where_another_reading_finds_something() -> None:
+    x, thing = Unknown("x"), URIRef("http://example.org/thing")
+    where = Block((Pattern(x, RDF.type, thing),))
+    count = Plan(where, (Column(Aggregate("count", of=(x,)), "n"),))
+    one = Reading(count, ("n",), 0.95, (), {}, certainty=0.95)
+    zero, ten = (PlanResult("", ("n",), ((Literal(n),),), True) for n in (0, 10))
+    assert "another one does" in _doubt(one, zero, [(one, ten)])
+    assert not _doubt(one, zero, [(one, zero)]) and not _doubt(one, ten, [(one, zero)])
+    assert "0.40" in _doubt(replace(one, certainty=0.4), ten, [])

@@ -80,7 +80,8 @@ def test_members_of_subclasses_are_members(
     triples = [Triple(*row) for row in kg.select("SELECT ?s ?p ?o WHERE { ?s ?p ?o }")]
     expected = evaluate(plan, triples)
     assert bool(expected) == (rows == ["yes"]) if plan.yes_or_no else len(expected) == len(rows)
-    assert bool(attempt.answer.citations) == (rows != ["no"])
+    # A no rests on what the thing is instead.
+    assert attempt.answer.citations
 
 
 def test_the_schema_counts_members_of_subclasses(stated: KnowledgeGraph, inferred: KnowledgeGraph) -> None:

@@ -45,7 +45,7 @@ def show_answer(
     if as_json:
         show_json(given.to_json(), indent=None if more else 2)
         return
-    show_lines(given.text)
+    show_lines(given.told)
     if given.computed is not None:
         _show_reading(given.computed, sparql)
     if given.citations:

@@ -16,12 +16,13 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting.verdict import accounted
 from mrag.planning.answering import parser_of
 from mrag.planning.certainty import model
-from mrag.planning.certainty.features import measured
+from mrag.planning.certainty.features import FoundReading, measured
 from mrag.planning.certainty.weighing import keep_certainty
-from mrag.planning.results import SURE, rows_of, run_readings
+from mrag.planning.results import SURE, rows_of, run_readings, with_either
 
 _SECONDS = 10.0
 _FOLDS = 5
+_TIED = 20
 _FEWEST = 10
 """Questions with an answer that are needed at least."""
 
@@ -100,7 +101,6 @@ def solved_readings(
     questions: Sequence[GoldQuestion],
     group: Callable[[str], str],
     *,
-    most: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[model.SolvedReading]:
     """Return the likeliest readings of questions that find something, with whether their answers are right.
@@ -109,21 +109,33 @@ def solved_readings(
         kg: The knowledge graph.
         questions: The questions.
         group: Returns the group of a question by its id.
-        most: How many readings of a question; all but the first are never given.
         on_progress: Called with the questions done and all of them.
     """
     parser, display, solved = parser_of(kg), Display(kg), list[model.SolvedReading]()
     for number, question in enumerate(questions, 1):
-        readings = accounted(parser.lexicon, question.text, parser.readings(question.text))
+        readings = with_either(parser.readings(question.text), question.text)
+        readings = accounted(parser.lexicon, question.text, readings)
         found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
-        for rank, one in enumerate(found[:most]):
-            features = measured(one, found)
-            given = rank == 0 and one[0].probability >= SURE
-            if one[0].ignored or features is None or not (question.answerable or given):
-                continue
-            table = table_of_cells(rows_of(display, *one), named_in(question))
-            right = question.answerable and score(question.accepted, table).exact
+        one = found[0] if found and not found[0][0].ignored else None
+        features = None if one is None else measured(kg, one, found)
+        given = one is not None and one[0].probability >= SURE
+        if one is not None and features is not None and (question.answerable or given):
+            right = question.answerable and answers(question, display, one)
             solved.append(model.SolvedReading(group(question.id), features, right, given))
         if on_progress is not None:
             on_progress(number, len(questions))
     return solved
+
+
+def answers(question: GoldQuestion, display: Display, one: FoundReading) -> bool:
+    """Return whether a reading's answer tells just what the gold answer does.
+
+    A further column, such as what the rows are ordered by, is forgiven. So is it if several are first by the
+    same value, and the gold answer tells one of them.
+    """
+    reading, result = one
+    table = table_of_cells(rows_of(display, reading, result), named_in(question))
+    if score(question.accepted, table).contains:
+        return True
+    tied = reading.plan.ties and reading.plan.limit == 1 and 1 < len(table) <= _TIED
+    return tied and any(score(question.accepted, (row,)).contains for row in table)

@@ -39,14 +39,12 @@ class SolvedReading:
         features: What is measured of it.
         right: Whether its answer is right.
         given: Whether it is the one that is given as the answer.
-        weight: How much it counts.
     """
 
     group: str
     features: Features
     right: bool
     given: bool = True
-    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ def fitted(solved: Sequence[SolvedReading], prior: Certainty | None = None) -> C
     x = np.array([[1.0, *(one.features[name] for name in names)] for one in solved])
     y = np.array([float(one.right) for one in solved])
     sizes = Counter(one.group for one in solved)
-    w = np.array([one.weight * (1.0 if prior else sizes[one.group] ** -0.5) for one in solved])
+    w = np.array([1.0 if prior else sizes[one.group] ** -0.5 for one in solved])
     w *= len(w) / w.sum()
     # What is rare must not weigh much on the word of a few.
     spread = np.maximum(x.std(axis=0), 0.25)

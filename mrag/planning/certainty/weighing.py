@@ -32,7 +32,7 @@ def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundRead
     """
     model, weighed_ = certainty_of(kg), []
     for reading, result in found:
-        features = measured((reading, result), found)
+        features = measured(kg, (reading, result), found)
         if features is not None:
             reading = replace(reading, certainty=model.of(features))
         weighed_.append((reading, result))

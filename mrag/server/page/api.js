@@ -115,7 +115,7 @@ export async function ask({ question, how, reading, follows, ranker, only }, onE
   const response = await request("/api/ask", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ question, how, reading, follows, ranker: ranker || undefined, class: only || undefined }),
+    body: JSON.stringify({ question, how, reading: reading || undefined, follows, ranker: ranker || undefined, class: only || undefined }),
     signal,
   });
   if (!response.body) throw new ApiError(t("The answer broke off."), t("Ask again."), 0);

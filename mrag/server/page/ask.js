@@ -59,7 +59,7 @@ export function start(go) {
     if (!question) return sought.focus();
     const how = way.value;
     /** @type {Asked} */
-    const asked = { question, how, reading: 1, after: [], ...(how === "plan" ? {} : choices.values()) };
+    const asked = { question, how, reading: 0, after: [], ...(how === "plan" ? {} : choices.values()) };
     answers.delete(key(asked));
     shown = null;
     go("ask", address(asked));
@@ -70,7 +70,7 @@ export function start(go) {
     if (!question) return follow.focus();
     follow.value = "";
     byId("answer-title").focus({ preventScroll: true });
-    go("ask", address({ question, how: way.value, reading: 1, after: before }));
+    go("ask", address({ question, how: way.value, reading: 0, after: before }));
   });
   byId("ask-stop").addEventListener("click", () => running?.abort(STOPPED));
 }
@@ -83,7 +83,7 @@ function address({ question, how, reading, after, ranker, only }) {
   return {
     q: question,
     ...(how === "auto" ? {} : { how }),
-    ...(reading === 1 ? {} : { reading: String(reading) }),
+    ...(!reading ? {} : { reading: String(reading) }),
     ...(ranker ? { ranker } : {}),
     ...(only ? { only } : {}),
     ...(after.length ? { after: JSON.stringify(after) } : {}),
@@ -152,7 +152,7 @@ export async function enter(values) {
   examples();
   const question = (values.q || "").trim();
   const how = values.how && WAYS.has(values.how) ? values.how : "auto";
-  const reading = /^[1-9]\d?$/.test(values.reading || "") ? Number(values.reading) : 1;
+  const reading = /^[1-9]\d?$/.test(values.reading || "") ? Number(values.reading) : 0;
   const asked = { question, how, reading, after: questionsBefore(values.after), ranker: values.ranker, only: values.only };
   choices.enter(values);
   const sought = field("question", HTMLInputElement);
@@ -312,7 +312,7 @@ function surroundings(pictures, hits, cited, ids) {
 function markable(hits, asked) {
   show(byId("ask-found"), hits.length > 1);
   const line = (/** @type {Hit & {types?: FoundHit["types"]}} */ hit) => h("p", { class: "found" }, entityLink(hit.iri, hit.label), hit.types?.length ? h("span", { class: "hint" }, ` ${hit.types.map((type) => type.label).join(", ")}`) : null);
-  const only = (/** @type {string} */ iri) => leave("ask", address({ ...asked, how: "auto", reading: 1, after: [], only: iri }));
+  const only = (/** @type {string} */ iri) => leave("ask", address({ ...asked, how: "auto", reading: 0, after: [], only: iri }));
   byId("ask-found-hits").replaceChildren(hits.length > 1 ? learnable(hits, line, only) : "");
 }
 

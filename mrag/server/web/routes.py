@@ -235,7 +235,7 @@ class Api:
         question, k = validation.text_value(values, "question"), validation.int_value(values, "k", 10, 1, 50)
         model = self._model(values.get("model"))
         how = cast("How", validation.choice_value(values, "how", HOWS))
-        reading = validation.int_value(values, "reading", 1, 1, 100)
+        reading = validation.int_value(values, "reading", 1, 1, 100) if "reading" in values else None
         follows = validation.object_value(values, "follows", "plan", "columns")
         ranked_otherwise = self.choice.given(values)
         engine: Engine = request.app.state.engine
