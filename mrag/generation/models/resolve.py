@@ -159,7 +159,8 @@ def without_unused(notice: str | None) -> str | None:
     """Return a notice without what it says of a model that was not used.
 
     Example:
-        >>> without_unused("Mind. " + (unused_notice("ollama:llama3.2") or "")), without_unused(unused_notice("x:y"))
+        >>> said = unused_notice("ollama:llama3.2") or ""
+        >>> without_unused("Mind. " + said), without_unused(said)
         ('Mind.', None)
     """
     return _UNUSED.sub("", notice) or None if notice else notice
