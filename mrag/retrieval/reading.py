@@ -60,7 +60,11 @@ class QuestionReader:
         self._closed = False
 
     def computed(
-        self, question: str, how: How = "auto", reading: int = 1, follows: Mapping[str, Any] | None = None
+        self,
+        question: str,
+        how: How = "auto",
+        reading: int | None = None,
+        follows: Mapping[str, Any] | None = None,
     ) -> tuple[Answer | None, str]:
         """Return what `mrag.retrieval.routing.computed` returns.
 

@@ -65,7 +65,8 @@ def solved(n: int, weights: dict[str, float], bias: float, seed: int) -> list[So
 
 
 WEIGHTS = {
-    "score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0, "joins": -0.3, "agreeing": 0.0, "single": 0.4, "ones": 0.0, "unnamed": 0.0,
+    "score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0, "joins": -0.3, "agreeing": 0.0,
+    "single": 0.4, "ones": 0.0, "unnamed": 0.0,
 }  # fmt: skip
 
 
