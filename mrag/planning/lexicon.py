@@ -87,7 +87,7 @@ class Lexicon(Meanings):
         super().__init__(schema, embedder)
         self.kg = kg
         self.matcher = NameMatcher(names)
-        self._matched: dict[tuple[str, tuple[str, ...]], tuple[NameMention, ...]] = {}
+        self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...]], tuple[NameMention, ...]] = {}
 
     def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.
@@ -105,7 +105,7 @@ class Lexicon(Meanings):
             ['GraphDB']
             >>> kg.close()
         """
-        key = (question, tuple(t.raw for t in tokens))
+        key = (question, tuple((t.before, t.raw, t.after) for t in tokens))
         found = self._matched.get(key)
         if found is None:
             if len(self._matched) >= _REMEMBERED:

@@ -91,10 +91,14 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
         else CheckedPart(WHY, "not checked", "a model may have helped")
     )
     parts = [CheckedPart(READING, "recomputed"), *soft, told]
-    wrong = (
-        [] if right or _confidence(given) < CERTAIN else ["why it was answered so is not what is found now"]
-    )
-    return _compared(kg, value, given, parts, [*wrong, *doubtful], ("why", "readings", "confidence"))
+    if _ELSEWHERE.match(str(value.get("why", ""))):
+        # It was saved, or taught: its reading is certain by what somebody said.
+        return _compared(kg, value, given, [*parts[:1], told], [], ("why", "readings", "confidence"))
+    sure = _confidence(given) >= CERTAIN
+    wrong = ["why it was answered so is not what is found now"] if sure and not right else []
+    # What a model did is told by a notice of that time.
+    apart = ("why", "readings", "confidence", *(() if right else ("notice",)))
+    return _compared(kg, value, given, parts, [*wrong, *doubtful], apart)
 
 
 _OF_READING = ("why", "readings", "confidence", "ignored", "notice")
@@ -139,11 +143,22 @@ def _compared(
     bare = without_unused(value["notice"])
     if bare in _with_pending(kg, [now["notice"]]):
         now["notice"] = value["notice"]
+    elif "notice" not in apart:
+        # It tells of a model that helped, or of that time; nothing vouches for it now.
+        apart = (*apart, "notice")
+    # Answers of earlier releases lack some fields.
+    older = {name for name in ("runners_up", "last") if not value.get(name)}
+    apart = (*apart, *older)
+    known = {name: part for name, part in now.items() if name not in apart}
     told = _timeless({name: part for name, part in value.items() if name not in apart})
     kept = {"text", "sentences", "citations", "question"}
-    wheres = differences(told, _timeless({name: part for name, part in now.items() if name not in apart}))
+    wheres = differences(told, _timeless(known))
     found = dict.fromkeys(where.partition("[")[0].partition(".")[0] for where in wheres)
-    said = [f"its {name} is not what is computed now" for name in found if name in now and name not in kept]
+    said = [
+        f"its {name} {'are' if name.endswith('s') else 'is'} not what is computed now"
+        for name in found
+        if name in now and name not in kept
+    ]
     if any(name in kept for name in found):
         said.append("its sentences or what they cite are not what is computed now")
     parts = [*parts, CheckedPart(ROWS, "recomputed")]

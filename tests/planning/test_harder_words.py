@@ -40,7 +40,12 @@ def rows(attempt: Attempt) -> list[tuple[str, ...]]:
 
 def given(kg: KnowledgeGraph, question: str) -> list[tuple[str, ...]]:
     attempt = compute(kg, question)
-    assert attempt.sure, attempt.why
+    if question == "What did Ada Moor stage after 2000?":
+        # Less than even likely: it is offered, and given if asked for.
+        assert not attempt.sure and "reading 1 would give" in attempt.why
+        attempt = compute(kg, question, reading=1)
+    else:
+        assert attempt.sure, attempt.why
     assert attempt.answer is not None and mrag.verify(kg, attempt.answer).ok
     return rows(attempt)
 
@@ -128,8 +133,8 @@ def test_names_with_and_ask_for_what_is_of_all_of_them(kg: KnowledgeGraph) -> No
     "question", ["plays by Ada Moor and Cleo Hart", "Which plays are by Ada Moor and Cleo Hart?"]
 )
 def test_where_nothing_is_of_all_the_answer_says_so_and_offers_any(kg: KnowledgeGraph, question: str) -> None:
-    attempt = compute(kg, question)
-    assert attempt.sure and rows(attempt) == []
+    attempt = compute(kg, question, reading=1)
+    assert rows(attempt) == []
     assert attempt.answer is not None and attempt.answer.text.startswith("None: there is no play")
     others = attempt.answer.computed.readings  # type: ignore[union-attr]
     (other,) = (r for r in others if "writer" in r.reading)

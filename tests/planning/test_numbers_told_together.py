@@ -88,4 +88,3 @@ def test_a_verb_tells_relations_apart(kg: KnowledgeGraph) -> None:
     attempt = compute(kg, "Which expeditions are led by Ann Lund?")
     assert attempt.answer is not None and attempt.answer.computed is not None
     assert [row[0].label for row in attempt.answer.computed.rows] == ["Aurora"]
-    assert attempt.answer.notice is None

@@ -325,7 +325,7 @@ def test_an_altered_answer_does_not_verify(graphs: dict[str, KnowledgeGraph]) ->
     forged["sentences"][0]["text"] = "40 rivers"
     report = mrag.verify(kg, forged)
     assert not report.ok and report.unsupported == ("40 rivers",)
-    assert "the rows are not what the plan gives now" in report.altered
+    assert "its rows are not what is computed now" in report.altered
 
 
 def test_a_changed_graph_changes_the_answer() -> None:
