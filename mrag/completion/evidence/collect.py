@@ -15,6 +15,7 @@ from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.plan.patterns import CompletedTriple, IncompleteTriple, is_text
 from mrag.completion.plan.relations import Relations
 from mrag.generation.found import EvidenceRef
+from mrag.generation.support.evidence import is_turned_round
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
@@ -104,7 +105,7 @@ class Evidence:
 
     def _findings(self, asked: SoughtTriple, given: Iterable[Extraction]) -> list[Extraction]:
         kept = [fine for one in given if (fine := checked(one, asked, _states)) is not None]
-        return [one for one in kept if one.place == asked.place]
+        return [one for one in kept if one.place == asked.place and not _is_turned(one, asked)]
 
     def _linked(
         self, kg: KnowledgeGraph, asked: SoughtTriple, findings: Iterable[Extraction]
@@ -164,6 +165,14 @@ class Evidence:
                 terms.append(slot)  # type: ignore[arg-type]  # neither text nor unknown
         s, p, o = terms
         return None if s == o else (s, p, o)
+
+
+def _is_turned(one: Extraction, asked: SoughtTriple) -> bool:
+    """Return whether a quote says what was asked from the other end: who develops, and by whom it is developed."""
+    if one.place == "predicate" or "predicate" not in asked.names:
+        return False
+    ends = {**asked.names, one.place: (one.text,)}
+    return is_turned_round(one.quote, ends["subject"], ends["predicate"], ends["object"])
 
 
 def _is_relation(kg: KnowledgeGraph, term: object) -> bool:

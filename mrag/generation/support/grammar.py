@@ -980,6 +980,13 @@ class Derivation:
                 if steps is not None:
                     yield end, steps
 
+    def predicated(self, at: int, things: Things) -> Iterator[Steps]:
+        """Yield what is said of things by the predicate that begins at a place."""
+        for _, steps in self._predicates(at, things):
+            yield steps
+        for _, steps in self._participial(at, things):
+            yield steps
+
     # --- Sentences ---------------------------------------------------------------------------------
 
     def clauses(self, at: int = 0) -> Iterator[tuple[int, Steps]]:
