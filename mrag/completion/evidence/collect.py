@@ -168,7 +168,7 @@ class Evidence:
 
 
 def _is_turned(one: Extraction, asked: SoughtTriple) -> bool:
-    """Return whether a quote says what was asked from the other end: who develops, and by whom it is developed."""
+    """Return whether a quote says what was asked from the other end: who develops, and who is developed."""
     if one.place == "predicate" or "predicate" not in asked.names:
         return False
     ends = {**asked.names, one.place: (one.text,)}

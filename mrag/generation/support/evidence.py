@@ -1,7 +1,7 @@
 """Whether a text says a fact the other way round: "developed by Zeta Systems" is not developing Zeta Systems.
 
-A text that is read for a missing fact says much besides, so it is not derived as a whole. What is looked for is
-a predicate behind one end that the relation's own wordings make of the other.
+A text that is read for a missing fact says much besides, so it is not derived as a whole. What is looked for
+is a predicate behind one end that the relation's own wordings make of the other.
 """
 
 from __future__ import annotations
