@@ -476,6 +476,8 @@ class Derivation:
 
     def _aside(self, at: int, noun: Noun) -> Iterator[tuple[int, Noun]]:
         """Yield a name with what is said of it beside: in brackets, between commas, in a relative clause."""
+        if noun.role is not None:
+            yield from self._who_it_is(at, noun)
         if noun.plain or noun.role is not None:
             return
         if self._is(at, frozenset(["("])):
@@ -491,6 +493,19 @@ class Derivation:
                 last = end + 1
             for close in {end, last}:
                 yield close, replace(noun, steps=noun.steps + steps, told=True)
+
+    def _who_it_is(self, at: int, role: Noun) -> Iterator[tuple[int, Noun]]:
+        """Yield "GraphDB's vendor, Ontotext," as Ontotext, where it is so."""
+        comma = self._is(at, frozenset([","]))
+        for end, noun in self.nouns(at + comma, several=False):
+            if role.role is None or noun.role is not None or noun.plain:
+                continue
+            steps = self._claim(role.role, role.things, noun.things)
+            if steps is not None:
+                made = Noun(noun.things, role.steps + noun.steps + steps)
+                yield end, made
+                if comma and self._is(end, frozenset([","])):
+                    yield end + 1, made
 
     def _remark(
         self, at: int, things: Things, *, bare: bool = True, beside: bool = True
@@ -1037,7 +1052,7 @@ class Derivation:
         for last, steps in self._predicates(end, things):
             yield last, subject.steps + steps
         if self._is(end, frozenset([":", "–"])):
-            for last, steps in self._remark(end + 1, things):
+            for last, steps in self._remark(end + 1, things, beside=False):
                 yield last, subject.steps + steps
             yield from self._labelled(end + 1, subject)
         # A name with what is said of it beside is a statement, too: "GraphDB, developed by Ontotext".
