@@ -22,7 +22,7 @@ from mrag.generation.result import Answer, Citation, Sentence
 from mrag.generation.support.citations import Citer, supports
 from mrag.generation.support.pictures import PictureCiter
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
-from mrag.generation.support.verdicts import GraphFacts, judged
+from mrag.generation.support.verdicts import FactSource, judged
 from mrag.generation.wording.fences import without_fences
 from mrag.text.tokens import tokens
 
@@ -37,7 +37,7 @@ def answer(
     *,
     notice: str | None = None,
     computing: Sequence[str] = (),
-    graph: GraphFacts | None = None,
+    graph: FactSource | None = None,
 ) -> Answer:
     """Answer a question from a context, and cite what each sentence rests on.
 
@@ -81,7 +81,7 @@ async def aanswer(
     *,
     notice: str | None = None,
     computing: Sequence[str] = (),
-    graph: GraphFacts | None = None,
+    graph: FactSource | None = None,
 ) -> Answer:
     """Answer as `answer` does, without blocking while the model writes."""
     kept = recorded(context)
@@ -99,7 +99,7 @@ def stream_answer(
     *,
     notice: str | None = None,
     computing: Sequence[str] = (),
-    graph: GraphFacts | None = None,
+    graph: FactSource | None = None,
 ) -> Iterator[str | Answer]:
     """Answer as `answer` does, giving the text as it is written and the whole answer at the end.
 
@@ -132,7 +132,7 @@ async def astream_answer(
     *,
     notice: str | None = None,
     computing: Sequence[str] = (),
-    graph: GraphFacts | None = None,
+    graph: FactSource | None = None,
 ) -> AsyncIterator[str | Answer]:
     """Stream as `stream_answer` does, without blocking while the model writes."""
     kept = recorded(context)
@@ -158,7 +158,7 @@ def cite(
     model: str | None = None,
     notice: str | None = None,
     pictures: Sequence[str] = (),
-    graph: GraphFacts | None = None,
+    graph: FactSource | None = None,
 ) -> Answer:
     """Compute the citations of a text that answers a question from a context.
 

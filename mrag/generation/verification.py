@@ -23,7 +23,7 @@ from mrag.generation.result import FORMAT, Answer
 from mrag.generation.support.citations import Citer, supports
 from mrag.generation.support.pictures import PictureCiter
 from mrag.generation.support.sentences import with_ids
-from mrag.generation.support.verdicts import GraphFacts, judged, verdict_of
+from mrag.generation.support.verdicts import FactSource, judged, verdict_of
 from mrag.rdf.terms import Term, Triple
 
 __all__ = ["Recomputed", "VerifyReport", "verify"]
@@ -56,7 +56,7 @@ def verify(
     graphs: Callable[[Line], str] | None = None,
     said: Said | None = None,
     recompute: Callable[[Mapping[str, Any]], Recomputed] | None = None,
-    facts: GraphFacts | None = None,
+    facts: FactSource | None = None,
 ) -> VerifyReport:
     """Check an answer against the graph as it is now.
 
@@ -238,7 +238,7 @@ def _unsupported(
     sentences: Sequence[Mapping[str, Any]],
     present: set[str],
     altered: list[str],
-    facts: GraphFacts | None,
+    facts: FactSource | None,
 ) -> list[str]:
     citer = _citer(value, context)
     found = []
@@ -259,7 +259,7 @@ def _unsupported(
 
 
 def _misjudged(
-    citer: Citer, sentence: Mapping[str, Any], before: frozenset[Term], under: str, facts: GraphFacts | None
+    citer: Citer, sentence: Mapping[str, Any], before: frozenset[Term], under: str, facts: FactSource | None
 ) -> list[str]:
     """Return what is wrong with the verdict on a sentence that is marked as not supported."""
     text = sentence["text"]

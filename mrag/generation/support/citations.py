@@ -20,7 +20,7 @@ from rdflib import Literal
 
 from mrag.context.render import Context, Line
 from mrag.generation.support import asked
-from mrag.generation.support.grammar import Derivation, Facts, Step, Steps, derive, facts_of, longest
+from mrag.generation.support.grammar import Derivation, Facts, ClaimStep, Steps, derive, facts_of, longest
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.support.possession import owned
 from mrag.generation.support.relations import relations
@@ -201,7 +201,7 @@ class Citer:
 
     # --- What is not supported -------------------------------------------------------------------
 
-    def open_claims(self, text: str, before: frozenset[Term] = frozenset()) -> list[Step]:
+    def open_claims(self, text: str, before: frozenset[Term] = frozenset()) -> list[ClaimStep]:
         """Return the claims of a sentence that have no line, if all its words make claims at all."""
         for said, things in self._readings(self._bare(text)[0], before):
             steps = derive(Derivation(said, self._every, things, lenient=True))

@@ -3,7 +3,7 @@
 A sentence is derived left to right from things, classes, values and the words that say relations (see
 `relations`), with the function words that hold them together. Whatever the grammar has no place for - a verb
 that no property gives rise to, "allegedly", "not", "only", "will", a number, an adjective - ends the
-derivation, so that a sentence is derived as a whole only where all that it says is accounted for. Relations
+derivation, so that a sentence is derived as a whole only where all that it says is accounted for. RelationWordings
 are looked up in the direction that their words have.
 
 Facts are asked as they are met. A strict derivation stops where one is missing; a lenient one goes on and
@@ -21,7 +21,7 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.support.relations import TYPE, Relations, Way
+from mrag.generation.support.relations import TYPE, RelationWordings, Way
 from mrag.generation.support.roots import PREPOSITIONS, UNITS, agentive, finite, participle, root
 from mrag.generation.support.symbols import Symbol
 from mrag.rdf.terms import OWL, RDFS, XSD, Term
@@ -51,7 +51,7 @@ Things = tuple[frozenset[Term], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ClaimStep:
     """One claim of a derivation: who, what of it, and the lines that say so, none where it is open.
 
     Attributes:
@@ -69,11 +69,11 @@ class Step:
     denied: bool = False
 
 
-Steps = tuple[Step, ...]
+Steps = tuple[ClaimStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Noun:
+class NounPhrase:
     """What a noun phrase stands for: things, or the bearer of a role that something has."""
 
     things: Things
@@ -94,7 +94,7 @@ class Facts:
 
     lines: Sequence[Line]
     names: ContextNames
-    relations: Relations
+    relations: RelationWordings
     by_subject: dict[Term, list[Line]]
     by_object: dict[Term, list[Line]]
     cut: frozenset[tuple[Term, Term, bool]] = frozenset()
@@ -149,7 +149,10 @@ class Facts:
 
 
 def facts_of(
-    lines: Sequence[Line], names: ContextNames, known: Relations, cut: Iterable[tuple[Term, Term, bool]] = ()
+    lines: Sequence[Line],
+    names: ContextNames,
+    known: RelationWordings,
+    cut: Iterable[tuple[Term, Term, bool]] = (),
 ) -> Facts:
     """Return lines ready to be asked."""
     by_subject: dict[Term, list[Line]] = {}
@@ -184,7 +187,7 @@ class Derivation:
         self.lenient = lenient
         self._left = _STEPS
         self._prior: Things = ()
-        self._nouns: dict[tuple[int, bool, Things], list[tuple[int, Noun]]] = {}
+        self._nouns: dict[tuple[int, bool, Things], list[tuple[int, NounPhrase]]] = {}
 
     # --- Symbols -----------------------------------------------------------------------------------
 
@@ -222,7 +225,7 @@ class Derivation:
     # --- Claims ------------------------------------------------------------------------------------
 
     def _claim(self, way: Way, subjects: Things, objects: Things, unit: str = "") -> Steps | None:
-        steps: list[Step] = []
+        steps: list[ClaimStep] = []
         if unit:
             way = frozenset((p, f) for p, f in way if self._measured_in(p, unit, objects))
             if not way:
@@ -232,7 +235,7 @@ class Derivation:
                 lines = self.facts.of(way, subject, one)
                 if not lines and not self.lenient:
                     return None
-                steps.append(Step(subject, way, one, lines))
+                steps.append(ClaimStep(subject, way, one, lines))
         return tuple(steps) or None
 
     def _measured_in(self, p: Term, unit: str, objects: Things) -> bool:
@@ -255,12 +258,12 @@ class Derivation:
             lines = self.facts.typed(subject, classes)
             if not lines and not self.lenient:
                 return None
-            steps.append(Step(subject, None, classes, lines))
+            steps.append(ClaimStep(subject, None, classes, lines))
         return tuple(steps) or None
 
-    # --- Noun phrases ------------------------------------------------------------------------------
+    # --- NounPhrase phrases ------------------------------------------------------------------------------
 
-    def nouns(self, at: int, *, several: bool = True) -> list[tuple[int, Noun]]:
+    def nouns(self, at: int, *, several: bool = True) -> list[tuple[int, NounPhrase]]:
         """Return the noun phrases that begin at a place: where each ends, and what it stands for."""
         key = (at, several, self._prior)
         known = self._nouns.get(key)
@@ -271,19 +274,19 @@ class Derivation:
             self._nouns[key] = known
         return known
 
-    def _listed(self, at: int) -> Iterator[tuple[int, Noun]]:
+    def _listed(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         for end, noun in self.nouns(at, several=False):
             yield end, noun
             if noun.role is None:
                 yield from self._more(end, noun)
 
-    def _more(self, at: int, first: Noun) -> Iterator[tuple[int, Noun]]:
+    def _more(self, at: int, first: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
         self._spend()
         for start in self._joined(at):
             for end, noun in self.nouns(start, several=False):
                 if noun.role is not None or noun.unit != first.unit:
                     continue
-                both = Noun(
+                both = NounPhrase(
                     first.things + noun.things,
                     first.steps + noun.steps,
                     unit=first.unit,
@@ -307,7 +310,7 @@ class Derivation:
         ):
             yield at + 3
 
-    def _noun(self, at: int) -> Iterator[tuple[int, Noun]]:
+    def _noun(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         self._spend()
         if at >= len(self.symbols):
             return
@@ -316,7 +319,7 @@ class Derivation:
             yield end, noun
             yield from self._aside(end, noun)
 
-    def _owned(self, at: int, owner: Noun) -> Iterator[tuple[int, Noun]]:
+    def _owned(self, at: int, owner: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
         """Yield "OWNER's ROLE"."""
         if self._is(at, frozenset(["'s"])):
             for end, way in self._role(at + 1):
@@ -324,7 +327,7 @@ class Derivation:
                 yield end, made
                 yield from self._owned_again(end, made)
 
-    def _owned_again(self, at: int, role: Noun) -> Iterator[tuple[int, Noun]]:
+    def _owned_again(self, at: int, role: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
         for noun in self._borne(role):
             yield from self._owned(at, noun)
 
@@ -335,7 +338,7 @@ class Derivation:
             if agentive(self.symbols[end - 1].low):
                 yield end, way
 
-    def _head(self, at: int) -> Iterator[tuple[int, Noun]]:
+    def _head(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         """Yield a name, a class, an amount, a pronoun, or a role with its owner."""
         start = at + self._is(at, frozenset(["both"]))
         if self._is(start, _ARTICLES):
@@ -357,23 +360,23 @@ class Derivation:
         yield from self._amount(start)
         if self._is(at, _PRONOUNS):
             for several in self._anaphors():
-                yield at + 1, Noun(several)
+                yield at + 1, NounPhrase(several)
         yield from self._role_of(start)
 
-    def _titled(self, at: int) -> Iterator[tuple[int, Noun]]:
+    def _titled(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         """Yield a name that begins with an article: "The Hague"."""
         for end, terms in self._names(at):
             if whole := terms - self.facts.names.properties - self.facts.names.classes:
-                yield end, Noun((whole,))
+                yield end, NounPhrase((whole,))
 
-    def _own_role(self, at: int) -> Iterator[tuple[int, Noun]]:
+    def _own_role(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         """Yield "its ROLE", and "the ROLE" where the clause before says whose."""
         if self._is(at, _OWN) or self._prior:
             for end, way in self._role(at + 1):
                 for several in self._anaphors():
-                    yield end, Noun(several, role=way)
+                    yield end, NounPhrase(several, role=way)
 
-    def _of_class(self, at: int, end: int, classes: frozenset[Term]) -> Iterator[tuple[int, Noun]]:
+    def _of_class(self, at: int, end: int, classes: frozenset[Term]) -> Iterator[tuple[int, NounPhrase]]:
         """Yield a class with names behind it, what "the CLASS" points back to, and the class itself."""
         # "the vendor Ontotext", "the vendors Ontotext and Stardog"
         for last, noun in self.nouns(end):
@@ -386,10 +389,10 @@ class Derivation:
                     one for each in several for one in each if self.facts.typed(frozenset([one]), classes)
                 )
                 if same:
-                    yield end, Noun((same,), plain=True)
-        yield end, Noun((classes,), plain=True)
+                    yield end, NounPhrase((same,), plain=True)
+        yield end, NounPhrase((classes,), plain=True)
 
-    def _amount(self, at: int) -> Iterator[tuple[int, Noun]]:
+    def _amount(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         """Yield a number, with its unit if it has one."""
         number = self._number(at)
         if number is not None:
@@ -399,7 +402,7 @@ class Derivation:
                 at, end, self._equal(value) if named else frozenset([Literal(str(value))])
             )
 
-    def _role_of(self, at: int) -> Iterator[tuple[int, Noun]]:
+    def _role_of(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         """Yield "ROLE of OWNER"."""
         for end, way in self._role(at):
             if self._is(end, frozenset(["of", "for", "to"])):
@@ -441,25 +444,25 @@ class Derivation:
                     continue
         return frozenset(found) or frozenset([Literal(str(value))])
 
-    def _valued(self, start: int, end: int, things: frozenset[Term]) -> Iterator[tuple[int, Noun]]:
+    def _valued(self, start: int, end: int, things: frozenset[Term]) -> Iterator[tuple[int, NounPhrase]]:
         """Yield a name, and with a unit behind it where it is a number."""
         number = self._number(start)
         if number is not None and number[0] >= end:
             equal = self._equal(number[1]) | things
-            yield number[0], Noun((equal,))
+            yield number[0], NounPhrase((equal,))
             at = number[0]
             if at < len(self.symbols):
                 unit = UNITS.get(self.symbols[at].low, self.symbols[at].stem)
                 if self.symbols[at].low in UNITS or any(
                     unit in u for u in self.facts.relations.units.values()
                 ):
-                    yield at + 1, Noun((equal,), unit=unit)
+                    yield at + 1, NounPhrase((equal,), unit=unit)
         elif start > 0 and self.symbols[start - 1].low in UNITS and self.symbols[start - 1].is_mark:
             return
         else:
-            yield end, Noun((things,))
+            yield end, NounPhrase((things,))
 
-    def _borne(self, role: Noun) -> Iterator[Noun]:
+    def _borne(self, role: NounPhrase) -> Iterator[NounPhrase]:
         """Yield what bears a role, where facts say so."""
         if role.role is None:
             return
@@ -471,10 +474,12 @@ class Derivation:
                         if line.triple.p == p:
                             found.setdefault(line.triple.s if flipped else line.triple.o, []).append(line)
         for bearer in sorted(found, key=str):
-            step = Step(frozenset().union(*role.things), role.role, frozenset([bearer]), tuple(found[bearer]))
-            yield Noun((frozenset([bearer]),), (*role.steps, step))
+            step = ClaimStep(
+                frozenset().union(*role.things), role.role, frozenset([bearer]), tuple(found[bearer])
+            )
+            yield NounPhrase((frozenset([bearer]),), (*role.steps, step))
 
-    def _aside(self, at: int, noun: Noun) -> Iterator[tuple[int, Noun]]:
+    def _aside(self, at: int, noun: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
         """Yield a name with what is said of it beside: in brackets, between commas, in a relative clause."""
         if noun.role is not None:
             yield from self._who_it_is(at, noun)
@@ -494,7 +499,7 @@ class Derivation:
             for close in {end, last}:
                 yield close, replace(noun, steps=noun.steps + steps, told=True)
 
-    def _who_it_is(self, at: int, role: Noun) -> Iterator[tuple[int, Noun]]:
+    def _who_it_is(self, at: int, role: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
         """Yield "GraphDB's vendor, Ontotext," as Ontotext, where it is so."""
         comma = self._is(at, frozenset([","]))
         for end, noun in self.nouns(at + comma, several=False):
@@ -502,7 +507,7 @@ class Derivation:
                 continue
             steps = self._claim(role.role, role.things, noun.things)
             if steps is not None:
-                made = Noun(noun.things, role.steps + noun.steps + steps)
+                made = NounPhrase(noun.things, role.steps + noun.steps + steps)
                 yield end, made
                 if comma and self._is(end, frozenset([","])):
                     yield end + 1, made
@@ -524,7 +529,7 @@ class Derivation:
             return
         if self._is(at, frozenset(["whose"])):
             for end, way in self._role(at + 1):
-                yield from self._is_role(end, Noun(things, role=way))
+                yield from self._is_role(end, NounPhrase(things, role=way))
             return
         yield from self._participial(at, things)
         if not bare:
@@ -555,7 +560,7 @@ class Derivation:
             )
             if not lines:
                 return None
-            steps.append(Step(subject, frozenset((x.triple.p, False) for x in lines), other, lines))
+            steps.append(ClaimStep(subject, frozenset((x.triple.p, False) for x in lines), other, lines))
         return tuple(steps) or None
 
     # --- Predicates --------------------------------------------------------------------------------
@@ -602,7 +607,7 @@ class Derivation:
             for line in self.facts.by_object.get(term, ())
         )
 
-    def _modifying(self, subject: frozenset[Term], terms: frozenset[Term]) -> Step | None:
+    def _modifying(self, subject: frozenset[Term], terms: frozenset[Term]) -> ClaimStep | None:
         for s in sorted(subject, key=str):
             for line in self.facts.by_subject.get(s, ()):
                 p, o = line.triple.p, line.triple.o
@@ -611,7 +616,7 @@ class Derivation:
                     and str(p) != TYPE
                     and (p in self.facts.relations.qualities or p in self.facts.relations.kinds)
                 ):
-                    return Step(subject, frozenset([(p, False)]), frozenset([o]), (line,))
+                    return ClaimStep(subject, frozenset([(p, False)]), frozenset([o]), (line,))
         return None
 
     def _modified(self, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
@@ -677,9 +682,9 @@ class Derivation:
         tables = (self.facts.relations.participles, self.facts.relations.phrases)
         return any(next(self._keyed(at, table), None) for table in tables)
 
-    def _completed(self, at: int) -> list[tuple[int, Noun]]:
+    def _completed(self, at: int) -> list[tuple[int, NounPhrase]]:
         """Return the noun phrases that begin at a place, of a role what bears it."""
-        found: list[tuple[int, Noun]] = []
+        found: list[tuple[int, NounPhrase]] = []
         for end, noun in self.nouns(at):
             found += [(end, one) for one in ((noun,) if noun.role is None else self._borne(noun))]
         return found
@@ -691,7 +696,7 @@ class Derivation:
             if steps is not None:
                 yield end, steps
 
-    def _said(self, way: Way, things: Things, noun: Noun) -> Steps | None:
+    def _said(self, way: Way, things: Things, noun: NounPhrase) -> Steps | None:
         """Return what a noun phrase says, and that things are so related to it."""
         steps = self._claim(way, things, noun.things, noun.unit)
         return None if steps is None else noun.steps + steps
@@ -766,7 +771,7 @@ class Derivation:
             yield from self._claimed(self._tail(end), things, noun)
 
     def _claimed(
-        self, ways: Iterable[tuple[int, Way]], things: Things, noun: Noun
+        self, ways: Iterable[tuple[int, Way]], things: Things, noun: NounPhrase
     ) -> Iterator[tuple[int, Steps]]:
         """Yield of several ways those in which things are related to what a noun phrase says."""
         for end, way in ways:
@@ -797,10 +802,10 @@ class Derivation:
                             best[line.triple.s if flipped else line.triple.o] = line
             if len(best) != number or not best:
                 return None
-            steps.append(Step(subject, way, frozenset(best), tuple(best.values())))
+            steps.append(ClaimStep(subject, way, frozenset(best), tuple(best.values())))
         return tuple(steps) or None
 
-    def _is_role(self, at: int, role: Noun) -> Iterator[tuple[int, Steps]]:
+    def _is_role(self, at: int, role: NounPhrase) -> Iterator[tuple[int, Steps]]:
         """Yield "[The developer of GraphDB] is Ontotext"."""
         if role.role is None:
             return
@@ -918,7 +923,7 @@ class Derivation:
 
     def _same(self, one: frozenset[Term], other: frozenset[Term]) -> Steps | None:
         lines = self.facts.of(frozenset((p, False) for p in self.facts.relations.naming), one, other)
-        return (Step(one, frozenset(), other, lines),) if lines else None
+        return (ClaimStep(one, frozenset(), other, lines),) if lines else None
 
     def _is_past(self, things: Things) -> bool:
         """Return whether what was is told of things with a date, which may well be over."""
@@ -970,7 +975,7 @@ class Derivation:
                 ]
                 if not lines and not self.lenient:
                     break
-                steps.append(Step(subject, way, frozenset([Literal(not denied)]), tuple(lines)))
+                steps.append(ClaimStep(subject, way, frozenset([Literal(not denied)]), tuple(lines)))
             else:
                 yield end, tuple(steps)
 
@@ -1038,7 +1043,7 @@ class Derivation:
         yield from self._inverted(at)
         yield from self._pointing_back(at)
 
-    def _told_of_role(self, at: int, role: Noun) -> Iterator[tuple[int, Steps, Things]]:
+    def _told_of_role(self, at: int, role: NounPhrase) -> Iterator[tuple[int, Steps, Things]]:
         """Yield who bears a role, and what is said of who bears it."""
         for last, steps in self._is_role(at, role):
             yield last, steps, role.things
@@ -1046,7 +1051,7 @@ class Derivation:
             for last, steps in self._predicates(at, noun.things):
                 yield last, noun.steps + steps, noun.things
 
-    def _told(self, at: int, end: int, subject: Noun) -> Iterator[tuple[int, Steps]]:
+    def _told(self, at: int, end: int, subject: NounPhrase) -> Iterator[tuple[int, Steps]]:
         """Yield what is said of things that are named: by a verb, behind a colon, beside the name."""
         things = subject.things
         for last, steps in self._predicates(end, things):
@@ -1076,13 +1081,13 @@ class Derivation:
         """Yield what is said of what was told of before, which is not named: "Developer: Ontotext"."""
         for things in self._anaphors():
             for end, way in self._role(at):
-                for last, steps in self._is_role(end, Noun(things, role=way)):
+                for last, steps in self._is_role(end, NounPhrase(things, role=way)):
                     yield last, steps, things
             if at == 0:
                 for last, steps in (*self._predicates(at, things), *self._remark(at, things, beside=False)):
                     yield last, steps, things
 
-    def _labelled(self, at: int, subject: Noun) -> Iterator[tuple[int, Steps]]:
+    def _labelled(self, at: int, subject: NounPhrase) -> Iterator[tuple[int, Steps]]:
         """Yield "label: value" behind a name."""
         for end, way in (*self._keyed(at, self.facts.relations.phrases), *self._role(at)):
             if self._is(end, frozenset([":"])):

@@ -134,7 +134,7 @@ _TEMPLATES: Final[Mapping[str, str]] = {
 
 
 @dataclass
-class Relations:
+class RelationWordings:
     """What the words of a sentence may say, of the properties of some lines.
 
     Attributes:
@@ -192,7 +192,7 @@ class Relations:
 
 def relations(
     lines: Iterable[Line], more: Mapping[Term, Sequence[tuple[str, bool]]] | None = None
-) -> Relations:
+) -> RelationWordings:
     """Return what says the relations of some lines.
 
     Args:
@@ -210,7 +210,7 @@ def relations(
         >>> made.verbs[("develop", "")] == {(p, True)}, made.agents[("develop",)] == {(p, False)}
         (True, True)
     """
-    made = Relations()
+    made = RelationWordings()
     said: dict[Term, dict[str, None]] = {}
     truths: set[Term] = set()
     literals: set[Term] = set()
@@ -248,7 +248,7 @@ def relations(
 
 
 def _put(
-    made: Relations, table: dict[Key, set[tuple[Term, bool]]], key: Key, p: Term, *, flipped: bool
+    made: RelationWordings, table: dict[Key, set[tuple[Term, bool]]], key: Key, p: Term, *, flipped: bool
 ) -> None:
     if key and any(key):
         table.setdefault(key, set()).add((p, flipped))
@@ -256,7 +256,7 @@ def _put(
 
 
 def _label(
-    made: Relations, p: Term, label: str, *, flipped: bool, truth: bool, literal: bool, number: bool
+    made: RelationWordings, p: Term, label: str, *, flipped: bool, truth: bool, literal: bool, number: bool
 ) -> None:
     text = split_identifier(label)
     bracket = re.findall(r"[(\[]([^()\[\]]*+)[)\]]", text)
@@ -288,7 +288,7 @@ def _label(
             _shape(made, p, shape, flipped, literal)
 
 
-def _shape(made: Relations, p: Term, low: list[str], flipped: bool, literal: bool) -> None:
+def _shape(made: RelationWordings, p: Term, low: list[str], flipped: bool, literal: bool) -> None:
     stems = [root(w) for w in low]
     if low[0] in ("has", "have", "having") and len(low) > 1:
         made.having.add(p)
@@ -322,7 +322,7 @@ def _shape(made: Relations, p: Term, low: list[str], flipped: bool, literal: boo
     _noun(made, p, low, flipped)
 
 
-def _prepositional(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
+def _prepositional(made: RelationWordings, p: Term, low: list[str], flipped: bool) -> None:
     """Add what a label says that ends in a preposition: "in", "developed by", "works for", "capital of"."""
     stems = [root(w) for w in low]
     head, last = low[:-1], low[-1]
@@ -348,7 +348,7 @@ def _prepositional(made: Relations, p: Term, low: list[str], flipped: bool) -> N
     _put(made, made.participles, (*stems[:-1], last), p, flipped=flipped)
 
 
-def _noun(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
+def _noun(made: RelationWordings, p: Term, low: list[str], flipped: bool) -> None:
     stems = tuple(root(w) for w in low)
     _put(made, made.nouns, stems, p, flipped=flipped)
     if stems[-1] in _KINDS and len(stems) == 1:
@@ -374,7 +374,7 @@ def _noun(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
         _put(made, made.verbs, (measured, ""), p, flipped=flipped)
 
 
-def _occasion(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
+def _occasion(made: RelationWordings, p: Term, low: list[str], flipped: bool) -> None:
     """Add what happened of a noun for when or where it did: "born in" of "birth place"."""
     if len(low) > 1 and low[-1] in _OCCASION:
         verbal = [root(w) for w in low[:-1]]
@@ -387,7 +387,7 @@ def _occasion(made: Relations, p: Term, low: list[str], flipped: bool) -> None:
             _put(made, made.participles, (root("born"), preposition), p, flipped=flipped)
 
 
-def _single(made: Relations, p: Term, low: str, flipped: bool) -> None:
+def _single(made: RelationWordings, p: Term, low: str, flipped: bool) -> None:
     """Add what a role noun of one word says: the role of the other end, what its bearer does, where it is."""
     for turned in _TURNED.get(root(low), ()):
         _put(made, made.nouns, (turned,), p, flipped=not flipped)
@@ -401,7 +401,7 @@ def _single(made: Relations, p: Term, low: str, flipped: bool) -> None:
             _put(made, made.participles, (verb, "in"), p, flipped=flipped)
 
 
-def _spread(made: Relations) -> None:
+def _spread(made: RelationWordings) -> None:
     """Add verbs that say the same, and the nouns for who does what a verb says."""
     heads = Counter(verb for verb, _, flipped in made.shortened if not flipped)
     for verb, p, flipped in made.shortened:

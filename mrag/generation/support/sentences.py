@@ -9,7 +9,7 @@ from mrag.text.tokens import tokens
 
 _ITEM = re.compile(r"\s*(?:(?:[-*•–+]|\d{1,3}[.)]|#{1,6}|>)\s+)+")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|(?<![。！？])[。！？]++[」』）”]*+")
-_IDS = r"\[\s*[A-Za-z]{1,3}\d+(?:\s*(?:,|;|and)?\s*[A-Za-z]{1,3}\d+)*\s*\]"
+_IDS = r"\[\s{0,2}[A-Za-z]{1,3}\d{1,9}(?:\s{0,2}(?:,|;|and)?\s{0,2}[A-Za-z]{1,3}\d{1,9})*+\s{0,2}\]"
 _LATE_IDS = re.compile(rf"(?<![.!?…。！？])([.!?…。！？]++)([ \t]*+(?:{_IDS}[ \t]*+)++)")
 _WRITTEN = re.compile(rf"(?<![ \t])[ \t]*+{_IDS}")
 _ABBREVIATIONS = frozenset(

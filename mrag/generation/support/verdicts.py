@@ -52,7 +52,7 @@ _DENIAL: Final = re.compile(
 )
 
 
-class GraphFacts(Protocol):
+class FactSource(Protocol):
     """What can be asked of a graph about what a sentence says."""
 
     def about(self, sentence: str, context: Context) -> Context:
@@ -85,7 +85,7 @@ def judged(
     text: str,
     support: Support,
     before: frozenset[Term],
-    graph: GraphFacts | None,
+    graph: FactSource | None,
     under: str = "",
 ) -> Judged:
     """Say what holds of a sentence.
@@ -139,7 +139,7 @@ def _denied(citer: Citer, text: str, before: frozenset[Term]) -> list[Line]:
     return citer.claims(f"{text[: found.start()]}{verb} {text[found.end() :]}", before) or []
 
 
-def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: GraphFacts | None) -> list[Line]:
+def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSource | None) -> list[Line]:
     """Return the lines that say another thing than a sentence, where both cannot be."""
     for step in citer.open_claims(text, before):
         for subject in sorted(step.subject, key=str):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mrag.context.display import Display
-from mrag.planning.accounting.sides import Gap, Sides, roots_in
+from mrag.planning.accounting.sides import Gap, BothSides, roots_in
 from mrag.planning.accounting.words import (
     ASKING,
     BEFORE_DEEDS,
@@ -44,14 +44,14 @@ _CLEAR: Final = 0.6
 _SURE: Final = 0.9
 
 
-def left_over(sides: Sides) -> Iterator[Gap]:
+def left_over(sides: BothSides) -> Iterator[Gap]:
     """Yield the words that carry meaning and have no counterpart in the plan, with quotations and numbers."""
     yield from _words(sides)
     yield from _quotations(sides)
     yield from _numbers(sides)
 
 
-def _words(sides: Sides) -> Iterator[Gap]:
+def _words(sides: BothSides) -> Iterator[Gap]:
     at_all = range(len(sides.words))
     open_ = [at for at in at_all if _carries(sides, at) and not sides.is_in(at, sides.vocabulary)]
     open_ = [at for at in open_ if not _is_code(sides, at)]
@@ -72,7 +72,7 @@ def _words(sides: Sides) -> Iterator[Gap]:
             yield Gap(sides.words[at].raw, "word")
 
 
-def _carries(sides: Sides, at: int) -> bool:
+def _carries(sides: BothSides, at: int) -> bool:
     """Return whether a word needs a counterpart of its own."""
     word, raw = sides.low[at], sides.words[at].raw
     if len(word) < 2 or "n't" in word or "n’t" in word or number_of(sides.words[at].key) is not None:
@@ -88,14 +88,14 @@ def _carries(sides: Sides, at: int) -> bool:
     return not (says_how or counts or word in UNITS or word.removesuffix("s") in UNITS)
 
 
-def _is_code(sides: Sides, at: int) -> bool:
+def _is_code(sides: BothSides, at: int) -> bool:
     """Return whether the plan has a short code that a word begins with: "M" for men."""
     word = sides.low[at]
     codes = [text.lower() for text in sides.use.texts if 0 < len(text) < 4]
     return any(word.startswith(code) or word in SEXES.get(code, ()) for code in codes)
 
 
-def _is_passed(sides: Sides, at: int) -> bool:
+def _is_passed(sides: BothSides, at: int) -> bool:
     """Return whether a word that nothing in the plan is called like may be left aside."""
     word = sides.low[at]
     called = any(
@@ -152,7 +152,7 @@ def _is_passed(sides: Sides, at: int) -> bool:
     return sides.is_near(at)
 
 
-def _is_deed(sides: Sides, at: int) -> bool:
+def _is_deed(sides: BothSides, at: int) -> bool:
     """Return whether a word is rather a verb or an adverb than a noun."""
     word = sides.low[at]
     if word.endswith("ly") and not word.startswith(_TIMELY):
@@ -161,7 +161,7 @@ def _is_deed(sides: Sides, at: int) -> bool:
     return done or bool(set(sides.low[max(0, at - 1) : at]) & BEFORE_DEEDS)
 
 
-def _is_apposed(sides: Sides, at: int) -> bool:
+def _is_apposed(sides: BothSides, at: int) -> bool:
     """Return whether a name is told again by what stands in brackets behind it: "Chicago (ORD)"."""
     end = at + 1
     while end < len(sides.words) and sides.words[end].raw[0].isupper() and "(" not in sides.between(end):
@@ -173,7 +173,7 @@ def _is_apposed(sides: Sides, at: int) -> bool:
     )
 
 
-def _quotations(sides: Sides) -> Iterator[Gap]:
+def _quotations(sides: BothSides) -> Iterator[Gap]:
     names = [n for iri in sides.use.properties | sides.use.classes for n in sides.named(iri)]
     said = " ".join((*sides.labels, *names)).lower()
     for match in _QUOTED.finditer(sides.text):
@@ -185,7 +185,7 @@ def _quotations(sides: Sides) -> Iterator[Gap]:
             yield Gap(text, "quotation")
 
 
-def _numbers(sides: Sides) -> Iterator[Gap]:
+def _numbers(sides: BothSides) -> Iterator[Gap]:
     names = [n for iri in sides.use.properties | sides.use.classes for n in sides.named(iri)]
     digits = set(re.findall(r"\d+", " ".join((*sides.labels, *sides.use.things, *names))))
     dated = not MONTHS.isdisjoint(sides.low)
@@ -215,7 +215,7 @@ def _numbers(sides: Sides) -> Iterator[Gap]:
             yield Gap(token.raw, "number")
 
 
-def unasked_names(sides: Sides) -> Iterator[Gap]:
+def unasked_names(sides: BothSides) -> Iterator[Gap]:
     """Yield names of things and values in the plan that the question does not say, or says only in part."""
     show, said = Display(sides.lexicon.kg), set(sides.roots) | set(map(stem, sides.low))
     for term in sorted(sides.use.things | sides.use.texts):

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdflib import RDF, Literal
 
-from mrag.planning.accounting.sides import Gap, Sides, roots_in
+from mrag.planning.accounting.sides import Gap, BothSides, roots_in
 from mrag.planning.accounting.used import folds
 from mrag.planning.accounting.words import (
     AVERAGES,
@@ -45,7 +45,7 @@ _GROUPED: Final = re.compile(
 )
 
 
-def operations(sides: Sides) -> Iterator[Gap]:
+def operations(sides: BothSides) -> Iterator[Gap]:
     """Yield the words that say how to compute and that the plan leaves out, and what it computes unasked."""
     yield from _folded(sides)
     yield from _ranked(sides)
@@ -56,7 +56,7 @@ def operations(sides: Sides) -> Iterator[Gap]:
     yield from _not_said(sides)
 
 
-def _folded(sides: Sides) -> Iterator[Gap]:
+def _folded(sides: BothSides) -> Iterator[Gap]:
     use, low = sides.use, sides.low
     for at, word in enumerate(low):
         if sides.is_own(at):
@@ -87,7 +87,7 @@ def _folded(sides: Sides) -> Iterator[Gap]:
             yield Gap(word, "total")
 
 
-def _ranked(sides: Sides) -> Iterator[Gap]:
+def _ranked(sides: BothSides) -> Iterator[Gap]:
     """Yield superlatives and words for an order that the plan does not have."""
     use, low = sides.use, sides.low
     ends = {o.descending for p in use.plans for o in p.order if p.limit is not None}
@@ -121,7 +121,7 @@ def _ranked(sides: Sides) -> Iterator[Gap]:
             yield Gap(word, "superlative")
 
 
-def _is_of_all(sides: Sides, at: int) -> bool:
+def _is_of_all(sides: BothSides, at: int) -> bool:
     """Return whether the "highest point" of nothing that is named is told of each thing that has one."""
     use, own = sides.use, sides.roots[at]
     for pattern in use.patterns:
@@ -135,7 +135,7 @@ def _is_of_all(sides: Sides, at: int) -> bool:
     return False
 
 
-def _denied(sides: Sides) -> Iterator[Gap]:
+def _denied(sides: BothSides) -> Iterator[Gap]:
     use, low = sides.use, sides.low
     flags = [p for p in use.patterns if sides.is_false(p)]
     values = [c for c in use.comparisons if str(c.right).lower() in ("false", "n", "no", "f")]
@@ -168,7 +168,7 @@ def _denied(sides: Sides) -> Iterator[Gap]:
             return
 
 
-def _chosen(sides: Sides) -> Iterator[Gap]:
+def _chosen(sides: BothSides) -> Iterator[Gap]:
     """Yield an "or" between conditions that the plan has not."""
     use, low = sides.use, sides.low
     if any(block.either for block in use.blocks) or "or" not in low[1:-1] or use.plan.yes_or_no:
@@ -181,7 +181,7 @@ def _chosen(sides: Sides) -> Iterator[Gap]:
         yield Gap("or", "choice")
 
 
-def _compared(sides: Sides) -> Iterator[Gap]:
+def _compared(sides: BothSides) -> Iterator[Gap]:
     """Yield comparisons that the plan does not make, and numbers of things that it does not count."""
     use, low = sides.use, sides.low
     measures = [c for c in use.comparisons if c.relation not in ("=", "!=")]
@@ -215,7 +215,7 @@ def _compared(sides: Sides) -> Iterator[Gap]:
             yield Gap(f"{word} {low[at + 1]}", "count")
 
 
-def _grouped(sides: Sides) -> Iterator[Gap]:
+def _grouped(sides: BothSides) -> Iterator[Gap]:
     use, text = sides.use, " ".join(sides.low)
     top = use.plan
     keys = [c.value for c in top.columns if not folds(c.value)] + list(top.group_by)
@@ -232,7 +232,7 @@ def _grouped(sides: Sides) -> Iterator[Gap]:
             yield Gap(counts[0], "one number")
 
 
-def _not_said(sides: Sides) -> Iterator[Gap]:
+def _not_said(sides: BothSides) -> Iterator[Gap]:
     """Yield operations of the plan for which no word of the question is a reason."""
     use, low = sides.use, sides.low
     every = list(walk(use.plan))

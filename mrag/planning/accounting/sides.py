@@ -37,7 +37,7 @@ class Gap:
     kind: str
 
 
-class Sides:
+class BothSides:
     """A question and a plan side by side.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from rdflib import RDF
 
-from mrag.planning.accounting.sides import Gap, Sides, roots_in
+from mrag.planning.accounting.sides import Gap, BothSides, roots_in
 from mrag.planning.accounting.used import class_of, folds
 from mrag.planning.accounting.words import (
     ASKING,
@@ -57,7 +57,7 @@ _FOLD_OF_TWO: Final = re.compile(
 )
 
 
-class Wanted(NamedTuple):
+class AskedNoun(NamedTuple):
     """A noun that is asked for: where it stands, whether it is counted, whether a later sentence asks."""
 
     places: list[int]
@@ -65,7 +65,7 @@ class Wanted(NamedTuple):
     later: bool
 
 
-def told(sides: Sides) -> Iterator[Gap]:
+def told(sides: BothSides) -> Iterator[Gap]:
     """Yield what is asked for and not told, and what is told that is not of the kind that is asked for."""
     if sides.use.plan.yes_or_no or not sides.low:
         return
@@ -75,7 +75,7 @@ def told(sides: Sides) -> Iterator[Gap]:
     yield from _columns(sides, wanted)
 
 
-def _kinds(sides: Sides) -> Iterator[Gap]:
+def _kinds(sides: BothSides) -> Iterator[Gap]:
     use, low = sides.use, sides.low
     classes = [class_of(use, v, sides.schema) for v in use.shown]
     numbers = [use.is_number(v, sides.schema) for v in use.shown]
@@ -95,12 +95,12 @@ def _kinds(sides: Sides) -> Iterator[Gap]:
         yield Gap(low[asks[-1]], "second question")
 
 
-def _begins(sides: Sides, at: int) -> bool:
+def _begins(sides: BothSides, at: int) -> bool:
     """Return whether a question begins at a word."""
     return not at or sides.low[at - 1] in ("and", "about", "or") or sides.between(at)[-1:] in tuple(",-;–—")
 
 
-def _is_of_people(sides: Sides, cls: str) -> bool:
+def _is_of_people(sides: BothSides, cls: str) -> bool:
     names = [name for c in (cls, *sides.schema.above(cls)) for name in sides.named(c)]
     has = (iri for iri, info in sides.schema.properties.items() if cls in info.domains)
     if sides.roots_of(has) & _PERSONAL:
@@ -114,7 +114,7 @@ def _does(word: str) -> bool:
     return is_role(word) and (root(word) in _VERB_ROOTS or word.endswith(("ist", "ian", "ee", "eur")))
 
 
-def _tells_people(sides: Sides, classes: Sequence[str]) -> bool:
+def _tells_people(sides: BothSides, classes: Sequence[str]) -> bool:
     use, properties = sides.use, sides.schema.properties
     if any(cls and _is_of_people(sides, cls) for cls in classes):
         return True
@@ -126,7 +126,7 @@ def _tells_people(sides: Sides, classes: Sequence[str]) -> bool:
     return not any(_is_of_people(sides, cls) for cls in sides.schema.classes)
 
 
-def _tells_place(sides: Sides, classes: Sequence[str], numbers: Sequence[bool]) -> bool:
+def _tells_place(sides: BothSides, classes: Sequence[str], numbers: Sequence[bool]) -> bool:
     """Return whether something else is told than the very thing of which the place is asked for."""
     use = sides.use
     for value, cls, number in zip(use.shown, classes, numbers, strict=True):
@@ -142,7 +142,7 @@ def _tells_place(sides: Sides, classes: Sequence[str], numbers: Sequence[bool]) 
     return False
 
 
-def _tells_time(sides: Sides) -> bool:
+def _tells_time(sides: BothSides) -> bool:
     use, properties = sides.use, sides.schema.properties
     for value in use.shown:
         if any(isinstance(part, DatePart) for part in walk(value)):
@@ -159,7 +159,7 @@ def _tells_time(sides: Sides) -> bool:
 # -- the nouns that are asked for ------------------------------------------------------------------
 
 
-def _wanted(sides: Sides) -> Iterator[Wanted]:
+def _wanted(sides: BothSides) -> Iterator[AskedNoun]:
     """Yield the nouns that are asked for, "name" and "age" of "list the name and age of all players"."""
     low, at = sides.low, 0
     while at < len(low):
@@ -188,7 +188,7 @@ def _wanted(sides: Sides) -> Iterator[Wanted]:
                 or (bool(places) and sides.between(at)[:1] in _ENDS)
             )
             if (joint or ends) and places:
-                yield Wanted(places, counted, later)
+                yield AskedNoun(places, counted, later)
                 places = []
             following = low[at + (low[at] == "and") :][:1]
             if ends or (joint and (counted or not several or not QUESTION_WORDS.isdisjoint(following))):
@@ -197,10 +197,10 @@ def _wanted(sides: Sides) -> Iterator[Wanted]:
                 places.append(at)
             at += 1
         if places:
-            yield Wanted(places, counted, later)
+            yield AskedNoun(places, counted, later)
 
 
-def _is_wanted(sides: Sides, at: int) -> bool:
+def _is_wanted(sides: BothSides, at: int) -> bool:
     word = sides.low[at]
     if word in HEADS:
         return True
@@ -209,7 +209,7 @@ def _is_wanted(sides: Sides, at: int) -> bool:
     return not (word in EMPTY or word in ASKING or says_how)
 
 
-def _shown_as(sides: Sides, value: Expression, depth: int = 3) -> set[str]:
+def _shown_as(sides: BothSides, value: Expression, depth: int = 3) -> set[str]:
     """Return the classes and properties by which what a column tells is called."""
     use, found = sides.use, set[str]()
     for u in use.unknowns(value):
@@ -233,7 +233,7 @@ def _shown_as(sides: Sides, value: Expression, depth: int = 3) -> set[str]:
     return found
 
 
-def _unshown(sides: Sides, wanted: Sequence[Wanted]) -> Iterator[Gap]:
+def _unshown(sides: BothSides, wanted: Sequence[AskedNoun]) -> Iterator[Gap]:
     use, properties = sides.use, sides.schema.properties
     shown = set[str]().union(*(_shown_as(sides, value) for value in use.shown))
     # What is the subject of a relation may be called by it: those that flow into a river are tributaries.
@@ -275,12 +275,12 @@ def _unshown(sides: Sides, wanted: Sequence[Wanted]) -> Iterator[Gap]:
         yield Gap(" ".join(sides.words[at].raw for at in covered), "told")
 
 
-def _is_room(sides: Sides, at: int) -> bool:
+def _is_room(sides: BothSides, at: int) -> bool:
     """Return whether a number of things is asked for that something could hold: it is told by a number."""
     return sides.low[at + 1 : at + 2] in (["can"], ["could"])
 
 
-def _inverted(sides: Sides, relations: set[str]) -> set[int]:
+def _inverted(sides: BothSides, relations: set[str]) -> set[int]:
     """Return the places of words that read a relation from its object to its subject."""
     return {
         at
@@ -290,7 +290,7 @@ def _inverted(sides: Sides, relations: set[str]) -> set[int]:
     }
 
 
-def _columns(sides: Sides, wanted: Sequence[Wanted]) -> Iterator[Gap]:
+def _columns(sides: BothSides, wanted: Sequence[AskedNoun]) -> Iterator[Gap]:
     """Yield what is asked for beside what is told: a number, a further noun, another fold."""
     use, text, values = sides.use, sides.text.lower(), roots_in(sides.labels)
     if not any(use.is_number(value, sides.schema) for value in use.shown) and _COUNT.search(text):

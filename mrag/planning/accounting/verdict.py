@@ -15,7 +15,7 @@ from typing import Final
 
 from mrag.planning.accounting.leftover import left_over, unasked_names
 from mrag.planning.accounting.operations import operations
-from mrag.planning.accounting.sides import Gap, Sides
+from mrag.planning.accounting.sides import Gap, BothSides
 from mrag.planning.accounting.told import told
 from mrag.planning.accounting.used import PlanUse
 from mrag.planning.building.scoring import Reading
@@ -71,7 +71,7 @@ def account(lexicon: Lexicon, question: str, plan: Plan, shown: Sequence[str]) -
         ()
         ('Ontotext',)
     """
-    sides = Sides(_HOW.sub("", question), PlanUse.of(plan, shown), lexicon)
+    sides = BothSides(_HOW.sub("", question), PlanUse.of(plan, shown), lexicon)
     found = (*left_over(sides), *operations(sides), *told(sides), *unasked_names(sides))
     return Verdict(tuple(dict.fromkeys(found)))
 
