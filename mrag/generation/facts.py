@@ -83,6 +83,7 @@ class FactSelector(FactGrouper):
         partial |= bool(kept) and not self._may_count(kept)
         if self.asked.english and kept:
             kept, acting = self._acting(kept)
+            kept = [self._completed(g) for g in kept]
             said = [line for g in kept for line in g.lines]
             partial |= not acting or bool(self.asked.unmet(said))
         if not many:
@@ -94,6 +95,18 @@ class FactSelector(FactGrouper):
             told, many, self.asked.missing(), self._unlinked(chosen), more, partial, self.asked.sought(),
             self._nearest(chosen),
         )  # fmt: skip
+
+    def _completed(self, group: FactGroup) -> FactGroup:
+        """Return a group about what only relates others with the facts of it that say what was asked, too.
+
+        "The Empire Strikes Back, Irvin Kershner, director" says in three facts of one node who directed.
+        """
+        if group.subject in self.asked.named:
+            return group
+        unmet = self.asked.unmet(group.lines)
+        rest = [x for x in self._of.get(group.subject, ()) if x not in group.lines and not describes(x)]
+        more = [x for x in rest if len(self.asked.unmet([*group.lines, x])) < len(unmet)]
+        return replace(group, lines=(*group.lines, *more))
 
     def _nearest(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """Return the three lines that cover most of the question, short facts before descriptions."""

@@ -151,8 +151,8 @@ SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
 """Words of questions, and words of predicates that mean much the same, in whatever form."""
 
 LIGHT = words(
-    "belong carry come contain find give go have hold include keep like list name offer order return serve "
-    "show take tell"
+    "appear belong carry come contain feature find give go have hold include keep like list name offer order "
+    "return serve show take tell"
 )
 """Verbs that relate two things without saying how; beside a noun that does, they say nothing more."""
 

@@ -55,9 +55,10 @@ def show_answer(
     for part in given.beside():
         show("")
         show_lines(part)
-    for sentence in given.sentences:
-        if not sentence.supported:
-            say(f"Not supported by the graph: {sentence.text}", style="yellow")
+    for heading, told in given.doubted().items():
+        say(heading, style="yellow")
+        for text in told:
+            say(f"- {text}", style="yellow")
     if context:
         show()
         show_lines(given.context.text())

@@ -20,7 +20,7 @@ from rdflib import Literal
 
 from mrag.context.render import Context, Line
 from mrag.generation.support import asked
-from mrag.generation.support.grammar import Derivation, Facts, ClaimStep, Steps, derive, facts_of, longest
+from mrag.generation.support.grammar import ClaimStep, Derivation, Facts, Steps, derive, facts_of, longest
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.support.possession import owned
 from mrag.generation.support.relations import relations

@@ -3,7 +3,7 @@
 A sentence is derived left to right from things, classes, values and the words that say relations (see
 `relations`), with the function words that hold them together. Whatever the grammar has no place for - a verb
 that no property gives rise to, "allegedly", "not", "only", "will", a number, an adjective - ends the
-derivation, so that a sentence is derived as a whole only where all that it says is accounted for. RelationWordings
+derivation, so that a sentence is derived as a whole only where all that it says is accounted for. Relations
 are looked up in the direction that their words have.
 
 Facts are asked as they are met. A strict derivation stops where one is missing; a lenient one goes on and
@@ -261,7 +261,7 @@ class Derivation:
             steps.append(ClaimStep(subject, None, classes, lines))
         return tuple(steps) or None
 
-    # --- NounPhrase phrases ------------------------------------------------------------------------------
+    # --- Noun phrases ------------------------------------------------------------------------------
 
     def nouns(self, at: int, *, several: bool = True) -> list[tuple[int, NounPhrase]]:
         """Return the noun phrases that begin at a place: where each ends, and what it stands for."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mrag.context.display import Display
-from mrag.planning.accounting.sides import Gap, BothSides, roots_in
+from mrag.planning.accounting.sides import BothSides, Gap, roots_in
 from mrag.planning.accounting.words import (
     ASKING,
     BEFORE_DEEDS,

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdflib import RDF, Literal
 
-from mrag.planning.accounting.sides import Gap, BothSides, roots_in
+from mrag.planning.accounting.sides import BothSides, Gap, roots_in
 from mrag.planning.accounting.used import folds
 from mrag.planning.accounting.words import (
     AVERAGES,

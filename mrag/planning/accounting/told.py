@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from rdflib import RDF
 
-from mrag.planning.accounting.sides import Gap, BothSides, roots_in
+from mrag.planning.accounting.sides import BothSides, Gap, roots_in
 from mrag.planning.accounting.used import class_of, folds
 from mrag.planning.accounting.words import (
     ASKING,

@@ -15,7 +15,7 @@ from typing import Final
 
 from mrag.planning.accounting.leftover import left_over, unasked_names
 from mrag.planning.accounting.operations import operations
-from mrag.planning.accounting.sides import Gap, BothSides
+from mrag.planning.accounting.sides import BothSides, Gap
 from mrag.planning.accounting.told import told
 from mrag.planning.accounting.used import PlanUse
 from mrag.planning.building.scoring import Reading

@@ -17,6 +17,7 @@ import { triplesTable } from "./triples.js";
 
 /** @type {Record<string, string>} what is shown beside a sentence that is not supported by what was read */
 const DOUBTS = {
+  graph: "supported by the graph, not by what was read",
   partly: "supported in part",
   contradicted: "contradicted by the graph",
   unsaid: "the graph does not say this",

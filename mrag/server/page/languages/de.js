@@ -111,6 +111,7 @@ export default new Map([
   ["Further triples of the context", "Weitere Tripel aus dem Kontext"],
   ["Computed: {why}.", "Berechnet: {why}."],
   ["Read, not computed: {why}.", "Gelesen, nicht berechnet: {why}."],
+  ["supported by the graph, not by what was read", "vom Graphen belegt, nicht von dem, was gelesen wurde"],
   ["supported in part", "nur zum Teil belegt"],
   ["contradicted by the graph", "vom Graphen widerlegt"],
   ["the graph does not say this", "das sagt der Graph nicht"],
