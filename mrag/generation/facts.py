@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from rdflib import Literal
 
@@ -23,6 +24,10 @@ from mrag.rdf.terms import Term
 from mrag.text.tokens import content
 
 _FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
+
+
+_FEW: Final = 4
+"""Facts of a thing that only relates others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +87,8 @@ class FactSelector(FactGrouper):
             partial = True  # what was asked is where, or when, or how far
         partial |= bool(kept) and not self._may_count(kept)
         if self.asked.english and kept:
-            kept, acting = self._acting(kept)
             kept = [self._completed(g) for g in kept]
+            kept, acting = self._acting(kept)
             said = [line for g in kept for line in g.lines]
             partial |= not acting or bool(self.asked.unmet(said))
         if not many:
@@ -106,6 +111,8 @@ class FactSelector(FactGrouper):
         unmet = self.asked.unmet(group.lines)
         rest = [x for x in self._of.get(group.subject, ()) if x not in group.lines and not describes(x)]
         more = [x for x in rest if len(self.asked.unmet([*group.lines, x])) < len(unmet)]
+        if not more and len(rest) <= _FEW and {str(x.triple.p) for x in group.lines} == {TYPE}:
+            more = rest  # its name says it all, made of what it relates
         return replace(group, lines=(*group.lines, *more))
 
     def _nearest(self, lines: Sequence[Line]) -> tuple[Line, ...]:

@@ -156,9 +156,9 @@ class QuestionNeeds:
         """
         met = [any(self.covers[x.id][i] > 0 for x in lines) for i in range(len(self.needs))]
         related = any(
-            w.by_predicate or any(self._in_relation(w, x) for x in lines)
+            (w.by_predicate and not w.kind) or any(self._in_relation(w, x) for x in lines)
             for w, ok in zip(self.needs, met, strict=True)
-            if ok and not w.kind
+            if ok
         )
         typed = any(ok and w.terms & self.kinds for w, ok in zip(self.needs, met, strict=True))
         return [
