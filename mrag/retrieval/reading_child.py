@@ -7,6 +7,7 @@ its parent to run the queries that must be bounded (`Q`), because it may start n
 from __future__ import annotations
 
 import pickle
+import struct
 import sys
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
@@ -152,4 +153,6 @@ def serve() -> None:
 if __name__ == "__main__":
     # What ends this process unforeseen may quote a question or a label.
     sys.stderr = cast(TextIO, Guarded(sys.stderr))
-    serve()
+    # Whoever asked may be gone, or be ending, too.
+    with suppress(BrokenPipeError, EOFError, KeyboardInterrupt, struct.error):
+        serve()

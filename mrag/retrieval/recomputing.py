@@ -166,7 +166,7 @@ def _compared(
         parts.append(CheckedPart("which model was named", "not checked", "it was not used"))
     if any(now.get(name) for name in older):
         parts.append(CheckedPart("what comes next", "not checked", "it does not tell"))
-    if "notice" in apart and value.get("notice") is not None:
+    if "notice" in apart and (value["notice"] is not None or given.notice is not None):
         parts.append(CheckedPart(NOTICE, "not checked", "it belongs to a reading of the question"))
     return Recomputed(tuple(parts), (*wrong, *said), frozenset(s.text for s in given.sentences))
 

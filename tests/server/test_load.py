@@ -137,7 +137,8 @@ def test_no_answer_is_wrong_while_others_misbehave(loaded: Running, folder: Path
     # Nobody is waited for and nothing is left: no place is taken, no connection open, no file there.
     assert until(lambda: loaded.engine.slots.running == 0)
     assert until(lambda: not soak.clients_of_server())
-    assert len([*folder.glob(".store.snapshot-*")]) <= 1
+    # That which processes for questions read, and that of the newest state.
+    assert len([*folder.glob(".store.snapshot-*")]) <= 2
     assert loaded.engine._room.free == 4 * loaded.engine.settings.max_bytes
 
 

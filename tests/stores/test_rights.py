@@ -165,20 +165,25 @@ def serving(folder: Path, *args: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.slow
+def snapshots(folder: Path) -> set[Path]:
+    """Return the snapshots in a folder; libraries may keep files of their own beside them."""
+    return {path for path in folder.iterdir() if ".snapshot-" in path.name}
+
+
 def test_a_killed_servers_folders_go_and_a_live_ones_stay(tmp_path: Path) -> None:
     tmp = tmp_path / "tmp"
     store = ["--store", "oxigraph:"]
     with serving(tmp_path, *store) as first, serving(tmp_path, *store):
-        both = set(tmp.iterdir())
+        both = snapshots(tmp)
         assert len(both) == 2 and wide(tmp) == {}
         first.send_signal(signal.SIGKILL)
         first.wait()
-        assert set(tmp.iterdir()) == both
+        assert snapshots(tmp) == both
         run("022", tmp_path, "query", "--store", "oxigraph:", "ASK { ?s ?p ?o }")
-        (left,) = tmp.iterdir()
+        (left,) = snapshots(tmp)
         assert left in both and (left / "0" / "store.nq").exists()
     run("022", tmp_path, "query", "--store", "oxigraph:", "ASK { ?s ?p ?o }")
-    assert not list(tmp.iterdir())
+    assert not snapshots(tmp)
 
 
 def test_a_killed_servers_snapshot_of_a_folder_goes(tmp_path: Path) -> None:
