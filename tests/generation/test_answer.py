@@ -84,6 +84,9 @@ def test_supported(products: Context, question: str, text: str, expected: list[l
         ("Is GraphDB developed by Neo4j Inc.?", "GraphDB is developed by Ontotext and Neo4j Inc."),
         ("What is GraphDB?", "These databases are very fast."),
         ("Where is Neo4j?", "Neo4j is in Sofia."),
+        ("What is GraphDB?", "GraphDB was a triple store."),
+        ("Who competes with GraphDB?", "GraphDB (Ontotext)."),
+        ("Who competes with GraphDB?", "Ontotext."),
     ],
 )
 def test_not_supported(products: Context, question: str, text: str) -> None:

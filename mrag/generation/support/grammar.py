@@ -486,9 +486,11 @@ class Derivation:
         if noun.plain or noun.role is not None:
             return
         if self._is(at, frozenset(["("])):
-            for end, steps in self._remark(at + 1, noun.things):
-                if self._is(end, frozenset([")"])):
-                    yield end + 1, replace(noun, steps=noun.steps + steps, told=True)
+            # Another name alone does not say how the two are related: "GraphDB (Ontotext)" states nothing.
+            for beside in (False, True):
+                for end, steps in self._remark(at + 1, noun.things, beside=beside):
+                    if self._is(end, frozenset([")"])):
+                        yield end + 1, replace(noun, steps=noun.steps + steps, told=not beside)
             return
         comma = self._is(at, frozenset([","]))
         start = at + 1 if comma else at

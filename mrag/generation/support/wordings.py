@@ -88,7 +88,8 @@ def described(text: str, subjects: Iterable[frozenset[Term]], lines: Sequence[Li
         lines: The lines.
     """
     wanted = keys(text)
-    while wanted and wanted[0] in _SMALL | {"describ", "described", "as"}:
+    # What a text says is so is not said to have been so.
+    while wanted and wanted[0] in (_SMALL - {"was", "were"}) | {"describ", "described", "as"}:
         wanted = wanted[1:]
     if len(wanted) < 2 or (len(wanted) < 3 and not text.strip()[:1].isalpha()):
         return []
