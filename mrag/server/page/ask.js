@@ -15,13 +15,13 @@ import { triplesTable } from "./triples.js";
 /** @import {Choices} from "./choices.js" */
 /** @import {Answer, Asked, Citation, Follows, FoundHit, Go, Hit, Neighbourhood, Overview, Sentence, Values, WholeAnswer} from "./types.js" */
 
-/** @type {Record<string, string>} what is shown beside a sentence that is not supported by what was read */
+/** @type {Record<string, () => string>} what is shown beside a sentence that is not supported by what was read */
 const DOUBTS = {
-  graph: "supported by the graph, not by what was read",
-  partly: "supported in part",
-  contradicted: "contradicted by the graph",
-  unsaid: "the graph does not say this",
-  unread: "not supported by what was read",
+  graph: () => t("supported by the graph, not by what was read"),
+  partly: () => t("supported in part"),
+  contradicted: () => t("contradicted by the graph"),
+  unsaid: () => t("the graph does not say this"),
+  unread: () => t("not supported by what was read"),
 };
 const KEPT = 20;
 const LONGEST = 50;
@@ -358,7 +358,7 @@ function sentences(answer) {
     const text = h("span", { class: sentence.supported ? null : "unsupported" }, sentence.text);
     block.append(text);
     const doubt = DOUBTS[sentence.verdict];
-    if (doubt) block.append(" ", h("span", { class: "badge unsure", title: (sentence.left || []).join(", ") }, t(doubt)));
+    if (doubt) block.append(" ", h("span", { class: "badge unsure", title: (sentence.left || []).join(", ") }, doubt()));
     for (const id of sentence.citations) block.append(" ", chip(citations.get(id)) ?? "");
   }
   return blocks;

@@ -76,10 +76,11 @@ export function start() {
 /** @param {VerifyReport} report */
 function shown(report) {
   const state = report.revision === null ? "" : report.revision === report.now ? t(" The graph has not changed since.") : t(" The graph has changed since.");
+  const values = { checked: plural(report.checked, "cited triple is", "cited triples are"), state };
   // What is wrong, or behind the first line what vouches for which part.
   const told = report.said.split("\n").slice(report.ok ? 1 : 0);
   return [
-    h("p", { class: report.ok ? "note" : "note problem" }, report.ok ? t("It holds. ") : t("It does not hold. "), report.ok ? t(report.complete ? "{checked} in the graph, and every sentence holds.{state}" : "{checked} in the graph.{state}", { checked: plural(report.checked, "cited triple is", "cited triples are"), state }) : state.trim()),
+    h("p", { class: report.ok ? "note" : "note problem" }, report.ok ? t("It holds. ") : t("It does not hold. "), report.ok ? (report.complete ? t("{checked} in the graph, and every sentence holds.{state}", values) : t("{checked} in the graph.{state}", values)) : state.trim()),
     told.length ? h("ul", {}, told.map((line) => h("li", {}, line))) : null,
     h("p", {}, h("b", {}, report.question)),
     h("p", { class: "written" }, report.text),
