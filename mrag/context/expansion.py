@@ -13,12 +13,11 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag import untrusted
-from mrag.context.display import Display
+from mrag.context.display import Display, named_graphs, said_in
 from mrag.context.reach import Reach
 from mrag.context.reading import in_passes, labels, reader_of
 from mrag.context.render import Context, Dropped, Line, tokens
 from mrag.context.settings import ContextSettings
-from mrag.context.sources import named_graphs, said_in
 from mrag.context.weights import ReachedTriple, set_priorities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.twins import names_beside, twins_of
