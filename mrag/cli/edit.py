@@ -228,8 +228,7 @@ def _pieces(
 
 def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
     """Read an IRI, a CURIE, or a literal as SPARQL writes it."""
-    from mrag.rdf.lexer import Tokens
-    from mrag.rdf.query_parser import QueryParser
+    from mrag.rdf.parser import QueryParser, Tokens
     from mrag.rdf.terms import to_ox
 
     try:

@@ -16,7 +16,7 @@ from mrag import untrusted
 from mrag.context.display import Display, named_graphs, said_in
 from mrag.context.reach import Reach
 from mrag.context.reading import in_passes, labels, reader_of
-from mrag.context.render import Context, Dropped, Line, tokens
+from mrag.context.render import Context, Dropped, Line, estimate_tokens
 from mrag.context.settings import ContextSettings
 from mrag.context.weights import ReachedTriple, set_priorities
 from mrag.graph.kg import KnowledgeGraph
@@ -158,7 +158,7 @@ def _take(
         shown = display.entity(s), display.predicate(p), display.term(o, settings.text_length)
         text = untrusted.fact((*shown, *said_in(display, named[id(candidate)])))
         # The id, the brackets and the mark of an inferred line are paid for as well.
-        cost = tokens([text]) + 4
+        cost = estimate_tokens([text]) + 4
         if used + cost > settings.token_budget:
             break
         used += cost

@@ -37,7 +37,7 @@ from mrag.context.asking import (
 from mrag.context.edges import Direction, Edges, ReadEdges, Statement
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import LabelText, best_labels
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import Term, Triple, to_ox
 from mrag.stores.base import Dataset, Row
 

@@ -98,7 +98,7 @@ class Context:
     entities: tuple[str, ...]
     names: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-    tokens: int = 0
+    estimate_tokens: int = 0
     cut: tuple[CutList, ...] = ()
 
     def text(self) -> str:
@@ -149,7 +149,7 @@ class Context:
                 for line in self.lines
             ],
             "dropped": [{"reason": d.reason, "count": d.count, "more": d.more} for d in self.dropped],
-            "tokens": self.tokens,
+            "estimate_tokens": self.tokens,
         }
 
 
@@ -172,7 +172,7 @@ def triple_json(line: Line) -> list[str]:
     return [*ntriples_terms(line.triple), line.graph, line.status]
 
 
-def tokens(texts: Sequence[str]) -> int:
+def estimate_tokens(texts: Sequence[str]) -> int:
     """Estimate tokens of texts: four characters each, which errs on the high side for English.
 
     Example:

@@ -20,7 +20,7 @@ from rdflib import BNode, Literal
 
 from mrag.graph.record import SYSTEM
 from mrag.rdf import queries
-from mrag.rdf.printing import to_data
+from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import MRAG, Triple, to_ox
 from mrag.stores.base import Dataset, TripleStore
 

@@ -59,7 +59,7 @@ def land(kg: GraphLayers, change: PlannedUpdate) -> None:
     Raises:
         QueryRefused: If the graph has changed since.
     """
-    from mrag.rdf.printing import to_data
+    from mrag.rdf.patterns import to_data
 
     record, before = change.record, kg.record
     if record is None:

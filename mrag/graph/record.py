@@ -14,7 +14,7 @@ from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.rdf import queries
-from mrag.rdf.printing import to_data
+from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import MRAG, RDF, Term, curie, to_ox
 from mrag.rdf.terms import iri as as_iri
 from mrag.stores.base import Dataset, TripleStore

@@ -1,6 +1,6 @@
 """Updates that a client writes: read, worked out triple by triple, and written in one transaction.
 
-`mrag.rdf.update_parser` reads the text. What its operations change is worked out before anything is written
+`mrag.rdf.parser` reads the text. What its operations change is worked out before anything is written
 (`mrag.stores.changes`), in a worker process where a WHERE clause has to be answered. So an update lands
 whole or not at all, within its deadline, and only in the graphs of its knowledge graph: the default graph
 is its asserted triples, and a graph that the client names becomes one of its `contexts`.
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 from mrag.errors import QueryRefused
 from mrag.graph.landing import PlannedUpdate, UpdateReport, graph_of, land, record_after
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.parser import UpdateParser
 from mrag.rdf.terms import DEFAULT_PREFIXES
-from mrag.rdf.update_parser import UpdateParser
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph

@@ -188,7 +188,7 @@ class Follower:
         return find_clashes(self.store, Dataset(graphs), checks, counts, self.label)
 
     def _commit(self, after: Record, out: list[ox.Quad], into: list[ox.Quad], *, done: bool) -> None:
-        from mrag.rdf.printing import to_data
+        from mrag.rdf.patterns import to_data
 
         count = after.inferences
         if count >= 0:
