@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+import typing
+from typing import TypeAlias
 
 import pyoxigraph as ox
 
 from mrag.rdf.terms import OxTerm
 
-Direction = Literal["out", "in"]
+Direction = typing.Literal["out", "in"]
 Statement: TypeAlias = tuple[str, str, OxTerm, str]
 """Subject IRI, predicate IRI, object, graph IRI."""
 
