@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mrag.context.display import Display
-from mrag.context.reading import kept, labels
+from mrag.context.neighbourhood import kept, labels
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.text.english import words

@@ -10,8 +10,7 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import Literal
 
-from mrag.context.neighbours import read
-from mrag.context.reading import in_passes, kept, labels, reader_of
+from mrag.context.neighbourhood import in_passes, kept, labels, read, reader_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, Triple, curie

@@ -14,8 +14,8 @@ from rdflib import Literal, URIRef
 
 from mrag import untrusted
 from mrag.context.display import Display, named_graphs, said_in
+from mrag.context.neighbourhood import in_passes, labels, reader_of
 from mrag.context.reach import Reach
-from mrag.context.reading import in_passes, labels, reader_of
 from mrag.context.render import Context, Dropped, Line, estimate_tokens
 from mrag.context.settings import ContextSettings
 from mrag.context.weights import ReachedTriple, set_priorities

@@ -9,8 +9,7 @@ import pyoxigraph as ox
 
 from mrag.context.asked import AskedProperties
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, Statement, read, read_axioms, read_of
-from mrag.context.reading import labels
+from mrag.context.neighbourhood import Direction, Statement, labels, read, read_axioms, read_of
 from mrag.context.render import CutList
 from mrag.context.settings import ContextSettings
 from mrag.context.weights import ReachedTriple

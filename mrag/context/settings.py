@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mrag.context.neighbours import Direction
+from mrag.context.neighbourhood import Direction
 from mrag.errors import ConfigError
 
 

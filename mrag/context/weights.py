@@ -9,8 +9,14 @@ from dataclasses import dataclass
 import pyoxigraph as ox
 
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, Statement, inverses, superclasses, superproperties
-from mrag.context.reading import end_if_lacking
+from mrag.context.neighbourhood import (
+    Direction,
+    Statement,
+    end_if_lacking,
+    inverses,
+    superclasses,
+    superproperties,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF
 from mrag.text.stopwords import content_words

@@ -15,7 +15,7 @@ from mrag.graph.record import status_of
 from mrag.rdf import queries
 
 if TYPE_CHECKING:
-    from mrag.context.neighbours import Statement
+    from mrag.context.neighbourhood import Statement
     from mrag.graph.kg import KnowledgeGraph
 
 _OVER = ("clear", "replace")
@@ -51,7 +51,7 @@ def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin,
 
     Example:
         >>> import mrag
-        >>> from mrag.context.neighbours import read
+        >>> from mrag.context.neighbourhood import read
         >>> kg = mrag.connect()
         >>> _ = kg.update("INSERT DATA { <urn:a> <urn:p> <urn:b> }")
         >>> [one.by for one in origins(kg, read(kg, "urn:a", "out", scan=9, share=9).statements)]

@@ -13,7 +13,7 @@ import mrag
 from mrag.cel.concepts.registry import keep_concept
 from mrag.cel.syntax.expressions import Named
 from mrag.completion.writeback.review import accept, propose
-from mrag.context.neighbours import read as read_edges
+from mrag.context.neighbourhood import read as read_edges
 from mrag.graph import changes
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.journal import JournalEntry
