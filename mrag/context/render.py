@@ -98,7 +98,7 @@ class Context:
     entities: tuple[str, ...]
     names: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-    estimate_tokens: int = 0
+    tokens: int = 0
     cut: tuple[CutList, ...] = ()
 
     def text(self) -> str:
@@ -149,7 +149,7 @@ class Context:
                 for line in self.lines
             ],
             "dropped": [{"reason": d.reason, "count": d.count, "more": d.more} for d in self.dropped],
-            "estimate_tokens": self.tokens,
+            "tokens": self.tokens,
         }
 
 
@@ -176,7 +176,7 @@ def estimate_tokens(texts: Sequence[str]) -> int:
     """Estimate tokens of texts: four characters each, which errs on the high side for English.
 
     Example:
-        >>> tokens(["(GraphDB, is a, Triple Store)"])
+        >>> estimate_tokens(["(GraphDB, is a, Triple Store)"])
         8
     """
     return sum(-(-len(text) // 4) for text in texts)
