@@ -1,7 +1,7 @@
 """The neighbourhood of entities, read in passes: from memory where the store is embedded, else by a query.
 
-The query of a pass is a UNION of sub-selects, its arms, each of which reads some edges, labels or counts. A hub
-is never read whole.
+The query of a pass is a UNION of sub-selects, its arms, each of which reads some edges, labels or counts. A
+hub is never read whole.
 """
 
 from __future__ import annotations
