@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrag.errors import ConfigError
-from mrag.graph.changes import places
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import SYSTEM, read_record
+from mrag.graph.record import SYSTEM, places, read_record
 from mrag.rdf import queries
 from mrag.stores.base import Dataset, TripleStore
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mrag.errors import QueryRefused
-from mrag.graph.changes import GraphChange, TouchedEntities
+from mrag.graph.record import GraphChange, TouchedEntities
 
 if TYPE_CHECKING:
     import pyoxigraph as ox

@@ -27,8 +27,18 @@ from typing import TypeAlias
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, QueryTimeout
-from mrag.graph.changes import GraphChange, TouchedEntities, entry
-from mrag.graph.record import Record, Status, joined, parted, read_record, record_update, status_of
+from mrag.graph.record import (
+    GraphChange,
+    Record,
+    Status,
+    TouchedEntities,
+    entry,
+    joined,
+    parted,
+    read_record,
+    record_update,
+    status_of,
+)
 from mrag.rdf import queries
 from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import DEFAULT_PREFIXES, Quad, to_ox
