@@ -10,8 +10,8 @@ from typing import cast
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.landing import graph_of
 from mrag.graph.record import GraphChange, Record, TouchedEntities
+from mrag.graph.updates import graph_of
 from mrag.rdf.patterns import Construct, Graph, Group, TriplePattern, iri, var
 from mrag.rdf.terms import SKOLEM
 from mrag.reasoning.axioms import Label
