@@ -109,7 +109,7 @@ def kgs(
       mrag kgs
       mrag kgs --delete main-images
     """
-    from mrag.graph.inventory import summaries
+    from mrag.graph.connection import summaries
 
     with opened(store, None) as graph:
         found = summaries(graph.store)
@@ -244,7 +244,7 @@ def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
 def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -> None:
     import shutil
 
-    from mrag.graph.inventory import delete
+    from mrag.graph.connection import delete
 
     if name not in known:
         raise ConfigError(
