@@ -38,11 +38,8 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.graph.twins import names_beside, twins_of
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Triple, from_ox
-from mrag.text.english import words
 from mrag.text.names import split_identifier
-from mrag.text.stopwords import FUNCTION_WORDS, content_words
-from mrag.text.synonyms import OTHERS
-from mrag.text.tokens import content, fold, stem, tokens
+from mrag.text.tokens import FUNCTION_WORDS, OTHERS, content, content_words, fold, stem, tokens, words
 from mrag.tracing import spanned
 
 _VOCABULARY = (RDF, RDFS, OWL)

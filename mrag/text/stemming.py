@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from mrag.errors import ConfigError
-from mrag.text.plurals import s_stem
+from mrag.text.tokens import s_stem
 
 AUTO: Final = "auto"
 """Stands for the analyser of a graph's languages, see `by_languages`."""

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final
 
-from mrag.text.folding import bare
-from mrag.text.tokens import TextToken, plain, tokens
+from mrag.text.tokens import TextToken, bare, plain, tokens
 
 _ENDS: Final = r".,;:!?…)\]}>\"'’”»"
 _BEGINNINGS: Final = r"¿¡(\[{<\"'‘’“„«"
