@@ -358,10 +358,10 @@ def to_sparql(query: Select | Ask | Construct) -> str:
 
     Example:
         >>> from mrag.rdf import patterns as pt
-        >>> t = pt.TriplePattern(pt.var("y"), pt.iri("urn:q"), pt.var("x"))
-        >>> print(to_sparql(pt.Construct((t,), pt.Graph(pt.iri("urn:g"), t))))
+        >>> t = TriplePattern(var("y"), iri("urn:q"), var("x"))
+        >>> print(to_sparql(Construct((t,), Graph(iri("urn:g"), t))))
         CONSTRUCT { ?y <urn:q> ?x . } WHERE { GRAPH <urn:g> { ?y <urn:q> ?x . } }
-        >>> print(to_sparql(pt.Ask(pt.TriplePattern(pt.var("x"), pt.Repeated(pt.iri("urn:p")), pt.var("x")))))
+        >>> print(to_sparql(Ask(TriplePattern(var("x"), Repeated(iri("urn:p")), var("x")))))
         ASK { ?x (<urn:p>)+ ?x . }
     """
     if isinstance(query, Ask):
@@ -397,8 +397,8 @@ def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequen
 
     Example:
         >>> from mrag.rdf import patterns as pt
-        >>> t = pt.TriplePattern(pt.var("y"), pt.iri("urn:q"), pt.var("x"))
-        >>> print(to_insert(pt.Construct((t,), t), "urn:i", ["urn:g"]))
+        >>> t = TriplePattern(var("y"), iri("urn:q"), var("x"))
+        >>> print(to_insert(Construct((t,), t), "urn:i", ["urn:g"]))
         INSERT { GRAPH <urn:i> { ?y <urn:q> ?x . } } USING <urn:g> WHERE { ?y <urn:q> ?x . }
     """
     graphs = [*(str(iri(g)) for g in default), *(f"NAMED {iri(g)}" for g in named)]
@@ -411,7 +411,7 @@ def to_pattern(pattern: Pattern) -> str:
     """Print a pattern as it stands in a group.
 
     Example:
-        >>> to_pattern(pt.Filter(pt.Call("isIRI", (pt.var("s"),))))
+        >>> to_pattern(Filter(Call("isIRI", (var("s"),))))
         'FILTER(isIRI(?s))'
     """
     return _pattern(pattern)
