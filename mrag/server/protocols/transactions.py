@@ -27,7 +27,7 @@ from mrag.server.protocols import sparql
 from mrag.server.protocols.graph_store import documents, statements
 from mrag.server.protocols.negotiate import content_type
 from mrag.server.protocols.rdf4j import asked_of, contexts, count, pattern_of, repository
-from mrag.stores.operations import Operation
+from mrag.stores.changes import Operation
 
 _MOST = 64
 _SECONDS = 60.0
