@@ -112,7 +112,7 @@ def serve(
         from mrag.server.running import address_of, listen
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings
-        from mrag.stores.endpoint import SparqlEndpoint
+        from mrag.stores.sparql import SparqlEndpoint
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"The module {error.name} is missing.", hint="Install it with: pip install 'mrag[server]'"

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
         StoreLayers,
         TripleStore,
     )
-    from mrag.stores.dialect import Dialect, Paths
     from mrag.stores.fuseki import FusekiStore
     from mrag.stores.graphdb import GraphDBStore
     from mrag.stores.oxigraph import OxigraphStore
-    from mrag.stores.sparql import SparqlStore
+    from mrag.stores.sparql import Dialect, Paths, SparqlStore
     from mrag.stores.virtuoso import VirtuosoStore
     from mrag.stores.wire.access import Access
 

@@ -15,10 +15,7 @@ from urllib.parse import quote
 from mrag.errors import ConfigError, EndpointError
 from mrag.rdf.guard import EXPLAIN, EXPLICIT, IMPLICIT
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
-from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.endpoint import DEFAULT
-from mrag.stores.sparql import SparqlStore
-from mrag.stores.statements import StatementsStore
+from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
 from mrag.stores.wire.access import Access, host
 
 RULESETS = (

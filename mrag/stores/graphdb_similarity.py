@@ -24,8 +24,8 @@ from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
 from mrag.rdf import queries
 from mrag.rdf.terms import Term
 from mrag.stores.base import Dataset
-from mrag.stores.endpoint import DEFAULT
 from mrag.stores.graphdb import GraphDBStore
+from mrag.stores.sparql import DEFAULT
 
 SIM = "http://www.ontotext.com/graphdb/similarity/"
 INSTANCE = SIM + "instance/"

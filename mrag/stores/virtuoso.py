@@ -21,8 +21,7 @@ from mrag.rdf.pieces import pieces, unsized
 from mrag.rdf.slicing import paged, short_keys, sliced
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult, SelectStream
-from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.sparql import SparqlStore
+from mrag.stores.sparql import Dialect, Paths, SparqlStore
 from mrag.stores.wire.access import Access
 
 _SYSTEM = (
