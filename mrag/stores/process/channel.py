@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import signal
@@ -11,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from selectors import EVENT_READ, DefaultSelector
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 from mrag.errors import QueryTimeout, StoreError
 from mrag.redaction import names_secret
@@ -185,3 +186,67 @@ def ended(query: str) -> StoreError:
         query=query,
         hint="Narrow the query or add a LIMIT.",
     )
+
+
+Kind = TypeVar("Kind", bound=Child)
+
+
+class Reserve(Generic[Kind]):
+    """Children of one kind that wait, each to be used for work with its own memory limit.
+
+    Starting one takes an interpreter and its imports, more than most pieces of work.
+
+    Attributes:
+        size: Most children that wait.
+
+    Example:
+        >>> waiting = Reserve()
+        >>> waiting.take(1 << 30) is None
+        True
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[tuple[int, Kind]] = []
+        self._owner = os.getpid()
+        self.size = max(2, os.cpu_count() or 2)
+        atexit.register(self.close)
+
+    def take(self, memory: int) -> Kind | None:
+        """Return a child that has this memory limit, in bytes; None where none waits."""
+        with self._lock:
+            self._forked()
+            ended = [child for _, child in self._idle if child.ended]
+            self._idle = [(limit, child) for limit, child in self._idle if child not in ended]
+            place = next((at for at, (limit, _) in enumerate(self._idle) if limit == memory), None)
+            found = None if place is None else self._idle.pop(place)[1]
+        for child in ended:
+            child.kill()
+        return found
+
+    def give(self, memory: int, child: Kind) -> None:
+        """Have a child wait; if enough of them wait already, the one that waited longest ends."""
+        with self._lock:
+            self._forked()
+            self._idle.append((memory, child))
+            surplus = self._idle.pop(0)[1] if len(self._idle) > self.size else None
+        if surplus is not None:
+            surplus.kill()
+
+    def waiting(self) -> list[Kind]:
+        """Return the children that wait."""
+        with self._lock:
+            return [child for _, child in self._idle]
+
+    def close(self) -> None:
+        """End the children that wait; others may come to wait afterwards."""
+        with self._lock:
+            self._forked()
+            idle, self._idle = self._idle, []
+        for _, child in idle:
+            child.kill()
+
+    def _forked(self) -> None:
+        """Let go of the parent's children after a fork."""
+        if self._owner != os.getpid():
+            self._idle, self._owner = [], os.getpid()

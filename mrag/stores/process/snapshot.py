@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.errors import MragError, StoreError
 from mrag.storage.scratch import Scratch
-from mrag.stores.process.channel import Child
-from mrag.stores.process.reserve import Reserve
+from mrag.stores.process.channel import Child, Reserve
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
