@@ -20,7 +20,7 @@ from mrag.stores.conformance.base import (
     StoreSuite,
     ntriples,
 )
-from mrag.stores.process.tags import well_formed_tag
+from mrag.stores.process.parsing import well_formed_tag
 
 _TAGS = ("de", "en-GB", "zh-classical", "klingonian")
 
