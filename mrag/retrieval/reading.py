@@ -17,7 +17,7 @@ from mrag.retrieval.routing import How, computed, folded
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
-from mrag.stores.process.snapshot import Snapshot
+from mrag.stores.process.workers import Snapshot
 from mrag.tracing import span
 
 logger = logging.getLogger(__name__)

@@ -36,8 +36,7 @@ from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import late
 from mrag.stores.process.replies import refusal, request
-from mrag.stores.process.snapshot import Worker
-from mrag.stores.process.workers import WorkerPool
+from mrag.stores.process.workers import Worker, WorkerPool
 
 logger = logging.getLogger(__name__)
 

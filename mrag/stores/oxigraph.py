@@ -38,8 +38,7 @@ from mrag.stores.base import (
     traced,
 )
 from mrag.stores.embedded import Landing, empty, load_sources, open_error, write_error
-from mrag.stores.process.snapshot import snapshot_prefix
-from mrag.stores.process.workers import WorkerPool
+from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
 
