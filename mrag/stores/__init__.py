@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
     from mrag.stores.sparql import Dialect, Paths, SparqlStore
     from mrag.stores.virtuoso import VirtuosoStore
-    from mrag.stores.wire.access import Access
+    from mrag.stores.wire.http import Access
 
 __all__ = [
     "Access", "BaseStore", "Capabilities", "Dataset", "Dialect", "FusekiStore", "GraphDBStore", "Limits",

@@ -16,7 +16,7 @@ from mrag.errors import ConfigError, EndpointError
 from mrag.rdf.guard import EXPLAIN, EXPLICIT, IMPLICIT
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
-from mrag.stores.wire.access import Access, host
+from mrag.stores.wire.http import Access, host
 
 RULESETS = (
     "empty", "rdfs", "rdfs-optimized", "rdfsplus", "rdfsplus-optimized", "owl-horst", "owl-horst-optimized",

@@ -39,8 +39,7 @@ from mrag.stores.base import (
     traced,
 )
 from mrag.stores.process.parsing import PART, by_graph, serialised
-from mrag.stores.wire.access import Access, is_address
-from mrag.stores.wire.http import Http
+from mrag.stores.wire.http import Access, Http, is_address
 from mrag.stores.wire.results import NT, Incomplete, JsonResult, lines_of, triples_of
 from mrag.stores.wire.sending import send_parts, send_stream
 from mrag.stores.wire.verbatim import NotVerbatim, may_be_verbatim, verbatim

@@ -18,7 +18,7 @@ from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, Que
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.sparql import DEFAULT, Paths, SparqlStore
 from mrag.stores.virtuoso import VirtuosoStore
-from mrag.stores.wire.access import Access
+from mrag.stores.wire.http import Access
 from tests.servers import free_port, oxigraph_server
 
 D = Dataset((DEFAULT,))

@@ -27,7 +27,7 @@ from mrag.index.similarity import home
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import Dataset
 from mrag.stores.urls import open_server
-from mrag.stores.wire.access import Access
+from mrag.stores.wire.http import Access
 
 SECRET = "5ecr3t/of+me&you"
 QUOTED = "5ecr3t%2Fof%2Bme%26you"

@@ -14,8 +14,7 @@ from urllib.parse import quote
 from mrag.errors import ConfigError, IndexError_, StoreError
 from mrag.index.backends.engines.rows import Replaced
 from mrag.redaction import redact, redact_url
-from mrag.stores.wire.access import Access, is_address
-from mrag.stores.wire.http import Http
+from mrag.stores.wire.http import Access, Http, is_address
 
 __all__ = ["ELASTICSEARCH", "OPENSEARCH", "SearchDialect", "SearchServer"]
 
