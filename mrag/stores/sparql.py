@@ -41,8 +41,7 @@ from mrag.stores.base import (
 from mrag.stores.process.parsing import PART, by_graph, serialised
 from mrag.stores.wire.http import Access, Http, is_address
 from mrag.stores.wire.results import NT, Incomplete, JsonResult, lines_of, triples_of
-from mrag.stores.wire.sending import send_parts, send_stream
-from mrag.stores.wire.verbatim import NotVerbatim, may_be_verbatim, verbatim
+from mrag.stores.wire.sending import NotVerbatim, may_be_verbatim, send_parts, send_stream, verbatim
 
 
 @dataclass(frozen=True)
