@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SMALL = 4096
+_AT_ONCE = 4096
 """Bytes of files for which a short cut gains nothing."""
 
 _AT_ONCE = 100_000
@@ -137,7 +137,7 @@ def write_error(error: OSError, path: Path | None) -> LoadError:
 
 def _is_plain(source: Source) -> bool:
     """Return whether a file needs no more than to be copied, line by line."""
-    if source.format != ox.RdfFormat.N_TRIPLES or source.size() < _SMALL:
+    if source.format != ox.RdfFormat.N_TRIPLES or source.size() < _AT_ONCE:
         return False
     return not source.may_hold_blank_nodes()
 
