@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import pyoxigraph as ox
 
 from mrag.stores.changes import Changes, Layout, Refused, carry_out
-from mrag.stores.process.replies import RESULTS, serialize
+from mrag.stores.process.formats import RESULTS, serialize
 from mrag.stores.process.sandbox import Defences, confine
 from mrag.terminal import Guarded
 
