@@ -43,7 +43,7 @@ from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
 
-_AT_ONCE = 4096
+_LEAST_PLAIN = 4096
 """Bytes of files for which a short cut gains nothing."""
 
 _AT_ONCE = 100_000
@@ -159,7 +159,7 @@ def write_error(error: OSError, path: Path | None) -> LoadError:
 
 def _is_plain(source: Source) -> bool:
     """Return whether a file needs no more than to be copied, line by line."""
-    if source.format != ox.RdfFormat.N_TRIPLES or source.size() < _AT_ONCE:
+    if source.format != ox.RdfFormat.N_TRIPLES or source.size() < _LEAST_PLAIN:
         return False
     return not source.may_hold_blank_nodes()
 
