@@ -25,6 +25,7 @@ from mrag.graph.record import Record
 from mrag.index.embedding.embedders import MiniLmEmbedder
 from mrag.planning.answering import parser_of
 from mrag.rdf.terms import Triple
+from mrag.redaction import brief
 from mrag.retrieval.routing import MAX_TRIPLES, computed
 from mrag.stores.base import (
     BaseStore,
@@ -195,7 +196,7 @@ def packed(work: Any, *arguments: Any) -> bytes:
     except (MemoryError, RecursionError):
         return pickle.dumps(("failed", StoreError, {"message": "Reading it takes too much memory."}))
     except Exception as error:
-        return pickle.dumps(("broken", f"{type(error).__name__}: {error}"[:300]))
+        return pickle.dumps(("broken", brief(f"{type(error).__name__}: {error}", 300)))
 
 
 def unpacked(reply: tuple[Any, ...]) -> Any:

@@ -102,7 +102,8 @@ class Child:
         """
         stdin = cast(Any, self._process.stdin)
         try:
-            stdin.write(HEAD.pack(b"P", len(data)) + data)
+            stdin.write(HEAD.pack(b"P", len(data)))
+            stdin.write(data)  # by itself, as a large one would be copied
             stdin.flush()
         except (OSError, ValueError) as error:
             raise StoreError("A worker process has ended unexpectedly.") from error
