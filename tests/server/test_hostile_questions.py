@@ -26,6 +26,7 @@ from mrag.retrieval import reading, reading_child
 from mrag.retrieval.routing import MAX_COMPUTED, computed
 from mrag.server.settings import ServerSettings
 from tests.conftest import ROOT
+from tests.server.attacks import Memory
 from tests.server.attacks import serving as serve_command
 from tests.server.conftest import load_demo
 from tests.server.pumps import others as other_client
@@ -248,6 +249,33 @@ def test_questions_that_say_the_same_again_hold_up_nobody(tmp_path: Path) -> Non
         assert busy.share(0.5) < 0.3 + 10 * free.share(0.5), str(busy)
         assert busy.share(1) < 3 + 10 * free.share(1), str(busy)
         assert "11 triple stores" in ask(url, _COUNT)[1]
+
+
+def test_many_large_bodies_take_bounded_memory_and_hold_up_nobody(tmp_path: Path) -> None:
+    most = 8 << 20
+    bodies = (
+        ("/sparql", "application/x-www-form-urlencoded", b"query=ASK{}" + b"+" * (most - 11)),
+        ("/sparql", "application/x-www-form-urlencoded", b"a&" * (most // 2)),
+        ("/sparql", "application/sparql-query", b"ASK {}" + b" " * (most - 6)),
+        ("/api/verify", "application/json", b'{"citations":[' + b"1," * (most // 2 - 8) + b"1]}"),
+        ("/api/verify", "application/json", b'{"text":"' + b"a " * (most // 2 - 8) + b'"}'),
+        ("/api/ask", "application/json", b"[" * most),
+    )
+
+    def send(url: str, number: int) -> int:
+        path, kind, body = bodies[number % len(bodies)]
+        return httpx.post(url + path, content=body, headers={"Content-Type": kind}, timeout=120).status_code
+
+    with serve_command(tmp_path / "s", "--body", "8", "--timeout", "5") as (process, url):
+        with other_client(url) as free:
+            time.sleep(1)
+        before = psutil.Process(process.pid).memory_info().rss
+        with Memory(process.pid) as memory, other_client(url) as busy, ThreadPoolExecutor(50) as pool:
+            found = set(pool.map(lambda number: send(url, number), range(50)))
+        assert found <= {200, 400, 413, 503}
+        # Four bodies at once, and what is made of each.
+        assert memory.own - before < 4 * 6 * most
+        assert not busy.failed and busy.share(0.95) < 2 + 10 * free.share(1), str(busy)
 
 
 def test_white_space_is_folded_and_length_is_bounded() -> None:
