@@ -6,8 +6,9 @@ import re
 
 # In front of a mark may stand quote marks and the bullet of an item. Behind it stands what kind of code it
 # is, in one word or in braces, with attributes; a line of other words is a part of what is said.
-_BEFORE = r"(?P<before>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)"
-_KIND = r"[ \t]*(?P<kind>[\w+#./:-]*|\{[^{}`]*\})(?:[ \t]+[\w:-]+=(?:\"[^\"`]*\"|[^\s\"`]+))*[ \t]*"
+_BEFORE = r"(?P<before>[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?)"
+_NAMED = r"[ \t]++[\w:-]++=(?:\"[^\"`]*+\"|[^\s\"`]++)"
+_KIND = rf"[ \t]*+(?P<kind>[\w+#./:-]*+|\{{[^{{}}`]*+\}})(?:{_NAMED})*+[ \t]*+"
 _MARK = re.compile(rf"{_BEFORE}(?P<mark>`{{3,}}|~{{3,}}){_KIND}")
 _LINE = re.compile(rf"{_BEFORE}(?P<mark>`{{3,}}|~{{3,}})(?P<said>.*\S)")
 
