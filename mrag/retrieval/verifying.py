@@ -120,6 +120,7 @@ class GraphLookup:
 
     def __init__(self, kg: KnowledgeGraph, lines: Sequence[Line]) -> None:
         self._kg, self._display = kg, Display(kg)
+        self._of_server = kg.as_found or kg.store.capabilities.reasoning
         triples = list(dict.fromkeys(line.triple for line in lines))
         self._homes = _homes(kg, triples)
         self._named = dict(zip(triples, named_graphs(kg, triples), strict=True))
@@ -159,7 +160,7 @@ class GraphLookup:
             return f"its triple is not stated in the named graphs {', '.join(line.named) or 'that it names'}"
         marks = {status_of(g, inferred=self._kg.is_inferred(g)) for g in homes}
         status = status_of(line.graph, inferred=line.inferred)
-        if not line.graph:
+        if not line.graph and self._of_server:
             right = status in marks  # it tells its layer alone
         elif line.graph in homes:
             right = line.inferred == self._kg.is_inferred(line.graph)
@@ -184,7 +185,7 @@ class GraphLookup:
 
     def _is_of_store(self, line: Line) -> bool:
         """Return whether a server's own graph has the triple of a line."""
-        if not (self._kg.as_found or self._kg.store.capabilities.reasoning):
+        if not self._of_server:
             return False
         asks = queries.get("context/holds").bind(s_p_o=[tuple(line.triple)])
         try:
