@@ -202,12 +202,13 @@ def _computed(
     if not kept and not readings:
         return Attempt(None, False, why_unread(kg, question, mixed))
     if not kept:
-        return _nothing(kg, question, readings[0], first, ends)
+        return _nothing(kg, question, readings[0], first, ends, _soon(ends) if tried is None else ends)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
-    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), _soon(ends))
+    explained = _soon(ends) if tried is None else ends
+    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
         said = looked_for(nothing.undecided, namer(kg))
@@ -242,7 +243,7 @@ def _soon(ends: float) -> float:
 
 
 def _nothing(
-    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float
+    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float, explained: float
 ) -> Attempt:
     """Return what is said where no reading finds anything: why, and what comes nearest to a bound."""
     plan = best.plan
@@ -258,7 +259,7 @@ def _nothing(
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
     if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
-    nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
+    nothing = why_nothing(kg, plan, schema_of(kg), explained)
     if not listed and nothing.nearest is None and nothing.having is None:
         return Attempt(None, False, said)
     # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.

@@ -100,7 +100,9 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
         wrong.append("why it was answered so is not what is found now")
     soft, doubtful = _certainty(kg, value, read, helped=said != why)
     parts = [CheckedPart(READING, "recomputed"), soft, told]
-    return _compared(kg, value, read.given, parts, [*wrong, *doubtful], ("why", "readings", "confidence"))
+    # A model moves the certainty, of which a notice tells.
+    apart = ("why", "readings", "confidence", *(("notice",) if said != why else ()))
+    return _compared(kg, value, read.given, parts, [*wrong, *doubtful], apart)
 
 
 _OF_READING = ("why", "readings", "confidence", "ignored", "notice", "follows")
@@ -236,9 +238,11 @@ def _compared(
     bare = without_unused(value["notice"])
     if bare in _with_pending(kg, [now["notice"]]):
         now["notice"] = value["notice"]
-    elif "notice" not in apart:
-        # It tells of a model that helped, or of that time; nothing vouches for it now.
+    elif bare == now["notice"]:
+        # The graph has changed since, and was not yet reasoned over again.
         apart = (*apart, "notice")
+    hurried = _hurried(value, now)
+    now = {**now, **hurried}
     # Answers of earlier releases lack some fields.
     older = {name for name in ("runners_up", "last") if not value.get(name)}
     apart = (*apart, *older)
@@ -257,11 +261,23 @@ def _compared(
     parts = [*parts, CheckedPart(ROWS, "recomputed")]
     if bare != value["notice"]:
         parts.append(CheckedPart("which model was named", "not checked", "it was not used"))
+    if hurried:
+        parts.append(CheckedPart("what is so instead", "not checked", "it does not tell"))
     if any(now.get(name) for name in older):
         parts.append(CheckedPart("what comes next", "not checked", "it does not tell"))
     if "notice" in apart and (value["notice"] is not None or given.notice is not None):
         parts.append(CheckedPart(NOTICE, "not checked", "it belongs to a reading of the question"))
     return Recomputed(tuple(parts), (*wrong, *said), frozenset(s.text for s in given.sentences))
+
+
+def _hurried(value: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an answer that nothing is found says where there was no time to find what is so instead."""
+    first, context = now["sentences"][:1], value["context"]
+    denies = not now["rows"] or [c["label"] for row in now["rows"] for c in row] == ["no"]
+    if not denies or len(now["sentences"]) < 2 or not first or context["lines"] or value["citations"]:
+        return {}
+    bare = {"sentences": first, "citations": [], "context": context, "text": first[0]["text"]}
+    return bare if same({name: value[name] for name in bare}, bare) else {}
 
 
 def _timeless(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from rdflib import Literal, URIRef
+from rdflib import URIRef
 
 from mrag import __version__
 from mrag.context.display import Display
 from mrag.context.render import Line
-from mrag.context.sources import named_graphs, said_in
+from mrag.context.sources import holding, named_graphs, said_in
 from mrag.errors import ModelError, MragError
 from mrag.generation.checks.report import VerifyReport
 from mrag.generation.lines import context_from_json
@@ -197,14 +197,9 @@ class GraphLookup:
 def _homes(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, set[str]]:
     """Return the graphs that have each of some triples."""
     found: dict[Triple, set[str]] = {}
-    for start in range(0, len(triples), _BATCH):
-        rows = triples[start : start + _BATCH]
-        asked = queries.get("completion/holds").bind(
-            n_s_p_o=[(Literal(n), *triple) for n, triple in enumerate(rows)], limit=len(rows)
-        )
-        for graph in kg.dataset().default:
-            for number, *_ in kg.store.select(asked, Dataset((graph,), kg.dataset().named)):
-                found.setdefault(rows[int(str(number))], set()).add(graph)
+    for graph in kg.dataset().default:
+        for triple in holding(kg, graph, triples):
+            found.setdefault(triple, set()).add(graph)
     return found
 
 

@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 Forgery = tuple[str, Any]
+EMPTY = "what is empty taken away"
+"""A change after which nothing else is said: older answers lack some fields."""
 
 
 def forgeries(value: Any) -> Iterator[Forgery]:
@@ -31,7 +33,7 @@ def changes(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
         if isinstance(found, str) and (others := [one for one in alike[_kind(path)] if one != found]):
             yield f"{where}: that of another", partial(_with, value, path, others[len(where) % len(others)])
         if path:
-            yield f"{where}: taken away", partial(_without, value, path)
+            yield f"{where}: {'taken away' if found else EMPTY}", partial(_without, value, path)
 
 
 def kind_of(name: str) -> str:
