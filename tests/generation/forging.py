@@ -13,12 +13,6 @@ EMPTY = "what is empty taken away"
 """A change after which nothing else is said: older answers lack some fields."""
 
 
-def forgeries(value: Any) -> Iterator[Forgery]:
-    """Yield the name of each change of a JSON value, and the value with that change alone."""
-    for name, make in changes(value):
-        yield name, make()
-
-
 def changes(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield the name of each change of a JSON value, and what makes the value with that change alone."""
     every = list(_walk(value, ()))
