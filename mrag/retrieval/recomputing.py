@@ -118,11 +118,14 @@ def _read(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> _R
         said: What is said of why it is read so; "" where that is not known.
     """
     if known.before is not None:
-        before = _read(kg, known.before.question, known.before, "")
+        if not known.before.question:
+            return _Read(note=_UNTOLD)
+        before = _read(kg, known.before.question, known.before, known.before.why)
         left = before.given.computed.ignored if before.given and before.given.computed else ()
         if before.given is None or left:
             told = f"the question before it, “{known.before.question}”, is not known to be read so"
-            return _Read(note=told, wrong=before.wrong and f"{told}: {before.wrong}")
+            wrong = f"{told}: {before.wrong}" if before.wrong and known.before.why else ""
+            return _Read(note=told, wrong=wrong)
     found = None
     for one in _readings(kg, question, known):
         if not said or said.removesuffix(HELPED) in one.whys:
@@ -161,7 +164,7 @@ def _unread(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> 
     if (by := _SAVED.match(said)) is not None and by[1] not in names:
         return _Read(note=f"no question is saved as “{by[1]}” now")
     if said.startswith(_GOES_ON) and known.before is None:
-        return _Read(note="the question that it goes on from is not told")
+        return _Read(note=_UNTOLD)
     if said.endswith(HELPED):
         left = unread(lexicon_of(kg), question, known.plan).missing
         words = ", ".join(f"“{word}”" for word in left)
@@ -176,6 +179,7 @@ def _unread(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> 
 
 _SAVED = re.compile(r"(?:saved as|read like the saved question) “(.+)”\Z")
 _GOES_ON = "read as a follow-up"
+_UNTOLD = "the question that it goes on from is not told"
 
 
 def _attempt(

@@ -41,12 +41,14 @@ class LastAnswer:
         shown: Names of the columns that were shown.
         question: What was asked; "" where that is not known.
         before: What that question went on from itself; None where it stands alone.
+        why: Why it was computed; "" where that is not known.
     """
 
     plan: Plan
     shown: tuple[str, ...]
     question: str = ""
     before: LastAnswer | None = None
+    why: str = ""
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], longest: int = _LONGEST) -> LastAnswer:
@@ -69,19 +71,20 @@ class LastAnswer:
             raise ConfigError("The columns of the answer are not in its plan.")
         if not (shown or plan.yes_or_no):
             raise ConfigError("The answer shows no column of its plan.")
-        question, before = value.get("question") or "", value.get("follows")
-        if not isinstance(question, str) or not (before is None or isinstance(before, Mapping)):
+        said, before = [value.get(name) or "" for name in ("question", "why")], value.get("follows")
+        question, why = (text if isinstance(text, str) else None for text in said)
+        if question is None or why is None or not (before is None or isinstance(before, Mapping)):
             raise ConfigError("What the answer goes on from is malformed.")
         if before is not None and longest <= 1:
             raise ConfigError("Too many questions go on from one another.", hint="Begin anew.")
         last = None if before is None else cls.from_json(before, longest - 1)
-        return cls(plan, tuple(map(str, shown)), question, last)
+        return cls(plan, tuple(map(str, shown)), question, last, why)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         before = {} if self.before is None else {"follows": self.before.to_json()}
         known = {"plan": plan_to_json(self.plan), "columns": list(self.shown)}
-        return {"question": self.question, **known, **before}
+        return {"question": self.question, **known, "why": self.why, **before}
 
 
 @dataclass(frozen=True)

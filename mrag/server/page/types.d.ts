@@ -247,6 +247,7 @@ export interface Follows {
   question: string;
   plan: object;
   columns: string[];
+  why: string;
   follows?: Follows;
 }
 

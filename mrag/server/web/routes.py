@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mrag.server.settings import ServerSettings
 
 HOWS = ("auto", "plan", "read")
-FOLLOWED = ("question", "plan", "columns", "follows")
+FOLLOWED = ("question", "plan", "columns", "why", "follows")
 _READERS = 8
 _ASKERS = 4
 _PROVERS = 2
