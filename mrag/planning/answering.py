@@ -13,7 +13,7 @@ from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import accounted
+from mrag.planning.accounting.verdict import accounted, of_the_kind
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
@@ -144,17 +144,22 @@ def compute(
     # The names of the graph are read once, however long that takes.
     parser = parser_of(kg)
     ends = time.monotonic() + seconds
-    readings = [*(taught(kg, parser, question) if learnt else ()), *parser.readings(question)]
+    saved = taught(kg, parser, question) if learnt else []
+    readings = [*saved, *parser.readings(question)]
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
-            attempt = _computed(kg, question, readings, reading, ends, alone=False, tried=tried)
+            readings = accounted(parser.lexicon, question, readings, follows.plan)
+            attempt = _computed(kg, question, readings, reading, ends, tried=tried)
             given = attempt.answer
             if given is not None and given.computed is not None:
                 given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
-            return Attempt(given, attempt.sure, attempt.why if readings else why, alone=False)
+            return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
+    readings = with_either(readings, question)
+    # What was saved is held against what was saved, where it is matched.
+    checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
-        kg, question, with_either(readings, question), reading, ends,
+        kg, question, [*(r for r in readings if r in saved), *checked], reading, ends,
         lambda: None if planner == "parser" else helper_of(kg, model, planner), tried=tried,
     )  # fmt: skip
 
@@ -167,7 +172,6 @@ def _computed(
     ends: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
     *,
-    alone: bool = True,
     tried: int | None = None,
 ) -> Attempt:
     schema, reading = schema_of(kg), wanted or 1
@@ -178,8 +182,6 @@ def _computed(
         replace(r, plan=with_subclasses(r.plan, schema))
         for r, info in zip(readings, mixed, strict=True) if info is None
     ]  # fmt: skip
-    if alone:
-        readings = accounted(lexicon_of(kg), question, readings)
     soon, helped = ends, ""
     if readings and readings[0].probability < SURE and wanted is None and tried is None:
         # It will not be given unasked, so it may not hold up what is given instead.
@@ -188,6 +190,7 @@ def _computed(
     if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
+    found = of_the_kind(lexicon_of(kg), question, found)
     kept = weighed(kg, found)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
