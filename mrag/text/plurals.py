@@ -62,6 +62,8 @@ def without_plural(text: str) -> str:
     """
     if len(text) < 4 or not text.isascii() or not text.endswith("s") or text.endswith(("ss", "us", "is")):
         return text
+    if text in ("buses", "gases"):
+        return text[:-2]
     if text.endswith("ies") and len(text) > 4:
         return text[:-3] + "y"
     cut = text[:-2] if text.endswith(("xes", "ches", "shes", "sses", "zzes")) else text[:-1]
