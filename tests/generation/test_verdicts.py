@@ -17,7 +17,8 @@ TURTLE = """
 @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 :playsFor rdfs:label "plays for" . :bornIn rdfs:label "born in" . :diedOn rdfs:label "date of death" .
-:inState rdfs:label "located in state" . :keeper rdfs:label "has current keeper" . :of rdfs:label "consists of" .
+:inState rdfs:label "located in state" . :keeper rdfs:label "has current keeper" .
+:of rdfs:label "consists of" .
 :area rdfs:label "area (km2)" . :found rdfs:label "discovered by" . :foundIn rdfs:label "discovery year" .
 :leads rdfs:label "leads" ; a owl:AsymmetricProperty . :Club a owl:Class ; rdfs:label "club" .
 :seat rdfs:label "headquartered in" . :capital rdfs:label "capital" . :gender rdfs:label "gender" .
@@ -28,7 +29,8 @@ TURTLE = """
 :reds a :Club ; rdfs:label "Reds" ; :seat :ulm . :blues a :Club ; rdfs:label "Blues" .
 :ulm rdfs:label "Ulm" ; :inState :saxony . :saxony rdfs:label "Saxony" ; :area 169 ; :capital :ulm .
 :watch rdfs:label "Night Watch" ; :keeper :rijks ; :of :paint, :linen . :rijks rdfs:label "Rijks" .
-:paint rdfs:label "paint" . :linen rdfs:label "linen" . :radium rdfs:label "Radium" ; :found :curie ; :foundIn 1898 .
+:paint rdfs:label "paint" . :linen rdfs:label "linen" .
+:radium rdfs:label "Radium" ; :found :curie ; :foundIn 1898 .
 :curie rdfs:label "Marie Curie" .
 """
 
