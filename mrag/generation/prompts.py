@@ -35,8 +35,8 @@ PENDING = (
 """What an answer says while that is so."""
 
 NAMES_APART = (
-    "Some things of this graph have several names (`owl:sameAs`), and what is said of one name was not inferred "
-    "for the others, so values may be missing. `mrag reason` brings them together."
+    "Some things of this graph have several names (`owl:sameAs`), and what is said of one name was not "
+    "inferred for the others, so values may be missing. `mrag reason` brings them together."
 )
 """What an answer says while that is so."""
 
