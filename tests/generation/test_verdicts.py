@@ -18,6 +18,8 @@ TURTLE = """
 @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 :playsFor rdfs:label "plays for" . :bornIn rdfs:label "born in" . :diedOn rdfs:label "date of death" .
 :inState rdfs:label "located in state" . :keeper rdfs:label "has current keeper" .
+:publisher rdfs:label "publisher" . :moss rdfs:label "Moss" ; :publisher :rijks ; :by :eva, :curie .
+:by rdfs:label "written by" . :coach rdfs:label "coach" . :reds :coach :curie .
 :of rdfs:label "consists of" .
 :area rdfs:label "area (km2)" . :found rdfs:label "discovered by" . :foundIn rdfs:label "discovery year" .
 :leads rdfs:label "leads" ; a owl:AsymmetricProperty . :Club a owl:Class ; rdfs:label "club" .
@@ -46,7 +48,7 @@ def kg(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 
 @pytest.fixture(scope="module")
 def read(kg: KnowledgeGraph) -> Context:
-    things = "sal eva reds ulm saxony watch radium".split()
+    things = "sal eva reds ulm saxony watch radium moss".split()
     return expand(kg, [(f"http://example.org/{thing}", 1.0) for thing in things])
 
 
@@ -66,6 +68,8 @@ def verdicts(kg: KnowledgeGraph, context: Context, text: str) -> list[str]:
         "Ulm is located in Saxony.",
         "Saxony has an area of 169 km2.",
         "Marie Curie is the discoverer of Radium.",
+        "Rijks publishes Moss.",
+        "The writers of Moss are Eva Dahl and Marie Curie.",
         "Radium was discovered by Marie Curie in 1898.",
         "Sal Moss was born in Ulm. He plays for Reds.",
     ],
@@ -87,6 +91,8 @@ def test_true_sentences_pass(kg: KnowledgeGraph, read: Context, text: str) -> No
         "Sal Moss was born in Ulm. She plays for Reds.",
         "Saxony has an area of 169 km.",
         "Eva Dahl discovered Radium.",
+        "Moss publishes Rijks.",
+        "Reds coaches Marie Curie.",
         "Sal Moss plays for Reds's rival.",
     ],
 )

@@ -19,7 +19,7 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING
-from mrag.generation.support.roots import PREPOSITIONS, UNITS, finite, participle, root
+from mrag.generation.support.roots import PREPOSITIONS, UNITS, agentive, finite, participle, root
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.text.english import words
 from mrag.text.names import split_identifier
@@ -273,7 +273,10 @@ def _label(
     if not low:
         return
     whole = tuple(map(root, low))
-    _put(made, made.phrases, whole, p, flipped=flipped)
+    verbal = finite(low[0]) or (low[0].endswith("s") and not agentive(low[0]))
+    if len(low) > 1 or (verbal and _BEARERS.isdisjoint({low[0], low[0][:-1], low[0][:-2]})):
+        # What has a coach coaches nobody.
+        _put(made, made.phrases, whole, p, flipped=flipped)
     if set(whole) & _MUTUAL:
         made.mutual.add(p)
     if low[0] in _BE:
