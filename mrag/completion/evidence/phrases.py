@@ -114,8 +114,11 @@ def between_others(sentence: ReadSentence, low: Span, high: Span) -> bool:
     if any(words[i].key in _RELATIVE and i in ends for i in range(low.last, high.first)):
         return True
     around = [*words[high.first - 1 : high.first], *words[high.last : high.last + 1]]
-    return bool({word.key for word in around} & {"or", "either"}) or any(
-        word.key in ("until", "till") for word in words[high.last : high.last + 3]
+    past = any(
+        word.key in ("was", "were") or word.key.endswith("ed") for word in words[low.last : high.first]
+    )
+    return bool({word.key for word in around} & {"or", "either"}) or (
+        past and any(word.key in ("until", "till") for word in words[high.last : high.last + 3])
     )
 
 
