@@ -24,18 +24,15 @@ from common import peak_memory, shared_data
 from rdflib import Graph
 
 import mrag
-from mrag.cel.beam.conditions import FeatureSettings
-from mrag.cel.evaluation.benchmark import folds
-from mrag.cel.learners.base import FitState, LearnerSettings
-from mrag.cel.learners.features import features
-from mrag.cel.learners.registry import learner
+from mrag.cel.benchmark import folds
+from mrag.cel.configurations import read_problems
+from mrag.cel.instances import World
+from mrag.cel.learners.base import FitState, LearnerSettings, learner
+from mrag.cel.learners.features import FeatureSettings, features
 from mrag.cel.learners.search import CombinationSearch, SearchSettings
-from mrag.cel.problem import LearningProblem, quality
-from mrag.cel.problem_files import read_problems
-from mrag.cel.semantics.counting import confusion, refinements
-from mrag.cel.semantics.instances import World
+from mrag.cel.problem import LearningProblem, confusion, quality, refinements
 from mrag.cel.syntax.expressions import Top
-from mrag.cel.syntax.printing import to_dl
+from mrag.cel.syntax.notation import to_dl
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason

@@ -40,8 +40,7 @@ from ranking import aside, indexed, read_jsonl, told
 from rdflib import RDF
 
 import mrag
-from mrag.cel.learners.base import Learner
-from mrag.cel.learners.registry import learner
+from mrag.cel.learners.base import Learner, learner
 from mrag.cel.rerank import ClassExpressionReranker, Reranking, RerankSettings
 from mrag.evaluation.conditions import EntityFacts, EntityShape, facts, instances
 from mrag.evaluation.questions import template_questions

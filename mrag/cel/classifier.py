@@ -1,7 +1,4 @@
-"""Class expression learning as a scikit-learn classifier: the features are the graph itself.
-
-Needs scikit-learn (`pip install 'mrag[cel]'`).
-"""
+"""Class expression learning as a scikit-learn classifier: the features are the graph itself."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.learners.registry import learner as learner_named
-from mrag.cel.problem import Hypothesis, LearningProblem
-from mrag.cel.semantics.counting import instances_among
+from mrag.cel.learners.base import learner as learner_named
+from mrag.cel.problem import Hypothesis, LearningProblem, instances_among
 from mrag.cel.syntax.expressions import Expression
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph

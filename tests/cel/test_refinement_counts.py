@@ -6,9 +6,8 @@ from unittest.mock import patch
 
 from hypothesis import HealthCheck, given, settings
 
-from mrag.cel.semantics.counting import confusion, refinements
-from mrag.cel.syntax.expressions import And, Expression, Named, Property, Some, Top, Value, key
-from mrag.cel.syntax.normal_form import normal
+from mrag.cel.problem import confusion, refinements
+from mrag.cel.syntax.expressions import And, Expression, Named, Property, Some, Top, Value, key, normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore

@@ -10,12 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from rdflib import Literal
 from rdflib.namespace import OWL, RDF, XSD
 
-from mrag.cel.learners.registry import learner
-from mrag.cel.problem import LearningProblem
-from mrag.cel.semantics.counting import confusion, instances, instances_among, refinements
-from mrag.cel.semantics.instances import World
-from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, Value, key, walk
-from mrag.cel.syntax.normal_form import normal
+from mrag.cel.instances import World
+from mrag.cel.learners.base import learner
+from mrag.cel.problem import LearningProblem, confusion, instances, instances_among, refinements
+from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, Value, key, normal, walk
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.wire.access import Access

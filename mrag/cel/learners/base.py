@@ -5,19 +5,39 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal, TypeAlias
+from importlib import import_module
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from mrag.cel.problem import MEASURES, ExampleCounts, Hypothesis, LearningProblem, Measure, quality
-from mrag.cel.semantics.bits import Bits, ExampleBits
-from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.hierarchy import missing_inferences, without
-from mrag.cel.semantics.instances import Mask, World
-from mrag.cel.syntax.expressions import Expression, Named, length
-from mrag.cel.syntax.normal_form import normal
+from mrag.cel.instances import Mask, World, missing_inferences, without
+from mrag.cel.problem import (
+    MEASURES,
+    Bits,
+    ExampleBits,
+    ExampleCounts,
+    Hypothesis,
+    LearningProblem,
+    Measure,
+    confusion,
+    quality,
+)
+from mrag.cel.syntax.expressions import (
+    And,
+    Cardinality,
+    Expression,
+    Named,
+    Or,
+    Some,
+    Top,
+    key,
+    length,
+    normal,
+    operands,
+    with_operands,
+)
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.grammar import counted
@@ -348,3 +368,93 @@ def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
         return []
     what, deep = "Hardly anything" if found else "Nothing", counted(fit.steps, "property") + " deep"
     return [f"{what} was learnt: no condition up to {deep} tells the examples apart{' well' * bool(found)}."]
+
+
+LEARNERS: dict[str, tuple[str, str]] = {
+    "search": ("mrag.cel.learners.search", "BeamSearch"),
+    "celoe": ("mrag.cel.learners.refinement", "Celoe"),
+    "ocel": ("mrag.cel.learners.refinement", "Ocel"),
+    "tdl": ("mrag.cel.learners.tabular", "TreeLearner"),
+    "m-of-n": ("mrag.cel.learners.tabular", "MOfN"),
+    "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner"),
+    "drill": ("mrag.cel.drill", "Drill"),
+}
+"""Module and class of each learner; imported when it is asked for."""
+
+
+def learner(
+    name: str,
+    kg: KnowledgeGraph,
+    *,
+    on_progress: Callable[[FitProgress], None] | None = None,
+    **settings: Any,
+) -> Learner:
+    """Return a learner.
+
+    Args:
+        name: One of `LEARNERS`.
+        kg: The knowledge graph.
+        on_progress: Called now and then during a fit.
+        **settings: Settings of that learner, such as `seconds` or `seed`.
+
+    Raises:
+        ConfigError: If there is no such learner or it has no such setting.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.connect() as kg:
+        ...     learner("search", kg, seconds=2).settings.seconds
+        2
+    """
+    if name not in LEARNERS:
+        raise ConfigError(f"No learner {name!r}.", hint=f"There are: {', '.join(sorted(LEARNERS))}.")
+    module, class_name = LEARNERS[name]
+    kind: type[Learner] = getattr(import_module(module), class_name)
+    names = sorted(f.name for f in fields(kind.settings_type))
+    unknown = sorted(set(settings) - {*names})
+    if unknown:
+        raise ConfigError(f"{name} has no setting {unknown[0]}.", hint=f"It has: {', '.join(names)}.")
+    return kind(kg, kind.settings_type(**settings), on_progress=on_progress)
+
+
+def shortened(fit: FitState, expression: Expression) -> Expression:
+    """Take parts out of an expression as long as its quality on the examples stays.
+
+    Args:
+        fit: The examples.
+        expression: The expression.
+
+    Returns:
+        An expression in normal form, not longer and not worse.
+    """
+    best = normal(expression)
+    value = _quality(fit, best)
+    while True:
+        shorter = {e for e in map(normal, reduced(best)) if length(e) < length(best)}
+        for candidate in sorted(shorter, key=lambda e: (length(e), key(e))):
+            fit.tick()
+            found = _quality(fit, candidate)
+            if found >= value:
+                best, value = candidate, found
+                break
+        else:
+            return best
+
+
+def reduced(e: Expression) -> Iterator[Expression]:
+    """Yield an expression with one part taken out, in every way there is."""
+    parts = operands(e)
+    if isinstance(e, And | Or):
+        yield from parts
+        yield from (with_operands(e, parts[:at] + parts[at + 1 :]) for at in range(len(parts)))
+    elif isinstance(e, Some | Cardinality):
+        yield with_operands(e, (Top(),))
+    if isinstance(e, Cardinality):
+        yield Some(e.property, e.filler)
+    for at, part in enumerate(parts):
+        yield from (with_operands(e, (*parts[:at], x, *parts[at + 1 :])) for x in reduced(part))
+
+
+def _quality(fit: FitState, e: Expression) -> float:
+    counts = fit.count(e)
+    return quality(counts, fit.settings.measure) if counts.informative else -1.0

@@ -9,39 +9,160 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from rdflib import Literal, URIRef
 from scipy.sparse import csr_array
 
-from mrag.cel.beam.conditions import (
-    PRICES,
-    Both,
-    Conditions,
-    Counted,
-    FeatureSettings,
-    Places,
-    Recipe,
-    Table,
-    unnamed,
-)  # fmt: skip
+from mrag.cel.instances import World
 from mrag.cel.learners.base import FitState
-from mrag.cel.semantics.bits import Numbers, fingerprints
-from mrag.cel.semantics.instances import World
-from mrag.cel.semantics.values import by_family, spread
-from mrag.cel.syntax.cost import DENIAL
+from mrag.cel.problem import Numbers, fingerprints
+from mrag.cel.sparql import by_family, spread
 from mrag.cel.syntax.expressions import (
+    DENIAL,
+    NAME,
+    TEXT,
+    And,
+    AtLeast,
     DataRange,
     DataSome,
     Expression,
     Facet,
     Named,
+    OneOf,
+    Or,
     Property,
+    Some,
     Top,
     Value,
     length,
-)  # fmt: skip
+    negation,
+    normal,
+)
 from mrag.rdf.terms import RDF, XSD, Term
+
+Table: TypeAlias = npt.NDArray[np.bool_]
+"""One row for each condition, one column for each term."""
+
+Places: TypeAlias = npt.NDArray[np.intp]
+
+PRICES = np.array([NAME, TEXT], dtype=np.int64)
+"""What an individual and a text that are named cost beside their symbols."""
+
+
+@dataclass(frozen=True)
+class FeatureSettings:
+    """Which conditions are worked out.
+
+    Attributes:
+        nominals: Whether single individuals are named, as in `∃ r.{a}`.
+        negation: Whether conditions are negated, which gives `∀ r.C` and `≤ n r.C` too.
+        cardinality: Up to how many values are counted.
+        data: Whether literals are looked at.
+        splits: How many limits a property with numbers or dates gets.
+        pairs: Of how many conditions on the values of a property the pairs are tried, as in `∃ r.(C ⊓ D)`,
+            and how many are counted, as in `≥ 2 r.(∃ s.C)`.
+        texts: How many examples at least, and how many individuals, have a text that is a condition, so that
+            captions and names of files are none.
+        max_conditions: How many conditions are kept at each step.
+    """
+
+    nominals: bool = True
+    negation: bool = True
+    cardinality: int = 3
+    data: bool = True
+    splits: int = 12
+    pairs: int = 48
+    texts: int = 3
+    max_conditions: int = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """At least so many values of a property in a condition of another table."""
+
+    n: int
+    property: Property
+    of: Conditions
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Two conditions of a table at once."""
+
+    of: Conditions
+    left: int
+    right: int
+
+
+Recipe: TypeAlias = Expression | Counted | Both
+"""What a condition is made of."""
+
+
+class Conditions:
+    """Conditions on some terms.
+
+    Attributes:
+        lengths: About how long each is; negation can make it a little longer.
+        table: Which terms each holds.
+        names: How many individuals and how many texts each names.
+        costs: About what each costs; see `mrag.cel.syntax.expressions`.
+    """
+
+    def __init__(
+        self,
+        recipe: Callable[[int], tuple[Recipe, bool]],
+        lengths: Numbers,
+        table: Table,
+        names: Numbers | None = None,
+        costs: Numbers | None = None,
+        simple: Table | None = None,
+    ) -> None:
+        self._recipe, self.lengths, self.table = recipe, lengths, table
+        self.names = unnamed(len(lengths)) if names is None else names
+        self.costs = lengths + self.names @ PRICES if costs is None else costs
+        # Which are a class or the negation of one.
+        self.simple = np.zeros(len(lengths), dtype=bool) if simple is None else simple
+        self._written: dict[int, Expression] = {}
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def chosen(self, places: Places) -> Conditions:
+        """Return those at some places."""
+        return Conditions(
+            lambda at: self._recipe(int(places[at])),
+            self.lengths[places],
+            self.table[places],
+            self.names[places],
+            self.costs[places],
+        )
+
+    def expression(self, at: int) -> Expression:
+        """Return a condition in normal form."""
+        found = self._written.get(at)
+        if found is None:
+            recipe, negated = self._recipe(at)
+            match recipe:
+                case Counted(n, p, of, place):
+                    found = normal(AtLeast(n, p, of.expression(place)))
+                case Both(of, left, right):
+                    found = normal(And((of.expression(left), of.expression(right))))
+                case _:
+                    found = recipe
+            if negated:
+                found = negation(found)
+            self._written[at] = found
+        return found
+
+
+def unnamed(size: int) -> Numbers:
+    """Return that so many conditions name nothing."""
+    return np.zeros((size, 2), dtype=np.int64)
+
 
 _CELLS = 30_000_000
 """Most terms times conditions of a table; of many terms fewer conditions are kept."""
@@ -331,3 +452,151 @@ def _having(edges: csr_array, chosen: list[int]) -> Table:
 
 def _is_text(term: Literal) -> bool:
     return bool(term.language) or str(term.datatype or XSD + "string") in _TEXTS
+
+
+Rows = npt.NDArray[np.bool_]
+_Floats = npt.NDArray[np.float32]
+
+_MOST = 1000
+"""Most values of a property that can be in a list."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Lists of one kind: of values of a property, of their classes, or of the values of values.
+
+    Attributes:
+        role: The property whose values are counted.
+        edges: Which values each example has.
+        items: What can be in the list.
+        member: Which values fall under which item.
+        wrap: Makes the filler of a list.
+    """
+
+    role: Property
+    edges: csr_array
+    items: Sequence[str]
+    member: csr_array
+    wrap: Callable[[tuple[str, ...]], Expression]
+
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """Return how many values of each example fall under which item."""
+        found: npt.NDArray[np.int64] = (self.edges @ self.member).toarray()
+        return found
+
+    @property
+    def apart(self) -> bool:
+        """Return whether no value falls under two items."""
+        return bool((np.diff(self.member.indptr) <= 1).all())
+
+    def counts(self, order: Places, rows: Rows) -> npt.NDArray[np.int64]:
+        """Count the values of some examples under the first one, two, three… items of an order."""
+        member = self.member[:, order].tocoo()
+        # A value counts once, from the first item on that it falls under.
+        first = np.full(self.member.shape[0], order.size, dtype=np.intp)
+        np.minimum.at(first, member.row, member.col)
+        values = np.flatnonzero(first < order.size)
+        ones = np.ones(values.size, dtype=np.int64)
+        shape = (self.member.shape[0], order.size)
+        ranks = csr_array((ones, (values, first[values])), shape=shape)
+        return np.cumsum((self.edges[np.flatnonzero(rows)] @ ranks).toarray(), axis=1)
+
+    def expression(self, n: int, names: tuple[str, ...]) -> Expression:
+        """Return the condition that so many of the named ones are there."""
+        return normal(AtLeast(n, self.role, self.wrap(names)))
+
+    def length(self, n: int, k: int) -> int:
+        """Return the length of a list of so many names."""
+        # From two names on each adds as much as the one before.
+        few = [length(self.expression(n, tuple(f"urn:{i}" for i in range(m)))) for m in _around(n, k)]
+        return few[0] + (few[1] - few[0]) * (k - max(n, 2)) if len(few) > 1 else few[0]
+
+
+class Orders:
+    """Puts items in order by the weights of a ridge regression, leaving out some examples each time.
+
+    Args:
+        table: Which examples have which items.
+        labels: Which examples are positive.
+        ridge: How far the weights are drawn to zero.
+        max_items: Most items in an order.
+    """
+
+    def __init__(self, table: Rows, labels: Rows, ridge: float, max_items: int) -> None:
+        self.x, self.y = table.astype(np.float32), labels.astype(np.float32)
+        self.ridge, self.max_items = ridge, max_items
+        self.product, self.sum, self.right = self._sums(self.x, self.y)
+
+    def _sums(self, x: _Floats, y: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+        return x.T @ x, x.sum(axis=0), x.T @ y
+
+    def without(self, out: Rows) -> Places:
+        """Return the items that speak for a positive example, the weightiest first."""
+        gone, y = self._sums(self.x[out], self.y[out]), self.y[~out]
+        product, total, right = self.product - gone[0], self.sum - gone[1], self.right - gone[2]
+        product -= np.outer(total, total / y.size)
+        product[np.diag_indices_from(product)] += self.ridge
+        weights = np.linalg.solve(product, right - total * y.mean())
+        # Rounded, so that equal items stand in order of their names on every machine.
+        weights = np.round(weights.astype(np.float64), 5)
+        best = np.argsort(-weights, kind="stable")[: self.max_items]
+        return best[weights[best] > 0]
+
+
+def families(fit: FitState, steps: int) -> Iterator[Family]:
+    """Yield what can be listed: values of a property, their classes, and with two steps values of values."""
+    world = fit.world
+    for p in world.properties():
+        fit.tick(0)
+        edges, values = edges_of(world, p, fit.at)
+        if not values.size:
+            continue
+        yield from _named(world, p, edges, values)
+        classes = [c for c in world.named if world.classes[c][values].any()]
+        if len(classes) > 1:
+            marks = csr_array(np.array([world.classes[c][values] for c in classes], dtype=np.int64).T)
+            yield Family(p, edges, classes, marks, _union)
+        if steps > 1:
+            for q in world.properties():
+                inner, further = edges_of(world, q, values)
+                if further.size:
+                    for family in _named(world, q, inner, further):
+                        yield Family(p, edges, family.items, inner @ family.member, _within(q))
+
+
+def _named(world: World, p: Property, edges: csr_array, values: Places) -> Iterator[Family]:
+    """Yield the family of the values themselves; what only one has does not help with others."""
+    having = np.diff(edges.tocsc().indptr)
+    # The most common ones, whatever examples have them: to go by the labels would spoil the estimates.
+    common = np.sort(np.argsort(-having, kind="stable")[:_MOST])
+    shared = (int(at) for at in common if having[at] > 1)
+    chosen = [at for at in shared if isinstance(world.terms[values[at]], URIRef)]
+    if len(chosen) > 1:
+        ones = np.ones(len(chosen), dtype=np.int64)
+        member = csr_array((ones, (chosen, range(len(chosen)))), shape=(values.size, len(chosen)))
+        yield Family(p, edges, [str(world.terms[values[at]]) for at in chosen], member, _listed)
+
+
+def _around(n: int, k: int) -> tuple[int, ...]:
+    """Return from which sizes the length of a list of `k` follows."""
+    return (k,) if k < 2 else (max(n, 2), max(n, 2) + 1)
+
+
+def _listed(names: tuple[str, ...]) -> Expression:
+    return OneOf(names)
+
+
+def _union(names: tuple[str, ...]) -> Expression:
+    return Or(tuple(map(Named, names)))
+
+
+def _within(q: Property) -> Callable[[tuple[str, ...]], Expression]:
+    return lambda names: Some(q, OneOf(names))
+
+
+def folds(positives: int, negatives: int, max_folds: int, seed: int) -> tuple[npt.NDArray[np.intp], int]:
+    """Divide the examples of each kind evenly; 0 folds where that leaves nothing to hold out."""
+    number = min(max_folds, positives, negatives)
+    rng = np.random.default_rng(seed)
+    parts = [rng.permutation(np.arange(n) % max(number, 1)) for n in (positives, negatives)]
+    return np.concatenate(parts), number if number > 1 else 0

@@ -10,7 +10,7 @@ import httpx
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.cel.concepts.registry import keep_concept
+from mrag.cel.concepts import keep_concept
 from mrag.cel.syntax.expressions import Named
 from mrag.completion.writeback.review import accept, propose
 from mrag.context.neighbours import read as read_edges

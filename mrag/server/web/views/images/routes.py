@@ -243,7 +243,7 @@ class ImagesView(PageView):
     def _facets(
         self, values: Mapping[str, str], known: ImageCatalogue, chosen: Chosen
     ) -> dict[str, list[dict[str, Any]]]:
-        from mrag.cel.concepts.registry import list_concepts
+        from mrag.cel.concepts import list_concepts
         from mrag.context.display import Display
         from mrag.images.catalogue import FACETS
 

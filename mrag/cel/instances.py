@@ -1,26 +1,21 @@
-"""Class expressions evaluated over bitsets, with the same answers as the store's.
-
-A world holds the statements of a graph, or of the neighbourhood of some individuals, as arrays; the
-extension of an expression is one boolean for each term. It is fetched by few queries and kept until the
-graph changes.
-"""
+"""The classes and properties above others, and whether a graph holds what follows from them."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.cel.semantics.reach import reached_from
-from mrag.cel.semantics.sparql import VOCABULARY
-from mrag.cel.semantics.statements import OutOfTime, statements, stopping_at
-from mrag.cel.semantics.values import by_value, condition, equal, holds
+from mrag.cel.sparql import VOCABULARY, batches, by_value, condition, equal, holds
 from mrag.cel.syntax.expressions import (
     COMPARE,
     And,
@@ -43,11 +38,249 @@ from mrag.cel.syntax.expressions import (
     Value,
     depth,
     walk,
-)  # fmt: skip
+)
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
 from mrag.rdf.patterns import var
-from mrag.rdf.terms import OWL, SKOLEM, Term
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Term, from_ox
+from mrag.stores.base import Row
+from mrag.text.grammar import counted
+
+Types: TypeAlias = list[tuple[Term, str]]
+Edges: TypeAlias = list[tuple[Term, str, Term]]
+
+_TYPE = RDF + "type"
+_ROWS = 5_000
+_OFTEN = 1_000
+"""After so many statements it is asked whether to go on."""
+_BATCH = 500
+"""Most statements of a batch of properties, if there is more than one, and most properties."""
+
+
+class OutOfTime(Exception):  # no error: a smaller world is made
+    """Ends the reading of statements at its time limit."""
+
+
+def stopping_at(end: float, on_step: Callable[[], None] | None = None) -> Callable[[], None]:
+    """Return what to call now and then, so that it ends the reading at a time.
+
+    Args:
+        end: When, by `time.monotonic`.
+        on_step: Called each time.
+    """
+
+    def check() -> None:
+        if on_step is not None:
+            on_step()
+        if time.monotonic() > end:
+            raise OutOfTime
+
+    return check
+
+
+def statements(
+    kg: KnowledgeGraph,
+    subjects: Sequence[str] | None = None,
+    made: dict[OxTerm, Term] | None = None,
+    check: Callable[[], None] | None = None,
+) -> tuple[Types, Edges]:
+    """Read the types and the statements that are not of the schema.
+
+    Where the store can be scanned in process that is done, else there are two queries for each batch, of
+    entities or else of properties, which keeps answers below what servers cut.
+
+    Args:
+        kg: The knowledge graph.
+        subjects: IRIs of whose statements to read; None for all.
+        made: Terms that were made before, to be used again; those made here are added.
+        check: Called now and then; what it raises ends the reading.
+
+    Returns:
+        Pairs of a term and a class, and triples.
+    """
+    check = check or _unchecked
+    if kg.store.capabilities.edges:
+        return _scanned(kg, subjects, {} if made is None else made, check)
+    types: Types = []
+    edges: Edges = []
+
+    def read(query: str) -> Iterator[Row]:
+        check()
+        for at, row in enumerate(kg.select(query)):
+            if at % _OFTEN == _OFTEN - 1:
+                check()
+            yield row
+
+    if subjects is None:
+        types.extend(_typed(read(queries.get("cel/types").text)))
+        for properties in _properties(kg):
+            edges.extend(_linked(read(queries.get("cel/edges").bind(p=properties))))
+        return types, edges
+    for batch in batches(subjects):
+        types.extend(_typed(read(queries.get("cel/types-of").bind(entity=batch))))
+        edges.extend(_linked(read(queries.get("cel/edges-of").bind(entity=batch))))
+    return types, edges
+
+
+def _unchecked() -> None:
+    """Let the reading go on."""
+
+
+def _properties(kg: KnowledgeGraph) -> Iterator[list[str]]:
+    """Yield the properties that are not of the schema, as many at once as have few statements."""
+    counts = ((str(p), int(str(n))) for p, n in kg.select(queries.get("reasoning/predicates").text))
+    batch: list[str] = []
+    held = 0
+    for p, n in sorted((p, n) for p, n in counts if not p.startswith((RDF, RDFS, OWL))):
+        if batch and (held + n > _ROWS or len(batch) == _BATCH):
+            yield batch
+            batch, held = [], 0
+        batch.append(p)
+        held += n
+    if batch:
+        yield batch
+
+
+def _scanned(
+    kg: KnowledgeGraph, subjects: Sequence[str] | None, made: dict[OxTerm, Term], check: Callable[[], None]
+) -> tuple[Types, Edges]:
+    types: Types = []
+    edges: Edges = []
+    schema: dict[str, bool] = {}
+
+    def term(found: OxTerm) -> Term:
+        made[found] = new = from_ox(found)
+        return new
+
+    for graph in kg.dataset().default:
+        for number, subject in enumerate((None,) if subjects is None else subjects):
+            if number % 100 == 0:
+                check()
+            for at, (s, p, o, _) in enumerate(kg.store.edges(graph, s=subject)):
+                if at % _OFTEN == _OFTEN - 1:
+                    check()
+                name = p.value
+                if name == _TYPE:
+                    if isinstance(o, ox.NamedNode) and not isinstance(s, ox.Triple):
+                        types.append((made.get(s) or term(s), o.value))
+                    continue
+                of_schema = schema.get(name)
+                if of_schema is None:
+                    of_schema = schema[name] = name.startswith((RDF, RDFS, OWL))
+                if of_schema or isinstance(o, ox.Triple) or isinstance(s, ox.Triple):
+                    continue
+                value = made.get(o)
+                # An empty text is false.
+                edges.append((made.get(s) or term(s), name, term(o) if value is None else value))
+    return types, edges
+
+
+def _typed(rows: Iterable[Row]) -> Types:
+    return [(x, str(c)) for x, c in rows if x is not None]
+
+
+def _linked(rows: Iterable[Row]) -> Edges:
+    return [(s, str(p), o) for s, p, o in rows if s is not None and o is not None]
+
+
+_PORTION = 100
+"""Entities of which it is read before it is asked whether to go on."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What was read.
+
+    Attributes:
+        types: Pairs of a term and a class.
+        edges: Triples that are not of the schema.
+        steps: How many properties deep they are.
+        read: The individuals from which it starts, of which there was time to read.
+    """
+
+    types: Types
+    edges: Edges
+    steps: int
+    read: frozenset[str]
+
+
+def reached_from(
+    kg: KnowledgeGraph,
+    individuals: Sequence[str],
+    steps: int,
+    most: int,
+    check: Callable[[], None] | None = None,
+    begun: Callable[[], None] | None = None,
+) -> Reached:
+    """Read what lies so many properties away from individuals, forwards; see `World.around`.
+
+    Args:
+        kg: The knowledge graph.
+        individuals: Their IRIs.
+        steps: How many properties deep.
+        most: Stop before more individuals than these would have to be followed.
+        check: Called now and then; if it raises `OutOfTime`, fewer steps are read.
+        begun: Called while the individuals themselves are read; if it raises `OutOfTime`, fewer are.
+    """
+    edges: Edges = []
+    types: Types = []
+    made: dict[OxTerm, Term] = {}
+    at = list(dict.fromkeys(individuals))
+    number, first = _in_portions(kg, at, made, begun)
+    at = given = at[:number]
+    seen = set(at)
+    reached = 0
+    while True:
+        try:
+            kinds, found = statements(kg, at, made, check) if reached else first
+        except OutOfTime:
+            # Without the classes of what was reached last, that step is not there.
+            known = {x for x, _ in types} | {URIRef(i) for i in given}
+            reached -= 1
+            edges = [e for e in edges if e[0] in known] if reached else []
+            break
+        types.extend(kinds)
+        new = {str(o) for _, _, o in found if isinstance(o, URIRef)} - seen
+        if reached == steps or (reached and len(new) > most):
+            break
+        reached += 1
+        edges.extend(found)
+        at = sorted(new)
+        seen.update(at)
+    return Reached(types, edges, reached, frozenset(given))
+
+
+def _in_portions(
+    kg: KnowledgeGraph,
+    subjects: Sequence[str],
+    made: dict[OxTerm, Term],
+    check: Callable[[], None] | None,
+) -> tuple[int, tuple[Types, Edges]]:
+    """Read statements about as many entities as there is time for, and at least of some.
+
+    Args:
+        kg: The knowledge graph.
+        subjects: IRIs, the first ones first.
+        made: As in `statements`.
+        check: Called before each further portion; `OutOfTime` ends the reading.
+
+    Returns:
+        Of how many it was read, and what.
+    """
+    types: Types = []
+    edges: Edges = []
+    for start in range(0, max(len(subjects), 1), _PORTION):
+        try:
+            if start and check is not None:
+                check()
+        except OutOfTime:
+            return start, (types, edges)
+        kinds, found = statements(kg, subjects[start : start + _PORTION], made)
+        types += kinds
+        edges += found
+    return len(subjects), (types, edges)
+
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One boolean for each term of a world."""
@@ -337,3 +570,53 @@ class World:
 
 
 _NONE: _Pairs = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
+
+
+Pairs = list[tuple[str, str]]
+
+
+def hierarchy(kg: KnowledgeGraph) -> tuple[Pairs, Pairs]:
+    """Return pairs of a class and a superclass, and of a property and a property above it.
+
+    They are read once and kept until the triples change.
+    """
+    found = kg.cache.get("cel-hierarchy")
+    if not isinstance(found, tuple):
+        classes: Pairs = []
+        properties: Pairs = []
+        for sub, relation, above in kg.select(queries.get("cel/hierarchy").text):
+            (classes if str(relation) == RDFS + "subClassOf" else properties).append((str(sub), str(above)))
+        kg.cache["cel-hierarchy"] = found = (classes, properties)
+    return found
+
+
+def missing_inferences(kg: KnowledgeGraph, world: World) -> list[str]:
+    """Describe where the instances of a class lack the superclasses that the graph gives it.
+
+    Hypotheses see what the dataset holds, so without inference `Parent` would miss the fathers.
+    """
+    missing: list[tuple[int, str, str]] = []
+    nothing = np.zeros(world.size, dtype=bool)
+    for sub, above in hierarchy(kg)[0]:
+        if sub in world.classes and not above.startswith((OWL, SKOLEM)):
+            lacking = int((world.classes[sub] & ~world.classes.get(above, nothing)).sum())
+            if lacking:
+                missing.append((-lacking, sub, above))
+    if not missing:
+        return []
+    lacking, sub, above = min(missing)
+    return [
+        f"Inferred triples are missing: {counted(-lacking, 'instance')} of {sub} "
+        f"{'is' if lacking == -1 else 'are'} not in its superclass {above}. "
+        "Reason over the graph first."
+    ]
+
+
+def without(world: World, names: Collection[str]) -> World:
+    """Return a world in which some classes are not known; its individuals stay the same."""
+    if not names:
+        return world
+    found = copy(world)
+    found.classes = {name: held for name, held in world.classes.items() if name not in names}
+    found.named = [name for name in world.named if name not in names]
+    return found
