@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mrag.evaluation.plot import curves_svg
+from mrag.evaluation.report import curves_svg
 
 INDEX = {
     "seconds of processor to build": ("build", lambda told: told["build_processor_s"]),

@@ -21,7 +21,7 @@ from mrag.rdf import patterns as pt
 from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, iri, var
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term, to_ox
-from mrag.reasoning.ranges import within
+from mrag.reasoning.rules import within
 
 _T = TypeVar("_T")
 Comparable: TypeAlias = int | Decimal | float | bool | str | datetime

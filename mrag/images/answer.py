@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from mrag import untrusted
-from mrag.context import Context, ContextSettings, Line, expand
-from mrag.context.render import render
-from mrag.errors import ModelError
+from mrag import html, untrusted
+from mrag.context import Context, ContextSettings, expand
+from mrag.context.render import Line, render
+from mrag.errors import LoadError, ModelError
 from mrag.generation.answering import answer, cite
 from mrag.generation.found import ShownImage
 from mrag.generation.lines import recorded
@@ -21,17 +21,100 @@ from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.requests import default_model
-from mrag.images.figures import picture_of
-from mrag.images.files.folder import PictureLimits, open_picture
+from mrag.graph.record import status_of
+from mrag.images.files import Picture, PictureLimits, open_picture
 from mrag.images.graph import ImageVocabulary, file_names, files_of, names_of, regions_of
 from mrag.images.prompts import answer_messages
-from mrag.images.wanted import wanted
+from mrag.images.vision import default_model
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
+from mrag.text.possessive import compiled
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+_SHOWN = PictureLimits(max_side=320)
+
+
+def figures(images: Iterable[ShownImage], cited: Collection[str]) -> html.Html:
+    """Return images with what is said of them; all that comes from the graph or a model is escaped.
+
+    Args:
+        images: The images.
+        cited: Ids of the lines that the answer cites; they are shown in bold.
+    """
+    return html.Html("".join(_figure(image, cited) for image in images))
+
+
+def picture_of(path: Path | None, limits: PictureLimits) -> Picture | None:
+    """Return the picture in a file, None where there is none that can be shown."""
+    if path is None:
+        return None
+    try:
+        return open_picture(path, limits)
+    except LoadError:
+        return None  # the facts stand without it
+
+
+def _figure(image: ShownImage, cited: Collection[str]) -> str:
+    picture = picture_of(image.path, _SHOWN)
+    shown = ""
+    if picture is not None:
+        shown = (
+            f'<img src="{picture.data_uri()}" alt="{html.text(image.name)}" '
+            'style="max-width:320px;max-height:320px">'
+        )
+    facts = "".join(
+        f"<li>{'<b>' if line.id in cited else ''}[{html.text(line.id)}] {html.text(line.text)}"
+        f"{_origin(line)}{'</b>' if line.id in cited else ''}</li>"
+        for line in image.lines
+    )
+    why = html.text("; ".join(image.reasons))
+    return (
+        f'<figure style="margin:1em 0">{shown}<figcaption><b>{image.rank}. {html.text(image.name)}</b> '
+        f"<code>{html.text(image.iri)}</code><br><small>{why}</small><ul>{facts}</ul></figcaption></figure>"
+    )
+
+
+def _origin(line: Line) -> str:
+    if line.inferred:
+        return " (inferred)"
+    return " (said by a model)" if status_of(line.graph) == "enriched" else ""
+
+
+_IMAGE: Final = r"(?:picture|image|photo|photograph)s?"
+_SOME: Final = (
+    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*+"
+)
+_SHOWING: Final = (
+    r"(?:of|with|where|in\s+which|showing|depicting|containing|featuring|including|displaying|having|"
+    r"(?:(?:that|which)\s+)?(?:shows?|depicts?|contains?|displays?|features?|includes?|has|have|is|are|looks?)"
+    r"(?:\s+(?:of|with|like))?)"
+)
+_ASKED: Final = compiled(
+    r"(?:please\s+)?(?:(?:can|could|would)\s+(?:you|i|we)\s+)?(?:please\s+)?(?:i\s+(?:want|would\s+like)\s+)?"
+    r"(?:to\s+)?(?:show|find|give|get|see|display|list|search|look)\s+(?:(?:me|us|for|at)\s+)*"
+    rf"{_SOME}{_IMAGE}\b(?:\s+{_SHOWING}\b)?"
+    rf"|(?:which|what|{_SOME})\s*{_SOME}{_IMAGE}\s+{_SHOWING}\b",
+    re.IGNORECASE,
+)
+
+
+def wanted(question: str) -> str | None:
+    """Return what the images that a question asks for are to show, None if it does not ask for images.
+
+    Args:
+        question: The question.
+
+    Example:
+        >>> wanted("Show me some pictures of a red dress"), wanted("Which image shows a hat?")
+        ('a red dress', 'a hat')
+        >>> wanted("Show me the photos"), wanted("How many images are there?")
+        ('', None)
+    """
+    found = _ASKED.match(question.strip())
+    return None if found is None else question.strip()[found.end() :].strip(" ?.!")
+
 
 _EX = "http://example.org/"
 _PARTS = 6

@@ -16,9 +16,7 @@ import pyoxigraph as ox
 from mrag.rdf import patterns as pt
 from mrag.rdf.pieces import pushable
 from mrag.rdf.printing import to_sparql
-from mrag.reasoning.axioms import TYPE, Plain
-from mrag.reasoning.rules import ConsistencyCheck, Rule
-from mrag.reasoning.tbox import query
+from mrag.reasoning.rules import TYPE, ConsistencyCheck, Plain, Rule, query
 from mrag.stores.base import Dataset, TripleStore
 
 _ANY = 10**9

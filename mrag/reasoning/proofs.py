@@ -22,10 +22,9 @@ from mrag.errors import ReasoningError
 from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, var
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Term, Triple, from_ox, ntriples_terms, to_ox
-from mrag.reasoning.axioms import TYPE, Label, local_name
 from mrag.reasoning.compile import compile_rules
-from mrag.reasoning.rules import Rule, Ruleset, replace
-from mrag.reasoning.upkeep.sameness import SamePaths, is_chain
+from mrag.reasoning.rules import TYPE, Label, Rule, Ruleset, local_name, replace
+from mrag.reasoning.sameness import SamePaths, is_chain
 from mrag.stores.base import Dataset, TripleStore
 from mrag.terminal import inline
 from mrag.untrusted import one_line

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError
-from mrag.evaluation.plot import curves_svg, intervals_svg, points_svg, tsne
-from mrag.evaluation.report import evaluate
-from mrag.evaluation.running import System, index_system, ranker_system, run_system
-from mrag.evaluation.runs import FirstRanks, Run, Scored
+from mrag.evaluation.benchmark import System, index_system, ranker_system, run_system
+from mrag.evaluation.metrics import FirstRanks, Run, Scored
+from mrag.evaluation.report import curves_svg, evaluate, intervals_svg, points_svg, tsne
 from mrag.index.document_index import DocumentIndex
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, SimilarityRanker
 

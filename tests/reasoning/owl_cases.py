@@ -26,7 +26,7 @@ from mrag.errors import TermError
 from mrag.rdf.patterns import Ask, Group, TriplePattern, var
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import SKOLEM, to_ox
-from mrag.reasoning.materialise import materialise
+from mrag.reasoning.rounds import materialise
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 

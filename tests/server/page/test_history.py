@@ -16,8 +16,7 @@ from mrag.completion.writeback.review import accept, propose
 from mrag.context.neighbours import read as read_edges
 from mrag.graph import changes
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.journal import JournalEntry
-from mrag.images.enrichment.writing import EnrichedGraph
+from mrag.images.enrichment import EnrichedGraph, JournalEntry
 from mrag.index.documents import Definition, documents
 from mrag.index.freshness import freshen
 from mrag.index.similarity import SimilarityIndexes

@@ -1,10 +1,4 @@
-"""Enrichment: a multimodal model describes every image of a graph, and nothing is described twice.
-
-What the model says is in a journal on disk, synced, before the next image counts as done; from there it
-goes to a graph of its own in batches (`writing`). A run that is interrupted, even killed,
-is resumed, and ends with the same graph as one that was not, the times of the answers apart:
-each is taken once, when the answer comes, and kept in the journal.
-"""
+"""Enrichment: images described by a multimodal model, and the descriptions written to the graph."""
 
 from __future__ import annotations
 
@@ -13,28 +7,301 @@ import heapq
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from mrag.errors import LoadError, ModelError
+from rdflib import Literal, URIRef
+
+from mrag.errors import LoadError, ModelError, StoreLocked
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.journal import EnrichmentJournal, JournalEntry
-from mrag.images.enrichment.requests import Description, Task, Work, default_model
-from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings, Failure
-from mrag.images.enrichment.writing import EnrichedGraph, activity_of
-from mrag.images.files.folder import Box, grid, part_of, read_capped
+from mrag.graph.record import joined
+from mrag.images.files import Box, grid, part_of, read_capped
 from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
+from mrag.images.vision import (
+    Description,
+    EnrichProgress,
+    EnrichReport,
+    EnrichSettings,
+    Failure,
+    Task,
+    Work,
+    default_model,
+)
 from mrag.index.similarity import home
 from mrag.jobs.base import Runner, TaskOutcome
 from mrag.jobs.threads import ThreadRunner
+from mrag.rdf import queries
+from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
+from mrag.storage.journal import Journal
+from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
-    from mrag.images.enrichment.requests import ModelSpec
+    from mrag.images.vision import ModelSpec
+
+
+@dataclass(frozen=True)
+class JournalEntry:
+    """One description, as a model gave it.
+
+    Attributes:
+        image: IRI of the image.
+        region: Fragment of a part of it, such as `xywh=10,20,30,40`; empty for the whole.
+        text: The description.
+        model: Name of the model.
+        prompt: What the model was asked.
+        options: Settings that bear on the answer, as JSON with sorted keys.
+        time: When the answer came, in UTC, as xsd:dateTime writes it.
+        software: Name and version of the program that asked.
+        digest: SHA-256 of the image's file, in hexadecimal.
+        source: IRI of the annotation that the region was taken from; empty where there is none.
+    """
+
+    image: str
+    region: str
+    text: str
+    model: str
+    prompt: str
+    options: str
+    time: str
+    software: str
+    digest: str
+    source: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Return the IRI of what is described: the image, or the part of it as a media fragment."""
+        return part_of(self.image, self.region)
+
+
+class EnrichmentJournal:
+    """Entries in a file, or in memory.
+
+    Args:
+        path: The file; None keeps the entries in memory only.
+
+    Attributes:
+        entries: The entries, in the order in which they were written.
+        damaged: Lines that could not be read when the file was opened, besides a cut-off last one.
+
+    Example:
+        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> journal = EnrichmentJournal(None)
+        >>> with journal.opened():
+        ...     journal.append(entry)
+        >>> journal.entries[0].text
+        'A coat.'
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.entries: list[JournalEntry] = []
+        self.damaged = 0
+        self._file: Journal | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[EnrichmentJournal]:
+        """Hold the journal for writing; the system frees it when the process ends, however it ends.
+
+        Raises:
+            StoreLocked: If another process holds it.
+            LoadError: If the file cannot be read or written.
+        """
+        if self.path is None:
+            yield self
+            return
+        with self._refusals():
+            self._file = Journal(self.path)
+        try:
+            self._read(self._file)
+            yield self
+        finally:
+            self._file.close()
+            self._file = None
+
+    def append(self, entry: JournalEntry) -> None:
+        """Write an entry and wait until it is on disk."""
+        self.entries.append(entry)
+        if self._file is not None:
+            with self._refusals():
+                self._file.add(asdict(entry))
+
+    def _read(self, file: Journal) -> None:
+        self.entries, self.damaged = [], len(file.damaged)
+        for record in file.records:
+            try:
+                self.entries.append(JournalEntry(**record))
+            except TypeError:  # of another version
+                self.damaged += 1
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except BlockingIOError as error:
+            raise StoreLocked("Another process is describing these images.", file=str(self.path)) from error
+        except OSError as error:
+            raise LoadError(
+                f"The journal of descriptions cannot be used: {error.strerror or error}.", file=str(self.path)
+            ) from error
+
+
+PROV: Final = "http://www.w3.org/ns/prov#"
+DCTERMS: Final = "http://purl.org/dc/terms/"
+_ROWS: Final = 400
+"""Most triples of one transaction; servers limit VALUES."""
+
+
+def triples_of(
+    entry: JournalEntry, vocabulary: ImageVocabulary | None = None
+) -> tuple[list[Triple], list[Triple]]:
+    """Return the triples of a description: its own, and those that it shares with others.
+
+    Args:
+        entry: The description.
+        vocabulary: How the graph speaks of images.
+
+    Example:
+        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> own, shared = triples_of(entry)
+        >>> own[0].o.value, len(own), len(shared)
+        ('A coat.', 6, 11)
+    """
+    vocabulary = vocabulary or ImageVocabulary()
+    subject, text = URIRef(entry.subject), Literal(entry.text)
+    description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
+    model = URIRef("urn:mrag:model:" + _digest(entry.model))
+    prompt = URIRef("urn:mrag:prompt:" + _digest(entry.prompt))
+    software = URIRef("urn:mrag:software:" + _digest(entry.software))
+    activity = URIRef(activity_of(entry.model, entry.prompt, entry.options, entry.software))
+    own: list[Triple] = []
+
+    def add(to: list[Triple], s: URIRef, p: str, o: URIRef | Literal) -> None:
+        to.append(Triple(s, URIRef(p), o))
+
+    if entry.region:
+        add(own, subject, DCTERMS + "description", text)
+        add(own, subject, DCTERMS + "isPartOf", URIRef(entry.image))
+    else:
+        add(own, subject, vocabulary.generated, text)
+    add(own, description, RDF + "type", URIRef(PROV + "Entity"))
+    add(own, description, PROV + "wasDerivedFrom", subject)
+    if entry.source:
+        add(own, description, PROV + "wasDerivedFrom", URIRef(entry.source))
+    add(own, description, PROV + "wasAttributedTo", model)
+    add(own, description, PROV + "wasGeneratedBy", activity)
+    time = Literal(entry.time, datatype=URIRef(XSD + "dateTime"), normalize=False)
+    add(own, description, PROV + "generatedAtTime", time)
+    shared: list[Triple] = []
+    add(shared, activity, RDF + "type", URIRef(PROV + "Activity"))
+    add(shared, activity, PROV + "wasAssociatedWith", model)
+    add(shared, activity, PROV + "wasAssociatedWith", software)
+    add(shared, activity, PROV + "used", prompt)
+    add(shared, activity, RDFS + "comment", Literal(entry.options, datatype=URIRef(RDF + "JSON")))
+    add(shared, prompt, RDF + "type", URIRef(PROV + "Plan"))
+    # A datatype of its own keeps what was asked out of indexes of texts and of labels.
+    add(shared, prompt, PROV + "value", Literal(entry.prompt, datatype=URIRef(XSD + "normalizedString")))
+    for agent, name in ((model, entry.model), (software, entry.software)):
+        add(shared, agent, RDF + "type", URIRef(PROV + "SoftwareAgent"))
+        add(shared, agent, RDFS + "label", Literal(name))
+    return own, shared
+
+
+def activity_of(model: str, prompt: str, options: str, software: str) -> str:
+    """Return the IRI of the activity of one model, prompt, settings and software."""
+    return "urn:mrag:enrichment:" + _digest(model, prompt, options, software)
+
+
+class EnrichedGraph:
+    """The graph of a knowledge graph that holds what models wrote, made when the first text is written.
+
+    It is one of the asserted graphs, so that every query sees it; its name tells it from the others.
+
+    Args:
+        kg: The knowledge graph.
+        vocabulary: How it speaks of images.
+
+    Raises:
+        ConfigError: If the triples are in graphs without names, which are read only here.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
+        self.kg = kg
+        self.vocabulary = vocabulary or ImageVocabulary()
+        self._known: set[Triple] = set()
+        kg.require_writable()
+
+    @property
+    def name(self) -> str | None:
+        """Return the IRI of the graph; None before anything is in it."""
+        return enriched_graph(self.kg)
+
+    def write(self, entries: Sequence[JournalEntry]) -> None:
+        """Write descriptions, each batch whole or not at all and, in an embedded store, with the record.
+
+        Entries that are there already change nothing but the revision.
+        """
+        rows: list[Triple] = []
+        for entry in entries:
+            own, shared = triples_of(entry, self.vocabulary)
+            fresh = [t for t in shared if t not in self._known and not self._has(t)]
+            self._known.update(shared)
+            if len(rows) + len(own) + len(fresh) > _ROWS:
+                self._commit(rows)
+                rows = []
+            rows += [*own, *fresh]
+        if rows:
+            self._commit(rows)
+
+    def finish(self) -> None:
+        """Take out what other graphs hold too, and count anew."""
+        graph, kg = self.name, self.kg
+        if graph is None or kg.store.capabilities.reasoning:
+            return
+        record = kg.record
+        doubles = [(graph, other, graph) for other in record.asserted if other != graph]
+        kg.remove_doubles([*doubles, *((graph, other, other) for other in record.inferred)])
+        after = replace(record, triples=kg.counted())
+        if after != record:
+            kg.commit(after)
+
+    def _commit(self, rows: Sequence[Triple]) -> None:
+        kg = self.kg
+        if kg.store.capabilities.reasoning:
+            # Such a server has no record: all its graphs are in sight.
+            kg.store.insert(to_ntriples(rows), kg.server_graph("enriched"))
+            kg.recount(kg.record.triples + len(rows))
+            return
+        graph = self.name or kg.new_graph("enriched")
+        after = joined(kg.record, graph, len(rows))
+        if kg.store.capabilities.atomic:
+            kg.commit(after, kg.changes([], [(URIRef(graph), *t) for t in rows]))
+        else:
+            # Cut off in between, the descriptions are there and the record is not: the next run, which
+            # takes them from the journal, gives the graph the same name and writes it.
+            kg.store.insert(to_ntriples(rows), graph)
+            kg.commit(after)
+
+    def _has(self, triple: Triple) -> bool:
+        graph = self.name
+        if graph is None:
+            return False
+        return self.kg.store.ask(queries.get("context/holds").bind(s_p_o=[tuple(triple)]), Dataset((graph,)))
+
+
+def enriched_graph(kg: KnowledgeGraph) -> str | None:
+    """Return the IRI of the graph that holds what models wrote; None if there is none."""
+    return next(iter(kg.graphs_of("enriched")), None)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
 
 _FLUSH_ENTRIES = 64
 _FLUSH_SECONDS = 30.0
@@ -105,7 +372,7 @@ def describe(
         done = described(kg, graph.vocabulary)
         lost = [e for e in kept.entries if e.image in files and e.subject not in done]
         # Nothing that was made is thrown away, but for descriptions of what is no longer that picture.
-        recovered = [e for e in lost if _digest(files[e.image]) == e.digest]
+        recovered = [e for e in lost if _file_digest(files[e.image]) == e.digest]
         graph.write(recovered)
         done |= {entry.subject for entry in recovered}
         same = (name, work.prompt, work.options())
@@ -301,7 +568,7 @@ def _software() -> str:
     return f"mrag {version('mrag')}"
 
 
-def _digest(path: Path) -> str:
+def _file_digest(path: Path) -> str:
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,36 +1,34 @@
-"""One request to a multimodal model: a picture goes out, a description or the reason for none comes back.
-
-A `Work` holds no open connection until it is called, so it can be sent to another process or machine.
-"""
+"""The knobs of an enrichment, how far it is, and what it did."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from mrag.errors import ConfigError, LoadError, ModelError
-from mrag.images.files.folder import Box, Picture, PictureLimits, open_picture
+from mrag.images.files import Box, Picture, PictureLimits, grid, open_picture
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-    ModelSpec: TypeAlias = str | BaseChatModel | Callable[[], BaseChatModel]
 
 Kind = Literal["file", "picture", "box", "model", "empty", "refused"]
 """Why there is no description: no file, a picture or box that cannot be used, or what the model did."""
 
 LABELS: Final = "labels"
-"""Names the describer without a language model, `mrag.images.enrichment.classifier`."""
+"""Names the describer without a language model, `mrag.images.embedding`."""
 
 VISION: Final = (
     "llava", "llava:7b", "llava:13b", "llava:34b", "llava-llama3", "llava-phi3", "bakllava",
     "llama3.2-vision", "qwen2.5vl", "gemma3",
 )  # fmt: skip
 """Models of Ollama that see, in the order in which they are taken when none is named."""
+
+ModelSpec: TypeAlias = "str | BaseChatModel | Callable[[], BaseChatModel]"
 
 _SORRY = (
     r"(?:i['’]?m|i am)\s+(?:very |really |so )?sorry\b|sorry\b"
@@ -156,7 +154,7 @@ class Work:
         """
         if self._opened is None:
             if self.model == LABELS:
-                from mrag.images.enrichment.classifier import LabelModel
+                from mrag.images.embedding import LabelModel
 
                 self._opened = LabelModel()
             elif isinstance(self.model, str):
@@ -250,3 +248,132 @@ def _taken(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def _short(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+Regions = Literal["none", "boxes", "grid"]
+
+
+@dataclass(frozen=True)
+class EnrichSettings:
+    """Every knob of an enrichment.
+
+    Attributes:
+        prompt: Name of a prompt (`fashion`, `general`), or its text.
+        temperature: How freely the model chooses its words.
+        seed: Makes the choice repeatable, where the model allows that.
+        workers: Requests at once.
+        per_minute: Most requests a minute; None for no limit.
+        timeout: Seconds without a sign of life after which a request to Ollama or OpenAI has failed.
+        attempts: Tries of each image that the model fails on.
+        back_off: Seconds before the second try; doubled before each further one.
+        on_error: `skip` goes on without an image that cannot be described, `stop` ends the run there.
+        give_up: Images in a row that the model fails on, after which the run ends even with `skip`.
+        regions: `boxes` describes annotated parts too, and a grid where there are none; `grid` a grid.
+        rows: Rows of the grid.
+        columns: Columns of the grid.
+        whole: Whether whole images are described.
+        again: Whether images that another model or prompt has described are described again.
+        limit: Most images and parts of this run; None for all.
+        limits: What may be read and sent.
+
+    Raises:
+        ConfigError: If a knob is out of range.
+    """
+
+    prompt: str = "fashion"
+    temperature: float = 0.1
+    seed: int = 1
+    workers: int = 2
+    per_minute: float | None = None
+    timeout: float = 600.0
+    attempts: int = 3
+    back_off: float = 2.0
+    on_error: Literal["skip", "stop"] = "skip"
+    give_up: int = 10
+    regions: Regions = "none"
+    rows: int = 2
+    columns: int = 2
+    whole: bool = True
+    again: bool = False
+    limit: int | None = None
+    limits: PictureLimits = field(default_factory=PictureLimits)
+
+    def __post_init__(self) -> None:
+        counts = {"workers": self.workers, "attempts": self.attempts, "give_up": self.give_up}
+        for name, value in counts.items():
+            if value < 1:
+                raise ConfigError(f"{name} is at least 1, not {value}.")
+        if self.timeout <= 0 or (self.per_minute is not None and self.per_minute <= 0):
+            raise ConfigError("timeout and per_minute are above 0; per_minute may be None for no limit.")
+        if self.on_error not in ("skip", "stop") or self.regions not in ("none", "boxes", "grid"):
+            raise ConfigError("on_error is skip or stop; regions is none, boxes or grid.")
+        grid(self.rows, self.columns)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An image, or a part of one, without a description.
+
+    Attributes:
+        image: IRI of the image, or of the annotation whose box cannot be used.
+        region: Fragment of the part; empty for the whole.
+        kind: `file`, `picture`, `box`, `model`, `empty` or `refused`.
+        reason: The same in words.
+        attempts: How often it was tried.
+    """
+
+    image: str
+    region: str
+    kind: Kind
+    reason: str
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class EnrichProgress:
+    """How far an enrichment is.
+
+    Attributes:
+        described: Descriptions made in this run.
+        failed: Images and parts given up.
+        total: What this run set out to describe.
+        seconds_left: Estimate of the time left; None before the first description.
+    """
+
+    described: int
+    failed: int
+    total: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class EnrichReport:
+    """What an enrichment did.
+
+    Attributes:
+        graph: IRI of the graph with the descriptions; None if there are none.
+        described: Descriptions made.
+        recovered: Descriptions that an earlier run had made and not yet put in the graph.
+        already: Images and parts that had been described before.
+        left: Images and parts that were not reached.
+        failures: Those that cannot be described, in order of IRI.
+        seconds: Wall-clock time.
+        interrupted: Whether the run was told to stop.
+    """
+
+    graph: str | None
+    described: int
+    recovered: int
+    already: int
+    left: int
+    failures: tuple[Failure, ...]
+    seconds: float
+    interrupted: bool
+
+    def kinds(self) -> dict[str, int]:
+        """Count the failures by kind."""
+        return dict(sorted(Counter(str(failure.kind) for failure in self.failures).items()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report in types that JSON has."""
+        return {**asdict(self), "failures": [asdict(f) for f in self.failures], "kinds": self.kinds()}

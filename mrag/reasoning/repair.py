@@ -17,9 +17,7 @@ from mrag.rdf import queries
 from mrag.rdf.patterns import Filter, Graph, Group, Select, TriplePattern, iri, var
 from mrag.rdf.printing import to_data, to_sparql
 from mrag.rdf.terms import RDFS, XSD, Triple
-from mrag.reasoning.axioms import Plain
-from mrag.reasoning.ranges import outside
-from mrag.reasoning.tbox import TBox
+from mrag.reasoning.rules import Plain, TBox, outside
 from mrag.stores.base import Dataset
 
 _S, _O, _G = var("s"), var("o"), var("g")

@@ -24,8 +24,7 @@ from mrag.rdf import patterns as pt
 from mrag.rdf import queries
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, Triple, to_ntriples
-from mrag.reasoning.axioms import SAME
-from mrag.reasoning.rules import Rule
+from mrag.reasoning.rules import SAME, Rule
 from mrag.stores.base import Dataset, TripleStore
 
 MOST: Final = 32

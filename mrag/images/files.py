@@ -1,17 +1,13 @@
-"""Picture files: found below one folder, checked before they are decoded, made small enough to send.
-
-The kind and the size of a picture are read from its first bytes, so that a file which would unpack to
-gigabytes is refused before anything unpacks it. Pillow (extra `images`) then decodes the whole file in a
-child process with a memory and a time limit, which shows a truncated one, cuts out a region and shrinks what
-is too large. Without Pillow a file is sent as it is.
-"""
+"""Picture files: found, checked and decoded within limits."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import math
 import re
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,8 +18,74 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from mrag.errors import ConfigError, LoadError, StoreError
-from mrag.images.files.kinds import sniff
 from mrag.stores.process.limited import perform
+
+
+def sniff(data: bytes, name: str = "") -> tuple[str, int, int]:
+    r"""Return media type, width and height from the first bytes of a picture.
+
+    Raises:
+        LoadError: If it is no JPEG, PNG, WebP or GIF.
+
+    Example:
+        >>> sniff(b"GIF89a\x02\x00\x03\x00")
+        ('image/gif', 2, 3)
+    """
+    try:
+        found = _sniffed(data)
+    except (struct.error, IndexError):
+        found = None
+    if found is None or found[1] < 1 or found[2] < 1:
+        raise LoadError("The file is no JPEG, PNG, WebP or GIF picture.", file=name or None)
+    return found
+
+
+def _sniffed(data: bytes) -> tuple[str, int, int] | None:
+    if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
+        return ("image/png", *struct.unpack(">II", data[16:24]))
+    if data[:6] in (b"GIF87a", b"GIF89a"):
+        return ("image/gif", *struct.unpack("<HH", data[6:10]))
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return _webp(data)
+    if data[:3] == b"\xff\xd8\xff":
+        return _jpeg(data)
+    return None
+
+
+def _webp(data: bytes) -> tuple[str, int, int] | None:
+    """Read the size from a WebP file (RFC 9649, section 2)."""
+    kind = data[12:16]
+    if kind == b"VP8X":
+        w, h = (int.from_bytes(data[at : at + 3], "little") + 1 for at in (24, 27))
+    elif kind == b"VP8L":
+        bits = int.from_bytes(data[21:25], "little")
+        w, h = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    elif kind == b"VP8 ":
+        w, h = (n & 0x3FFF for n in struct.unpack("<HH", data[26:30]))
+    else:
+        return None
+    return "image/webp", w, h
+
+
+def _jpeg(data: bytes) -> tuple[str, int, int] | None:
+    """Read the size from the frame header of a JPEG file (ITU-T T.81, annex B.2.2)."""
+    at = 2
+    while data[at] == 0xFF:
+        while data[at] == 0xFF:
+            at += 1
+        marker = data[at]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", data[at + 4 : at + 8])
+            return "image/jpeg", width, height
+        if marker in (0xD9, 0xDA):
+            return None
+        at += (
+            1
+            if marker == 0x01 or 0xD0 <= marker <= 0xD7
+            else 1 + struct.unpack(">H", data[at + 1 : at + 3])[0]
+        )
+    return None
+
 
 MOST_PIXELS: Final = 80_000_000
 """Below the size at which Pillow itself warns of a decompression bomb."""
@@ -256,7 +318,7 @@ def open_picture(
             raise LoadError(f"A picture of type {mime} needs Pillow to be sent.", file=str(path))
         return Picture(data, mime, width, height, digest)
     try:
-        found = perform("mrag.images.files.decoding:made_small", data, limits, box)
+        found = perform("mrag.images.files:made_small", data, limits, box)
     except StoreError as error:
         raise _of_file(error, path) from error
     if found is None:
@@ -277,7 +339,7 @@ def pixels(picture: Picture, name: str = "") -> Any:
     if find_spec("PIL") is None:
         raise ConfigError("Pixels need Pillow.", hint="Install it with: pip install 'mrag[images]'")
     try:
-        values, shape = perform("mrag.images.files.decoding:values", picture.data)
+        values, shape = perform("mrag.images.files:values", picture.data)
     except StoreError as error:
         raise _of_file(error, Path(name)) from error
     return np.frombuffer(values, np.uint8).reshape(shape)
@@ -302,3 +364,80 @@ def read_capped(path: Path, max_bytes: int) -> bytes:
 def _of_file(error: StoreError, path: Path) -> LoadError:
     """Return the error with the name of the file, which the process that decodes does not know."""
     return LoadError(error.message, file=str(path), hint=error.hint)
+
+
+_FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
+_SENT_FORMATS = ("JPEG", "PNG", "WEBP")
+_MOST_PIXELS = 80_000_000
+
+
+def made_small(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[bytes, tuple[int, int]] | None:
+    """Return a picture as a JPEG that is small enough, with its size; None if it can be sent as it is.
+
+    Args:
+        data: The file.
+        limits: What may be unpacked and sent.
+        box: The part that is wanted; the whole by default.
+
+    Raises:
+        LoadError: If it cannot be decoded whole, or is too large.
+    """
+    image, turned = _decoded(data, limits.max_pixels, upright=box is None)
+    large = limits.max_side and max(image.size) > limits.max_side
+    if box is not None:
+        image = image.crop(box.within(image.width, image.height))
+    elif not large and not turned and image.format in _SENT_FORMATS:
+        return None
+    image = _flat(image)
+    if limits.max_side:
+        image.thumbnail((limits.max_side, limits.max_side))
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=90)
+    return out.getvalue(), image.size
+
+
+def values(data: bytes) -> tuple[bytes, tuple[int, int, int]]:
+    """Return the red, green and blue of a picture, row by row, and the shape of the array.
+
+    Raises:
+        LoadError: If it cannot be decoded whole.
+    """
+    image = _flat(_decoded(data, _MOST_PIXELS, upright=True)[0])
+    return image.tobytes(), (image.height, image.width, 3)
+
+
+def _decoded(data: bytes, max_pixels: int, *, upright: bool) -> tuple[Any, bool]:
+    """Decode a whole picture, turned as its EXIF data say; tell whether that changed it."""
+    from PIL import Image, ImageOps
+
+    try:
+        image: Any = Image.open(io.BytesIO(data), formats=_FORMATS)
+        if image.width * image.height > max_pixels:
+            # A file can say one size where it begins and another further on.
+            raise LoadError(f"The picture is too large: {image.width}x{image.height} pixels.")
+        turn = upright and image.getexif().get(0x0112, 1) not in (0, 1)
+        image.load()
+        return (ImageOps.exif_transpose(image) if turn else image), turn
+    except (LoadError, MemoryError):
+        raise
+    # Decoders of damaged files raise nearly anything.
+    except Exception as error:
+        what = " ".join(str(error).split())[:160]
+        raise LoadError(f"The picture cannot be decoded: {what}.") from error
+
+
+def _flat(image: Any) -> Any:
+    """Return a picture in red, green and blue, what is transparent on white."""
+    from PIL import Image
+
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        image = image.convert("RGBA")
+        ground = Image.new("RGBA", image.size, "white")
+        return Image.alpha_composite(ground, image).convert("RGB")
+    if image.mode in ("I", "I;16", "F"):
+        import numpy as np
+
+        values = np.asarray(image, np.float64)
+        top = max(float(values.max()), 1.0)
+        return Image.fromarray((values / top * 255).astype(np.uint8)).convert("RGB")
+    return image.convert("RGB")
