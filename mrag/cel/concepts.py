@@ -62,11 +62,6 @@ def safe_part(expression: ce.Expression) -> ce.Expression:
 def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
     """Return the triples that define a concept, in an order that depends on the expression only.
 
-    Args:
-        iri: IRI of the concept.
-        expression: The expression.
-        key: Goes into the names of the nodes of the definition, so that no two concepts share one.
-
     Source:
         OWL 2 Mapping to RDF Graphs, section 2.1; blank nodes are IRIs, as after loading.
     """
@@ -175,14 +170,7 @@ class KeptConcept:
 
 
 def concept_triples(source: str, concept: KeptConcept, key: str, seconds: float) -> Iterator[Triple]:
-    """Yield the triples of a concept beside its definition.
-
-    Args:
-        source: IRI of the knowledge graph that it was learnt from.
-        concept: The concept.
-        key: Goes into the name of the activity.
-        seconds: How long it took to learn.
-    """
+    """Yield the triples of a concept beside its definition."""
     c, activity = URIRef(concept.iri), URIRef(f"{SKOLEM}{key}:activity")
     full = to_manchester(concept.expression, name=lambda name: f"<{name}>")
     yield Triple(c, RDF.type, OWL.Class)
@@ -276,8 +264,6 @@ def to_ontology(
 
     Example:
         >>> import mrag
-        >>> from mrag.cel.concepts import keep_concept
-        >>> from mrag.rdf.terms import Triple
         >>> kg = mrag.connect()
         >>> _ = kg.insert([Triple(URIRef("urn:x:tom"), RDF.type, URIRef("urn:x:Cat"))])
         >>> text = to_ontology(kg, [keep_concept(kg, ce.Named("urn:x:Cat"), "pets")])

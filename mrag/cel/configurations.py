@@ -182,9 +182,6 @@ class ConfiguredProblem:
     def resolved(self, kg: KnowledgeGraph | None = None) -> LearningProblem:
         """Return the learning problem.
 
-        Args:
-            kg: The knowledge base, where examples are taken from it.
-
         Raises:
             LearningProblemError: If it is needed and not given, or the examples make no learning problem.
         """

@@ -255,12 +255,7 @@ def reward(seen: Vectors) -> Vectors:
 
 
 class RefinementObserver:
-    """Describes refinements to the network, on one problem.
-
-    Args:
-        vectors: Of the examples, the positive ones first.
-        positives: How many examples are positive.
-    """
+    """Describes refinements to the network, on one problem."""
 
     def __init__(self, vectors: Vectors, positives: int) -> None:
         self.p, self.n = positives, len(vectors) - positives
@@ -270,13 +265,7 @@ class RefinementObserver:
     def observe(
         self, held: npt.NDArray[np.bool_], shapes: Vectors, parent: float
     ) -> tuple[Vectors, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return what is seen, and how many positive and negative examples are held.
-
-        Args:
-            held: A row for each refinement, a column for each example.
-            shapes: What they look like.
-            parent: F1 of what they were refined from.
-        """
+        """Return what is seen, and how many positive and negative examples are held."""
         positive = held[:, : self.p].astype(np.float32)
         negative = held[:, self.p :].astype(np.float32)
         tp, fp = positive.sum(axis=1), negative.sum(axis=1)
@@ -397,13 +386,6 @@ def best_first_search(
     """Refine the most promising expression until one makes no mistake.
 
     An expression that no refinement of it can make the best is let go.
-
-    Args:
-        fit: The examples.
-        space: The refinements, with a column for each example.
-        vectors: Of the examples.
-        priority: Tells how promising expressions are from what is seen of them.
-        max_tested: Most expressions tested.
     """
     p, n, measure = fit.bits.positives, fit.bits.negatives, fit.settings.measure
     observer = RefinementObserver(vectors, p)

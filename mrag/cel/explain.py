@@ -14,27 +14,9 @@ from rdflib import Literal, URIRef
 from mrag.cel.problem import instances_among
 from mrag.cel.repair import TYPE, Change, GraphFacts, RepairSearch, TimeUp, edge, same, within
 from mrag.cel.sparql import X, members
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.english import is_adjective, some
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    DataOnly,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    Only,
-    Or,
-    Property,
-    Quantified,
-    Some,
-    Top,
-    Value,
-    negation,
-    normal,
-)
+from mrag.cel.syntax.expressions import negation, normal
 from mrag.cel.syntax.notation import to_dl
 from mrag.cel.syntax.verbalise import verbalise
 from mrag.errors import ConfigError, EndpointError, QueryRefused
@@ -49,7 +31,7 @@ Label = Callable[[str], str]
 """Names an IRI for people."""
 
 
-_TYPED = Property(str(TYPE))
+_TYPED = ce.Property(str(TYPE))
 
 
 @dataclass(frozen=True)
@@ -90,7 +72,7 @@ class Reason:
         more: How many further values decide that are not shown.
     """
 
-    expression: Expression
+    expression: ce.Expression
     subject: Term
     holds: bool
     edge: SupportingTriple | None = None
@@ -138,7 +120,7 @@ class Reason:
 
 def why_satisfied(
     kg: KnowledgeGraph,
-    expression: Expression,
+    expression: ce.Expression,
     individual: str,
     *,
     max_values: int = 3,
@@ -169,7 +151,7 @@ def why_satisfied(
         ...     Triple(photo, RDF.type, URIRef("urn:x:Image")), Triple(photo, URIRef("urn:x:shows"), jacket),
         ...     Triple(jacket, RDF.type, URIRef("urn:x:Jacket")),
         ... ])
-        >>> e = And((Some(Property("urn:x:shows"), Named("urn:x:Jacket")), Not(Named("urn:x:Advert"))))
+        >>> e = mrag.cel.from_dl("∃ x:shows.x:Jacket ⊓ ¬x:Advert", {"x": "urn:x:"})
         >>> print(why_satisfied(kg, e, "urn:x:photo").render(lambda i: i.rpartition(":")[2]))
         ✓ photo: ¬Advert ⊓ (∃ shows.Jacket)
           ✓ ¬Advert: not stated: photo is an Advert
@@ -200,31 +182,43 @@ class _Explainer:
     def __init__(self, facts: GraphFacts, max_values: int) -> None:
         self.facts, self.max_values = facts, max_values
 
-    def reason(self, e: Expression, x: Term, by: SupportingTriple | None = None) -> Reason:
+    def reason(self, e: ce.Expression, x: Term, by: SupportingTriple | None = None) -> Reason:
         found = Reason(e, x, self.facts.holds(e, x), by)
         match e:
-            case And(parts) | Or(parts):
-                if found.holds and isinstance(e, Or):
+            case ce.And(parts) | ce.Or(parts):
+                if found.holds and isinstance(e, ce.Or):
                     parts = tuple(p for p in parts if self.facts.holds(p, x))
                 return replace(found, parts=tuple(self.reason(p, x) for p in parts))
-            case Named(name) | Not(Named(name)):
+            case ce.Named(name) | ce.Not(ce.Named(name)):
                 return self.by_triples(found, [edge(x, _TYPED, URIRef(name))])
-            case Value(p, value) | Not(Value(p, value)):
+            case ce.Value(p, value) | ce.Not(ce.Value(p, value)):
                 term = value if isinstance(value, Literal) else URIRef(value)
                 values = [v for v in self.facts.values(x, p) if same(v, value)]
                 return self.by_triples(found, [edge(x, p, v) for v in values or [term]])
-            case DataSome(p, range) | DataOnly(p, range) | Not(DataSome(p, range)) | Not(DataOnly(p, range)):
+            case (
+                ce.DataSome(p, range)
+                | ce.DataOnly(p, range)
+                | ce.Not(ce.DataSome(p, range))
+                | ce.Not(ce.DataOnly(p, range))
+            ):
                 # What decides is in the range, or beyond it.
-                inside = isinstance(e, DataSome) or (isinstance(e, Not) and isinstance(e.of, DataSome))
+                inside = isinstance(e, ce.DataSome) or (
+                    isinstance(e, ce.Not) and isinstance(e.of, ce.DataSome)
+                )
                 values = self.facts.values(x, p)
                 deciding = [v for v in values if within(v, range) == inside] or values
                 return self.by_triples(found, [edge(x, p, v) for v in deciding], [_none(x, p)])
-            case Only(p, filler):
+            case ce.Only(p, filler):
                 values = self.facts.values(x, p)
                 if not found.holds:
                     values = [v for v in values if not self.facts.holds(filler, v)]
                 return self.by_values(found, e, values)
-            case Some(p, filler) | AtLeast(_, p, filler) | AtMost(_, p, filler) | Exactly(_, p, filler):
+            case (
+                ce.Some(p, filler)
+                | ce.AtLeast(_, p, filler)
+                | ce.AtMost(_, p, filler)
+                | ce.Exactly(_, p, filler)
+            ):
                 values = self.facts.matching(x, p, filler)
                 if not values and not found.holds:
                     values = self.facts.values(x, p)
@@ -232,14 +226,14 @@ class _Explainer:
             case _:
                 return found
 
-    def by_values(self, found: Reason, e: Quantified, values: Sequence[Term]) -> Reason:
+    def by_values(self, found: Reason, e: ce.Quantified, values: Sequence[Term]) -> Reason:
         """Add the values of a property that decide, each with its own reason."""
         x, p = found.subject, e.property
-        limit = max(self.max_values, e.n) if isinstance(e, AtLeast | Exactly) else self.max_values
+        limit = max(self.max_values, e.n) if isinstance(e, ce.AtLeast | ce.Exactly) else self.max_values
         shown = values[:limit]
         parts = tuple(self.reason(e.filler, v, self.supporting(edge(x, p, v))) for v in shown)
         absent = () if values else (_none(x, p),)
-        if isinstance(e, AtMost | Exactly) and not isinstance(e.filler, Top):
+        if isinstance(e, ce.AtMost | ce.Exactly) and not isinstance(e.filler, ce.Top):
             absent = ()  # others may be there that the filler does not hold
         return replace(found, absent=absent, parts=parts, more=len(values) - len(shown))
 
@@ -251,13 +245,13 @@ class _Explainer:
         return replace(found, evidence=shown, absent=tuple(absent), more=len(here) - len(shown))
 
     def there(self, t: Triple) -> bool:
-        return t.o in self.facts.values(t.s, Property(str(t.p)))
+        return t.o in self.facts.values(t.s, ce.Property(str(t.p)))
 
     def supporting(self, t: Triple) -> SupportingTriple:
         return SupportingTriple(t, self.facts.inferred(t))
 
 
-def _none(x: Term, p: Property) -> Absence:
+def _none(x: Term, p: ce.Property) -> Absence:
     return Absence(None, URIRef(p.iri), x) if p.inverse else Absence(x, URIRef(p.iri), None)
 
 
@@ -277,7 +271,7 @@ def in_words(terms: Sequence[Term | None], label: Label) -> str:
             kind = some(kind) if kind[:1].isalpha() else f"a {kind}"
         return f"{word(terms[0])} is {kind}"
     if len(terms) == 3 and isinstance(terms[2], Literal) and terms[1] is not None:
-        return f"{word(terms[0])} {verbalise(Value(Property(str(terms[1])), terms[2]), label)}"
+        return f"{word(terms[0])} {verbalise(ce.Value(ce.Property(str(terms[1])), terms[2]), label)}"
     return " ".join(map(word, terms))
 
 
@@ -286,7 +280,7 @@ def _lines(r: Reason, label: Label, indent: str) -> Iterator[str]:
     text = to_dl(r.expression, name=label)
     if r.edge is not None:
         head = f"{in_words(r.edge.triple, label)} [{_status(r.edge)}]"
-        head += "" if isinstance(r.expression, Top) else f": {text}"
+        head += "" if isinstance(r.expression, ce.Top) else f": {text}"
     else:
         head = text if indent else f"{in_words([r.subject], label)}: {text}"
     absent = "; ".join(f"not stated: {in_words((a.s, a.p, a.o), label)}" for a in r.absent)
@@ -305,7 +299,7 @@ def _status(e: SupportingTriple) -> str:
 
 def holds_with(
     kg: KnowledgeGraph,
-    expression: Expression,
+    expression: ce.Expression,
     individual: str,
     added: Iterable[Triple] = (),
     removed: Iterable[Triple] = (),
@@ -318,27 +312,8 @@ def holds_with(
     store does not let one be written. The removed ones are taken out of the solutions of every triple
     pattern of the query, which is the query over a dataset without them.
 
-    Args:
-        kg: The knowledge graph.
-        expression: The expression.
-        individual: IRI of the individual.
-        added: Triples more.
-        removed: Triples fewer.
-        seconds: Deadline of the query.
-
     Raises:
         QueryTimeout: At the deadline.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.cel.syntax.expressions import Named, Not
-        >>> from rdflib import RDF, URIRef
-        >>> kg = mrag.connect()
-        >>> x, old, new = (URIRef(f"urn:{n}") for n in ("x", "Old", "New"))
-        >>> _ = kg.insert([Triple(x, RDF.type, old)])
-        >>> holds_with(kg, Named("urn:New"), "urn:x", [Triple(x, RDF.type, new)], [Triple(x, RDF.type, old)])
-        True
-        >>> kg.close()
     """
     put_in, left_out = list(added), list(removed)
     if not put_in:
@@ -354,7 +329,7 @@ def holds_with(
 
 
 def query_as_if(
-    expression: Expression, individual: str, added: Iterable[Triple], removed: Iterable[Triple]
+    expression: ce.Expression, individual: str, added: Iterable[Triple], removed: Iterable[Triple]
 ) -> str:
     """Return the query for one individual as it is answered with some triples more and others fewer.
 
@@ -450,14 +425,14 @@ class WhyNot:
     """
 
     individual: str
-    expression: Expression
+    expression: ce.Expression
     changes: tuple[Change, ...] | None
     verified: bool
     complete: bool
     at_least: int
     gave_up: GaveUp | None
     seconds: float
-    lacking: tuple[Expression, ...] = ()
+    lacking: tuple[ce.Expression, ...] = ()
 
     def render(self, label: Label | None = None) -> str:
         """Write it for people.
@@ -507,7 +482,7 @@ class WhyNot:
 
 def why_not(
     kg: KnowledgeGraph,
-    expression: Expression,
+    expression: ce.Expression,
     individual: str,
     *,
     max_changes: int = 6,
@@ -533,13 +508,11 @@ def why_not(
 
     Example:
         >>> import mrag
-        >>> from mrag.cel.syntax.expressions import And, Named, Not, Property, Some
-        >>> from mrag.rdf.terms import Triple
         >>> from rdflib import RDF
         >>> kg = mrag.connect()
         >>> _ = kg.insert([Triple(URIRef("urn:x:photo"), RDF.type, URIRef("urn:x:Image")),
         ...                Triple(URIRef("urn:x:photo"), RDF.type, URIRef("urn:x:Advert"))])
-        >>> e = And((Some(Property("urn:x:shows"), Named("urn:x:Jacket")), Not(Named("urn:x:Advert"))))
+        >>> e = mrag.cel.from_dl("∃ x:shows.x:Jacket ⊓ ¬x:Advert", {"x": "urn:x:"})
         >>> print(why_not(kg, e, "urn:x:photo").render(lambda i: i.rpartition(":")[2]))
         photo is an Advert.
         photo shows no Jacket.
@@ -575,7 +548,7 @@ def why_not(
         removed = [c.triple for c in changes if not c.add]
         verified = holds_with(kg, shape, str(x), added, removed)
     facts = GraphFacts(kg)
-    parts = shape.parts if isinstance(shape, And) else (shape,)
+    parts = shape.parts if isinstance(shape, ce.And) else (shape,)
     lacking = tuple(negation(part) for part in parts if not facts.holds(part, x))
     at_least = size if gave_up != "size" else size + 1
     seconds = time.monotonic() - started

@@ -16,29 +16,8 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.cel.sparql import VOCABULARY, batches, by_value, condition, equal, holds
-from mrag.cel.syntax.expressions import (
-    COMPARE,
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Restriction,
-    Some,
-    Top,
-    Value,
-    depth,
-    walk,
-)
+from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import depth, walk
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
@@ -63,12 +42,7 @@ class OutOfTime(Exception):  # no error: a smaller world is made
 
 
 def stopping_at(end: float, on_step: Callable[[], None] | None = None) -> Callable[[], None]:
-    """Return what to call now and then, so that it ends the reading at a time.
-
-    Args:
-        end: When, by `time.monotonic`.
-        on_step: Called each time.
-    """
+    """Return what to call now and then, so that it ends the reading at a time."""
 
     def check() -> None:
         if on_step is not None:
@@ -89,15 +63,6 @@ def statements(
 
     Where the store can be scanned in process that is done, else there are two queries for each batch, of
     entities or else of properties, which keeps answers below what servers cut.
-
-    Args:
-        kg: The knowledge graph.
-        subjects: IRIs of whose statements to read; None for all.
-        made: Terms that were made before, to be used again; those made here are added.
-        check: Called now and then; what it raises ends the reading.
-
-    Returns:
-        Pairs of a term and a class, and triples.
     """
     check = check or _unchecked
     if kg.store.capabilities.edges:
@@ -213,16 +178,7 @@ def reached_from(
     check: Callable[[], None] | None = None,
     begun: Callable[[], None] | None = None,
 ) -> Reached:
-    """Read what lies so many properties away from individuals, forwards; see `World.around`.
-
-    Args:
-        kg: The knowledge graph.
-        individuals: Their IRIs.
-        steps: How many properties deep.
-        most: Stop before more individuals than these would have to be followed.
-        check: Called now and then; if it raises `OutOfTime`, fewer steps are read.
-        begun: Called while the individuals themselves are read; if it raises `OutOfTime`, fewer are.
-    """
+    """Read what lies so many properties away from individuals, forwards; see `World.around`."""
     edges: Edges = []
     types: Types = []
     made: dict[OxTerm, Term] = {}
@@ -257,17 +213,7 @@ def _in_portions(
     made: dict[OxTerm, Term],
     check: Callable[[], None] | None,
 ) -> tuple[int, tuple[Types, Edges]]:
-    """Read statements about as many entities as there is time for, and at least of some.
-
-    Args:
-        kg: The knowledge graph.
-        subjects: IRIs, the first ones first.
-        made: As in `statements`.
-        check: Called before each further portion; `OutOfTime` ends the reading.
-
-    Returns:
-        Of how many it was read, and what.
-    """
+    """Read statements about as many entities as there is time for, and at least of some."""
     types: Types = []
     edges: Edges = []
     for start in range(0, max(len(subjects), 1), _PORTION):
@@ -297,13 +243,6 @@ _WHOLE = 300_000
 class World:
     """The statements that decide class expressions, as arrays.
 
-    Args:
-        types: Pairs of a term and a class.
-        edges: Statements that are not of the schema: subject, property, value.
-        complete: Terms whose statements are all here; None for the whole graph.
-        steps: How many properties may follow one another in an expression; None for any number.
-        inverse: Whether properties can be taken backwards.
-
     Attributes:
         terms: All terms, in order.
         individuals: Which of them are named individuals.
@@ -313,7 +252,7 @@ class World:
     Example:
         >>> a, b, p, c = (URIRef(f"urn:{x}") for x in "abpC")
         >>> world = World([(a, c), (b, c)], [(a, p, b)])
-        >>> world.instances(Some(Property("urn:p"), Named("urn:C")))
+        >>> world.instances(ce.Some(ce.Property("urn:p"), ce.Named("urn:C")))
         ['urn:a']
     """
 
@@ -350,16 +289,11 @@ class World:
         kinds = [m for kind, m in self.classes.items() if kind not in _SCHEMA]
         self.individuals: Mask = named & np.logical_or.reduce(kinds) if kinds else np.zeros_like(named)
         self.named = [c for c in self.classes if c not in _UNNAMED and not c.startswith(SKOLEM)]
-        self._kept: dict[Expression, Mask] = {}
+        self._kept: dict[ce.Expression, Mask] = {}
 
     @classmethod
     def whole(cls, kg: KnowledgeGraph, check: Callable[[], None] | None = None) -> World:
-        """Fetch a graph whole, by few queries or one scan; kept until its triples change.
-
-        Args:
-            kg: The knowledge graph.
-            check: Called now and then; what it raises ends the reading.
-        """
+        """Fetch a graph whole, by few queries or one scan; kept until its triples change."""
         found = kg.cache.get("cel-world")
         if not isinstance(found, World):
             found = cls(*statements(kg, check=check))
@@ -435,7 +369,7 @@ class World:
         end = stopping_at((now + 2 * until) / 3, on_step)
         return cls.around(kg, individuals, steps=steps, check=end, begun=half)
 
-    def extension(self, expression: Expression) -> Mask:
+    def extension(self, expression: ce.Expression) -> Mask:
         """Return which terms an expression holds, individuals or not.
 
         Raises:
@@ -445,7 +379,7 @@ class World:
         self._check(expression)
         return self._extension(expression)
 
-    def reaches(self, expression: Expression) -> bool:
+    def reaches(self, expression: ce.Expression) -> bool:
         """Return whether the world holds all that an expression asks for."""
         try:
             self._check(expression)
@@ -453,7 +387,7 @@ class World:
             return False
         return True
 
-    def instances(self, expression: Expression) -> list[str]:
+    def instances(self, expression: ce.Expression) -> list[str]:
         """Return the named individuals that an expression holds, in order of IRI."""
         found = np.flatnonzero(self.extension(expression) & self.individuals)
         return sorted(str(self.terms[at]) for at in found)
@@ -471,29 +405,29 @@ class World:
         at = self.index.get(URIRef(iri))
         return at is not None and bool(self.individuals[at])
 
-    def exists(self, p: Property, mask: Mask) -> Mask:
+    def exists(self, p: ce.Property, mask: Mask) -> Mask:
         """Return which terms have a value of the property among the marked ones."""
         found = np.zeros(self.size, dtype=bool)
         sources, values = self.pairs(p)
         found[sources[mask[values]]] = True
         return found
 
-    def counts(self, p: Property, mask: Mask) -> npt.NDArray[np.intp]:
+    def counts(self, p: ce.Property, mask: Mask) -> npt.NDArray[np.intp]:
         """Return how many marked values of the property each term has."""
         sources, values = self.pairs(p)
         return np.bincount(sources[mask[values]], minlength=self.size)
 
-    def pairs(self, p: Property) -> _Pairs:
+    def pairs(self, p: ce.Property) -> _Pairs:
         """Return where the subjects and values of a property stand, the values first if it is inverse."""
         sources, values = self.roles.get(p.iri, _NONE)
         return (values, sources) if p.inverse else (sources, values)
 
-    def properties(self) -> list[Property]:
+    def properties(self) -> list[ce.Property]:
         """Return the properties, also backwards where that is possible."""
         ways = (False, True) if self.inverse else (False,)
-        return [Property(p, inverse) for p in self.roles for inverse in ways]
+        return [ce.Property(p, inverse) for p in self.roles for inverse in ways]
 
-    def _extension(self, e: Expression) -> Mask:
+    def _extension(self, e: ce.Expression) -> Mask:
         found = self._kept.get(e)
         if found is None:
             found = self._evaluate(e)
@@ -502,36 +436,36 @@ class World:
                 self._kept[e] = found
         return found
 
-    def _evaluate(self, e: Expression) -> Mask:
+    def _evaluate(self, e: ce.Expression) -> Mask:
         match e:
-            case Top():
+            case ce.Top():
                 return ~self._marks([])
-            case Bottom():
+            case ce.Bottom():
                 return self._marks([])
-            case Named(name):
+            case ce.Named(name):
                 return self.classes.get(name, self._marks([]))
-            case Not(of):
+            case ce.Not(of):
                 return ~self._extension(of)
-            case And(parts) | Or(parts):
-                neutral = np.full(self.size, isinstance(e, And))
-                join = np.logical_and if isinstance(e, And) else np.logical_or
+            case ce.And(parts) | ce.Or(parts):
+                neutral = np.full(self.size, isinstance(e, ce.And))
+                join = np.logical_and if isinstance(e, ce.And) else np.logical_or
                 found: Mask = join.reduce([neutral, *map(self._extension, parts)])
                 return found
-            case Some(p, filler):
+            case ce.Some(p, filler):
                 return self.exists(p, self._extension(filler))
-            case Only(p, filler):
+            case ce.Only(p, filler):
                 return ~self.exists(p, ~self._extension(filler))
-            case Value(p, value):
+            case ce.Value(p, value):
                 return self.exists(p, self._marked(value))
-            case OneOf(names):
+            case ce.OneOf(names):
                 return self._mask(URIRef(n) for n in names)
-            case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
-                enough: Mask = COMPARE[type(e)](self.counts(p, self._extension(filler)), n)
+            case ce.AtLeast(n, p, filler) | ce.AtMost(n, p, filler) | ce.Exactly(n, p, filler):
+                enough: Mask = ce.COMPARE[type(e)](self.counts(p, self._extension(filler)), n)
                 return enough
-            case DataSome(p, range) | DataOnly(p, range):
+            case ce.DataSome(p, range) | ce.DataOnly(p, range):
                 test = condition(range, _V)
                 inside = self._where(lambda v: holds(test, v))
-                return self.exists(p, inside) if isinstance(e, DataSome) else ~self.exists(p, ~inside)
+                return self.exists(p, inside) if isinstance(e, ce.DataSome) else ~self.exists(p, ~inside)
 
     def _marked(self, value: str | Literal) -> Mask:
         if not isinstance(value, Literal):
@@ -560,11 +494,11 @@ class World:
         sources, values = np.divmod(np.unique(sources * self.size + values), self.size)
         return sources, values
 
-    def _check(self, e: Expression) -> None:
+    def _check(self, e: ce.Expression) -> None:
         if self.steps is not None and depth(e) > self.steps:
             raise ConfigError(f"Only {self.steps} properties in a row were fetched.")
         if not self.inverse and any(
-            isinstance(part, Restriction) and part.property.inverse for part in walk(e)
+            isinstance(part, ce.Restriction) and part.property.inverse for part in walk(e)
         ):
             raise ConfigError("Properties were fetched forwards only.")
 

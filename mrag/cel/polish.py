@@ -159,11 +159,6 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
 def ask_model(model: ChatModel, task: str, text: str) -> str:
     """Ask a chat model once, and leave out what it thought aloud.
 
-    Args:
-        model: A LangChain chat model.
-        task: Its instructions.
-        text: The text that they are about.
-
     Raises:
         ModelError: If it fails.
     """
@@ -326,28 +321,7 @@ def meaning_change(
     noun: str | None = None,
     labels: Iterable[str] = (),
 ) -> str:
-    """Return why a sentence may mean something else than another one.
-
-    Args:
-        original: The sentence made by rules, without the counts.
-        polished: The other one.
-        names: The names in the original.
-        language: `en` or `de`.
-        noun: A noun, in the plural, that the other sentence may have as well.
-        labels: Other names that it may not have.
-
-    Returns:
-        The reason; "" if nothing is changed as far as can be seen.
-
-    Example:
-        >>> made = "Whatever is an Image and shows “jacket”"
-        >>> meaning_change(made, "Every Image that shows “jacket”", ["Image", "shows", "jacket"])
-        ''
-        >>> meaning_change(made, "Every Image that shows “skirt”", ["Image", "shows", "jacket"])
-        'It lacks “jacket”.'
-        >>> meaning_change(made, "Every Image that shows no “jacket”", ["Image", "shows", "jacket"])
-        'It adds “no”.'
-    """
+    """Return why a sentence may mean something else than another one."""
     if original == polished:
         return ""
     if mixed := sorted({n for n in names if n.casefold() in _reserved(language)}):
@@ -381,10 +355,6 @@ def meaning_change(
 
 def graph_labels(kg: KnowledgeGraph, max_labels: int = _LABELS) -> frozenset[str]:
     """Read the labels of a graph, in all languages.
-
-    Args:
-        kg: The knowledge graph.
-        max_labels: How many at most, the first in order.
 
     Example:
         >>> import mrag

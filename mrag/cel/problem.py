@@ -297,20 +297,8 @@ Qualities: TypeAlias = npt.NDArray[np.float64]
 class ExampleBits:
     """Packs sets of examples into words of 64 bits and counts in them.
 
-    Args:
-        positives: How many positive examples there are.
-        negatives: How many negative examples there are.
-
     Attributes:
         inside: The examples that are counted.
-
-    Example:
-        >>> bits = ExampleBits(2, 3)
-        >>> rows = bits.pack(np.array([[True, False, True, True, False], [True, True, False, False, False]]))
-        >>> bits.count(rows)
-        (array([1, 2]), array([2, 0]))
-        >>> bits.count(~rows & bits.all)
-        (array([1, 0]), array([1, 3]))
     """
 
     def __init__(self, positives: int, negatives: int) -> None:
@@ -355,10 +343,6 @@ class ExampleBits:
 
 class PartBits(ExampleBits):
     """Counts in sets of examples as if some of the examples were not there.
-
-    Args:
-        whole: Packs the sets.
-        inside: Which examples are there.
 
     Example:
         >>> whole = ExampleBits(2, 3)

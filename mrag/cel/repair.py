@@ -66,21 +66,7 @@ class _Read:
 
 
 class GraphFacts:
-    """Statements of a graph, some left out and others put in.
-
-    Args:
-        kg: The knowledge graph.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.connect()
-        >>> x, cat = URIRef("urn:x"), URIRef("urn:Cat")
-        >>> _ = kg.insert([Triple(x, TYPE, cat)])
-        >>> facts = GraphFacts(kg)
-        >>> facts.holds(ce.Named("urn:Cat"), x), facts.changed((), [Triple(x, TYPE, cat)]).types(x)
-        (True, [])
-        >>> kg.close()
-    """
+    """Statements of a graph, some left out and others put in."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.added: frozenset[Triple] = frozenset()
@@ -245,12 +231,6 @@ _NUMBERS = _WHOLE | {XSD + "decimal", XSD + "double", XSD + "float"}
 class Candidates:
     """What can be tried as the value of a property.
 
-    Args:
-        kg: The knowledge graph.
-        expression: The whole expression, in normal form.
-        x: The individual that is to come to satisfy it.
-        max_terms: Most terms of the graph at each place.
-
     Attributes:
         complete: Whether all terms were tried so far.
     """
@@ -281,13 +261,7 @@ class Candidates:
         return URIRef(f"{NEW}{number}")
 
     def values(self, filler: ce.Expression, facts: GraphFacts, left: int) -> list[Term]:
-        """Return terms that satisfy an expression, or could with the changes that are left.
-
-        Args:
-            filler: The expression.
-            facts: The graph with the changes so far.
-            left: How many changes may follow, this one included.
-        """
+        """Return terms that satisfy an expression, or could with the changes that are left."""
         found: dict[Term, None] = dict.fromkeys([self.x, *self._named])
         found.update((t, None) for triple in sorted(facts.added) for t in (triple.s, triple.o))
         if self._all is not None:
@@ -441,13 +415,6 @@ class RepairSearch:
     A plan for an expression that fails at a term is a set of changes of which every solution that goes on
     from here has one as a part. It is made of the plans for the parts: so a value that is added is at once
     brought to satisfy what it is added for, or given up.
-
-    Args:
-        kg: The knowledge graph.
-        e: The expression, in normal form.
-        x: The individual.
-        deadline: When to stop, by `time.monotonic`.
-        max_terms: Most terms of the graph that are tried as the value of a property.
 
     Attributes:
         cut: Whether a larger number of changes could do more than the last run's.

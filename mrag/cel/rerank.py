@@ -395,13 +395,6 @@ def conditions_agreeing(
     """Return the conditions that agree with all marks, and what would tell them apart.
 
     A condition counts half as much for each symbol of cost that it has more than the cheapest.
-
-    Args:
-        kg: The knowledge graph.
-        problem: The marks.
-        asked: IRIs of individuals that are not marked, in their order.
-        steps: How many properties may follow one another.
-        until: When to have done, by `time.monotonic`.
     """
     left = until - time.monotonic()
     if not asked or left <= 0:

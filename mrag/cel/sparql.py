@@ -348,14 +348,7 @@ class _Translator:
     def parts(
         self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
     ) -> tuple[list[pt.Pattern], list[pt.Pattern]]:
-        """Return the patterns that bind a variable to an expression, and those that take away.
-
-        Args:
-            e: A normal form.
-            x: The variable.
-            anchor: What already bounds it, to be repeated in every sub-select and `MINUS`.
-            ground: What binds it to everything that matters, where nothing else does.
-        """
+        """Return the patterns that bind a variable to an expression, and those that take away."""
         match e:
             case ce.Top():
                 return [], []

@@ -200,15 +200,6 @@ def summarised(
 ) -> AnswerEvaluation:
     """Return the figures of some outcomes.
 
-    Args:
-        outcomes: How each question went, one or more.
-        title: What was evaluated.
-        how: The way of answering that was asked for.
-        model: Name of the language model.
-        prepared: Seconds until the first question could be answered.
-        resampling: Of the intervals.
-        predictions: What was answered.
-
     Example:
         >>> one = Outcome("count", True, "plan", False, AnswerScore(True, True, 1.0), True, 0.01)
         >>> summarised([one], title="T", how="plan").overall.exact.mean
@@ -556,14 +547,7 @@ def solved_readings(
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[model.SolvedReading]:
-    """Return the likeliest readings of questions that find something, with whether their answers are right.
-
-    Args:
-        kg: The knowledge graph.
-        questions: The questions.
-        group: Returns the group of a question by its id.
-        on_progress: Called with the questions done and all of them.
-    """
+    """Return the likeliest readings that find something, with whether their answers are right."""
     parser, display, solved = parser_of(kg), Display(kg), list[model.SolvedReading]()
     for number, question in enumerate(questions, 1):
         readings = with_either(parser.readings(question.text), question.text)

@@ -56,28 +56,12 @@ if TYPE_CHECKING:
 class RunJournal(Journal):
     """A journal whose first record says what the rest belongs to.
 
-    Args:
-        path: The file; its folder is made if need be.
-        about: What the records belong to, as JSON. A file about something else is begun anew.
-
     Attributes:
         records: The records that were there when it was opened, the first one left out.
 
     Raises:
         ConfigError: If the file cannot be written, or another process is writing it.
         DamagedIndex: If its first record is not as it was written.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with RunJournal(Path(folder) / "a.jsonl", {"k": 10}) as journal:
-        ...         journal.add({"query": "1"})
-        ...     with RunJournal(Path(folder) / "a.jsonl", {"k": 10}) as journal:
-        ...         same = journal.records
-        ...     with RunJournal(Path(folder) / "a.jsonl", {"k": 20}) as journal:
-        ...         other = journal.records
-        >>> same, other
-        ([{'query': '1'}], [])
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
@@ -210,12 +194,7 @@ def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None 
 
 @dataclass(frozen=True)
 class Searching:
-    """The search for one query of a run.
-
-    Args:
-        search: Of the system.
-        k: Documents a query.
-    """
+    """The search for one query of a run."""
 
     search: Callable[[str, int], Sequence[Scored]]
     k: int

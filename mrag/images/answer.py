@@ -37,12 +37,7 @@ _SHOWN = PictureLimits(max_side=320)
 
 
 def figures(images: Iterable[ShownImage], cited: Collection[str]) -> html.Html:
-    """Return images with what is said of them; all that comes from the graph or a model is escaped.
-
-    Args:
-        images: The images.
-        cited: Ids of the lines that the answer cites; they are shown in bold.
-    """
+    """Return images with what is said of them; all that comes from the graph or a model is escaped."""
     return html.Html("".join(_figure(image, cited) for image in images))
 
 
@@ -102,9 +97,6 @@ _ASKED: Final = compiled(
 
 def wanted(question: str) -> str | None:
     """Return what the images that a question asks for are to show, None if it does not ask for images.
-
-    Args:
-        question: The question.
 
     Example:
         >>> wanted("Show me some pictures of a red dress"), wanted("Which image shows a hat?")

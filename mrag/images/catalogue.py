@@ -55,22 +55,10 @@ _SETS = 100
 class ImageCatalogue:
     """The images of a graph that have a file, in order of IRI, with what is annotated in them.
 
-    Args:
-        files: Name of the file of each image.
-        features: What is known of each part of each image, the image itself among its parts.
-
     Attributes:
         images: IRIs of the images.
         files: Names of their files.
         values: Of each facet the IRIs of its values.
-
-    Example:
-        >>> coat = PartFeatures(frozenset(["urn:coat"]), frozenset(["urn:red"]))
-        >>> found = ImageCatalogue({"urn:i1": "1.png", "urn:i2": "2.png"}, [("urn:i2", coat)])
-        >>> found.counts("category", found.chosen())
-        {'urn:coat': 1}
-        >>> found.iris(found.chosen({"attribute": ["urn:red"]}))
-        ['urn:i2']
     """
 
     def __init__(self, files: Mapping[str, str], features: Iterable[tuple[str, PartFeatures]] = ()) -> None:
@@ -124,12 +112,7 @@ class ImageCatalogue:
     def chosen(
         self, wanted: Mapping[FacetName, Sequence[str]] | None = None, among: Sequence[Chosen] = ()
     ) -> Chosen:
-        """Choose the images that have every wanted value and are in every set.
-
-        Args:
-            wanted: IRIs of values by facet.
-            among: Sets of images, as `inside` gives them.
-        """
+        """Choose the images that have every wanted value and are in every set."""
         found = np.ones(len(self.images), np.bool_)
         for name, values in (wanted or {}).items():
             at, value = self._of[name]
@@ -182,26 +165,14 @@ class ImageCatalogue:
     # -- comparing ---------------------------------------------------------------------------------
 
     def alike(self, wanted: Sequence[PartFeatures], chosen: Chosen, k: int) -> list[tuple[str, float]]:
-        """Return the chosen images that have parts most like those wanted, best first, ties by IRI.
-
-        Args:
-            wanted: What the parts shall be like; an image counts by its best part for each, on average.
-            chosen: The only images that may be found.
-            k: Maximum number of images.
-        """
+        """Return the chosen images that have parts most like those wanted, best first, ties by IRI."""
         total = np.zeros(len(self.images))
         for one in wanted:
             total += self._best(self._likeness(one)) / len(wanted)
         return self._first(total, chosen, k)
 
     def weighted(self, weights: Mapping[str, float], chosen: Chosen, k: int) -> list[tuple[str, float]]:
-        """Return the chosen images with the part whose values weigh most together, ties by IRI.
-
-        Args:
-            weights: Weight by IRI of a category or attribute.
-            chosen: The only images that may be found.
-            k: Maximum number of images.
-        """
+        """Return the chosen images with the part whose values weigh most together, ties by IRI."""
         of_kinds = np.zeros(self._kinds)
         for name in FACETS:
             kind, value = self._told[name]
@@ -245,13 +216,7 @@ class ImageCatalogue:
         files: Mapping[str, str],
         features: Iterable[tuple[str, PartFeatures]],
     ) -> ImageCatalogue:
-        """Return the catalogue with some images read anew.
-
-        Args:
-            images: IRIs of those images, also of such as are none now.
-            files: Names of the files of those among them that are images.
-            features: What is known of their parts.
-        """
+        """Return the catalogue with some images read anew."""
         some = ImageCatalogue({iri: files[iri] for iri in images if iri in files}, features)
         made = object.__new__(ImageCatalogue)
         made.files = {iri: name for iri, name in self.files.items() if iri not in images} | some.files
@@ -285,11 +250,7 @@ class ImageCatalogue:
         return made
 
     def to_bytes(self, state: Mapping[str, object]) -> bytes:
-        """Return the catalogue as a file, in NumPy's format.
-
-        Args:
-            state: What to know it by when it is read again, as JSON.
-        """
+        """Return the catalogue as a file, in NumPy's format."""
         head = {"state": dict(state), "files": self.files, "values": self.values}
         arrays = {"image": self._image, "kind": self._kind}
         for name in FACETS:
@@ -345,24 +306,7 @@ _READ: Final = (*ImageVocabulary().files, *CATEGORIES, *ATTRIBUTES, *IMAGE_OF, *
 
 
 class KeptCatalogue:
-    """The images of a graph, read from it whole only where nothing else leads to its present state.
-
-    Args:
-        kg: The knowledge graph.
-
-    Example:
-        >>> import mrag
-        >>> from rdflib import Literal, URIRef
-        >>> from mrag.images.graph import EX
-        >>> with mrag.connect() as kg:
-        ...     kept = KeptCatalogue(kg)
-        ...     named = URIRef(EX + "hasFileName")
-        ...     _ = kg.insert([mrag.Triple(URIRef("urn:i1"), named, Literal("1.png"))])
-        ...     before = kept.current(), kept.brought_up_to_date().images
-        ...     _ = kg.insert([mrag.Triple(URIRef("urn:i2"), named, Literal("2.png"))])
-        ...     before, kept.current().images
-        ((None, ('urn:i1',)), ('urn:i1', 'urn:i2'))
-    """
+    """The images of a graph, read from it whole only where nothing else leads to its present state."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
@@ -410,12 +354,7 @@ class KeptCatalogue:
         return found
 
     def page(self, after: str, limit: int) -> tuple[dict[str, str], int]:
-        """Return the images that follow one, with their files, and how many there are, without a catalogue.
-
-        Args:
-            after: IRI of an image; empty for the beginning.
-            limit: Maximum number of images.
-        """
+        """Return the images that follow one, with their files, and how many there are."""
         if self.kg.store.capabilities.edges:
             # To sort all of them, as the query does, takes ten times as long as to look through them.
             iris, files = self._named()

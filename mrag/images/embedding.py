@@ -46,11 +46,7 @@ _BLOCKS: Final = (  # repeats, kernel, stride, expansion, channels out
 
 
 class EfficientNetLite:
-    """Classifies pictures.
-
-    Args:
-        weights: Arrays by their names in the published file.
-    """
+    """Classifies pictures."""
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
         self._stem = _folded(weights, "_conv_stem", "_bn0")
@@ -70,14 +66,7 @@ class EfficientNetLite:
         self._out = weights["_fc.weight"], weights["_fc.bias"]
 
     def probabilities(self, image: Array) -> Array:
-        """Return the probability of each class.
-
-        Args:
-            image: A prepared picture, shape (224, 224, 3), as `prepared` gives it.
-
-        Returns:
-            Shape (1000,).
-        """
+        """Return the probability of each class."""
         x = _relu6(_full(image, self._stem, 2))
         for expand, depthwise, project, stride in self._blocks:
             before = x
@@ -96,9 +85,6 @@ def prepared(pixels: npt.NDArray[np.uint8]) -> Array:
     """Bring a picture to the size and range that the network was trained with.
 
     The shorter side is scaled to 224 / 0.875 pixels, and the middle is cut out.
-
-    Args:
-        pixels: Shape (height, width, 3).
     """
     from PIL import Image
 
@@ -366,12 +352,7 @@ class ImageEmbedder(Protocol):
 
 
 class LangChainImageEmbedder:
-    """Any object with `embed_query(text)` and `embed_image(paths)`; its vectors are scaled to length 1.
-
-    Args:
-        embeddings: The object.
-        name: Identifies the model; as for `mrag.index.embedding.embedders.LangChainEmbedder` if left out.
-    """
+    """Any object with `embed_query(text)` and `embed_image(paths)`; its vectors are scaled to length 1."""
 
     def __init__(self, embeddings: Any, *, name: str | None = None) -> None:
         self._embeddings = embeddings
@@ -417,10 +398,6 @@ class LangChainImageEmbedder:
 
 class ClipEmbedder:
     """A CLIP model by the package `open-clip-torch`, which fetches named weights unless it has them.
-
-    Args:
-        model: Name of an architecture, such as `ViT-B-32`.
-        weights: Name of published weights, or path of a file with some.
 
     Raises:
         ConfigError: If the package is not installed.
@@ -500,10 +477,6 @@ def image_embedder(model: str | ImageEmbedder | Any | None) -> ImageEmbedder | N
 
 class LabelModel(BaseChatModel):
     """Answers with the labels of the last picture that it is shown.
-
-    Args:
-        max_labels: Most labels.
-        min_probability: Least probability of a label; the likeliest is always named.
 
     Raises:
         ModelError: When asked, if the extra `conse` is not installed, or no picture is shown.

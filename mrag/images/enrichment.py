@@ -82,20 +82,9 @@ class JournalEntry:
 class EnrichmentJournal:
     """Entries in a file, or in memory.
 
-    Args:
-        path: The file; None keeps the entries in memory only.
-
     Attributes:
         entries: The entries, in the order in which they were written.
         damaged: Lines that could not be read when the file was opened, besides a cut-off last one.
-
-    Example:
-        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
-        >>> journal = EnrichmentJournal(None)
-        >>> with journal.opened():
-        ...     journal.append(entry)
-        >>> journal.entries[0].text
-        'A coat.'
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -162,10 +151,6 @@ def triples_of(
 ) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others.
 
-    Args:
-        entry: The description.
-        vocabulary: How the graph speaks of images.
-
     Example:
         >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
         >>> own, shared = triples_of(entry)
@@ -221,10 +206,6 @@ class EnrichedGraph:
     """The graph of a knowledge graph that holds what models wrote, made when the first text is written.
 
     It is one of the asserted graphs, so that every query sees it; its name tells it from the others.
-
-    Args:
-        kg: The knowledge graph.
-        vocabulary: How it speaks of images.
 
     Raises:
         ConfigError: If the triples are in graphs without names, which are read only here.

@@ -249,10 +249,6 @@ class Picture:
 def file_in(folder: Path, name: str) -> Path:
     """Return the file that a graph names.
 
-    Args:
-        folder: The only folder, with those below, that pictures are taken from.
-        name: A path below it, or a `file:` IRI.
-
     Raises:
         LoadError: If the name leads out of the folder, to the web, or nowhere.
 
@@ -373,11 +369,6 @@ _MOST_PIXELS = 80_000_000
 
 def made_small(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[bytes, tuple[int, int]] | None:
     """Return a picture as a JPEG that is small enough, with its size; None if it can be sent as it is.
-
-    Args:
-        data: The file.
-        limits: What may be unpacked and sent.
-        box: The part that is wanted; the whole by default.
 
     Raises:
         LoadError: If it cannot be decoded whole, or is too large.

@@ -65,9 +65,6 @@ class ImageTexts:
     def document(self, length: int = 4000) -> str:
         r"""Put the sentences together to one text, those of the graph first.
 
-        Args:
-            length: Characters after which each text of a model is cut.
-
         Example:
             >>> ImageTexts("urn:i", ("Contains coat", "Contains hat"), ("A long coat.",)).document()
             'Contains coat\nContains hat\nA long coat.'
@@ -86,13 +83,7 @@ class _Texts:
 def file_names(
     kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None, images: Collection[str] | None = None
 ) -> dict[str, str]:
-    """Return the name of the file of each image, in order of IRI; the first where there are several.
-
-    Args:
-        kg: The knowledge graph.
-        vocabulary: How it speaks of images.
-        images: IRIs of the only images that are wanted; all by default.
-    """
+    """Return the name of the file of each image, in order of IRI; the first where there are several."""
     vocabulary = vocabulary or ImageVocabulary()
     if images is None:
         rows = [(value.subject, value.text) for value in property_values(kg, vocabulary.files)]
@@ -111,17 +102,7 @@ def files_of(
     vocabulary: ImageVocabulary | None = None,
     images: Collection[str] | None = None,
 ) -> tuple[dict[str, Path], dict[str, str]]:
-    """Find the files of a graph's images.
-
-    Args:
-        kg: The knowledge graph.
-        folder: The only folder, with those below, that pictures are taken from.
-        vocabulary: How the graph speaks of images.
-        images: IRIs of the only images that are wanted; all by default.
-
-    Returns:
-        The file of each image, and of the others why they have none.
-    """
+    """Find the files of a graph's images."""
     found: dict[str, Path] = {}
     missing: dict[str, str] = {}
     folder = folder.resolve()
@@ -137,16 +118,6 @@ def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -
     """Return what a graph says of each image, in order of IRI, whatever the order of its triples.
 
     Images with a file and without a sentence are among them.
-
-    Example:
-        >>> from rdflib import Literal, URIRef
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.rdf.terms import Triple
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> _ = kg.insert([Triple(URIRef("urn:i"), URIRef(EX + "hasDescription"), Literal("Contains coat"))])
-        >>> image_texts(kg)[0].sentences
-        ('Contains coat',)
-        >>> kg.close()
     """
     vocabulary = vocabulary or ImageVocabulary()
     texts: dict[str, _Texts] = {image: _Texts() for image in file_names(kg, vocabulary)}
@@ -289,12 +260,7 @@ def of_query(kg: KnowledgeGraph, select: str) -> Allowed:
 
 
 def with_category(kg: KnowledgeGraph, names: Iterable[str]) -> Allowed:
-    """Allow the images with an annotation of one of some categories, as `fashionpedia.ttl` has them.
-
-    Args:
-        kg: The graph of annotations.
-        names: Names of the categories.
-    """
+    """Allow the images with an annotation of one of some categories, as `fashionpedia.ttl` has them."""
     text = queries.get("image/with-category").bind(name=[Literal(name) for name in names])
     return lambda: {str(image) for (image,) in kg.select(text)}
 
@@ -326,12 +292,7 @@ class PropertyValue(NamedTuple):
 
 
 def property_values(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[PropertyValue]:
-    """Yield what has values of some properties, in any order.
-
-    Args:
-        kg: The knowledge graph.
-        properties: IRIs of the properties.
-    """
+    """Yield what has values of some properties, in any order."""
     wanted = list(properties)
     if not kg.store.capabilities.edges:
         for s, p, o in kg.select(queries.get("image/values").bind(property=wanted)):
@@ -500,12 +461,7 @@ def features_of(values: Mapping[str, Collection[str]]) -> PartFeatures:
 
 
 def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[str, PartFeatures]]:
-    """Yield each image with what is known of each of its parts, itself among them.
-
-    Args:
-        kg: The knowledge graph.
-        images: IRIs of the images.
-    """
+    """Yield each image with what is known of each of its parts, itself among them."""
     parts = _images_of_all(kg, images)
     for part, one in _features_of_all(kg, parts):
         yield from ((image, one) for image in parts[part])

@@ -62,11 +62,6 @@ def answer_messages(
 ) -> list[BaseMessage]:
     """Build the messages for an answer with pictures.
 
-    Args:
-        question: What is asked; may be empty when there is a picture.
-        found: Of each image its name, its lines of context, and its content block, None to send no picture.
-        asked: The content block of the picture that is asked with.
-
     Example:
         >>> system, human = answer_messages("a red coat", [("image 1", "[t1] (image 1, is a, image)", None)])
         >>> [block["type"] for block in human.content]

@@ -90,18 +90,7 @@ class Description:
 
 @dataclass
 class Work:
-    """Asks a model to describe pictures, one at a time.
-
-    Args:
-        model: A name as for `mrag.generation.models.resolve`, or `labels`; a chat model of LangChain; or a
-            function that makes one where the work is done.
-        prompt: What the model is asked.
-        limits: What may be read and sent.
-        temperature: How freely the model chooses its words.
-        seed: Makes the choice repeatable, where the model allows that.
-        timeout: Seconds without a sign of life after which a named model of Ollama or OpenAI has failed;
-            other models have limits of their own.
-    """
+    """Asks a model to describe pictures, one at a time."""
 
     model: ModelSpec
     prompt: str

@@ -72,9 +72,6 @@ class _Graph:
 def schema_rules(box: TBox) -> list[Rule]:
     """Return rules without variables: a named inclusion follows from axioms that stand in the graph.
 
-    Args:
-        box: The axioms.
-
     Source:
         scm-int, scm-uni, scm-svf1, scm-svf2, scm-avf1, scm-avf2, scm-hv, scm-cls.
     """
@@ -584,25 +581,7 @@ class Compiler:
 
 
 def compile_rules(store: TripleStore, dataset: Dataset) -> Ruleset:
-    """Compile the axioms of a dataset to rules.
-
-    Args:
-        store: The store.
-        dataset: Its asserted graphs. Axioms are read from these alone.
-
-    Returns:
-        Rules and checks in an order that depends on the axioms only.
-
-    Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> store = OxigraphStore()
-        >>> store.insert(b"<urn:A> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:B> .", "urn:g")
-        >>> rules = compile_rules(store, Dataset(default=("urn:g",))).rules
-        >>> [str(r.head) for r in rules if r.name == "cax-sco"]
-        ['TriplePattern(s=<Variable value=x>, p=<NamedNode value=http://www.w3.org/1999/02/22-rdf-syntax-ns#type>,
-        o=<NamedNode value=urn:B>)']
-        >>> store.close()
-    """
+    """Compile the axioms of a dataset to rules."""
     return compile_box(TBox.read(store, dataset))
 
 

@@ -45,14 +45,6 @@ class TooFarReaching(Exception):
 class Retraction:
     """Finds what no longer follows.
 
-    Args:
-        store: The store.
-        rules: The rules of the present axioms, which are those of the closure too.
-        asserted: The asserted graphs as they are now.
-        inferred: The graphs of the closure of before.
-        prefix: Start of the names of the graphs to write.
-        most: Triples taken out from which on it is given up.
-
     Attributes:
         lost: Afterwards, the graph of the triples that no longer follow.
         back: Afterwards, the graph of those that were taken out for a while and follow after all.
@@ -74,13 +66,6 @@ class Retraction:
 
     def run(self, gone: str, *, barred: bool = False) -> int:
         """Take triples out with all that rests on them, and put back what follows still.
-
-        Args:
-            gone: The graph of the triples; those that are asserted do not go.
-            barred: Whether they stay out even where they follow from others.
-
-        Returns:
-            How many triples are lost.
 
         Raises:
             TooFarReaching: If more than `most` have to be taken out for a while.
@@ -231,17 +216,6 @@ def withhold(
 ) -> str | None:
     """Find the inferred triples that are to be kept apart.
 
-    Args:
-        store: The store.
-        rules: The rules of the axioms.
-        asserted: The asserted graphs.
-        inferred: The graphs of their whole closure.
-        prefix: Start of the names of the graphs to write.
-        counts: Triples of all these graphs.
-
-    Returns:
-        The graph of the triples, or None if there are none. They are in the closure still.
-
     Raises:
         TooFarReaching: If so much rests on them that it is quicker to infer everything without them.
     """
@@ -266,18 +240,7 @@ def barred_graph(prefix: str) -> str:
 def without(
     store: TripleStore, rules: Ruleset, asserted: Sequence[str], inferred: Sequence[str], prefix: str
 ) -> tuple[tuple[str, ...], str]:
-    """Infer everything anew without the triples that `withhold` found.
-
-    Args:
-        store: The store.
-        rules: The rules of the axioms.
-        asserted: The asserted graphs.
-        inferred: The graphs of their whole closure.
-        prefix: As for `withhold`.
-
-    Returns:
-        The graphs of what is inferred, and the graph of what is kept apart.
-    """
+    """Infer everything anew without the triples that `withhold` found."""
     barred, apart = barred_graph(prefix), f"{prefix}:lost"
     store.clear(apart)
     run = Rounds(store, tuple(asserted), (), f"{prefix}:kept", rules, None, 2, stepwise=True, barred=barred)
@@ -334,15 +297,7 @@ _SMALL = 20_000
 
 
 class Follower:
-    """Brings the inferred triples of a knowledge graph in an embedded store up to date.
-
-    Args:
-        kg: The knowledge graph, whose record says what came and went.
-        prefix: Start of the names of the graphs to write.
-        on_round: Called after each round of rules over what came.
-        on_inconsistency: Raise on new contradictions, or report them.
-        label: Returns the names in messages.
-    """
+    """Brings the inferred triples of a knowledge graph in an embedded store up to date."""
 
     def __init__(
         self,
@@ -357,10 +312,6 @@ class Follower:
 
     def run(self) -> Closure | None:
         """Follow the changes, in one transaction for what went and one for what came.
-
-        Returns:
-            What holds now; None where everything has to be inferred anew, because axioms changed or too
-            much rests on what went.
 
         Raises:
             InconsistentOntology: If what came contradicts the axioms and that is an error.

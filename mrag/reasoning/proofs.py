@@ -131,7 +131,6 @@ def render(proof: Proof, label: Label = local_name) -> str:
         label: Returns the name of an IRI.
 
     Example:
-        >>> from rdflib import URIRef
         >>> leaf = Proof(Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b")))
         >>> top = Triple(URIRef("urn:b"), URIRef("urn:q"), URIRef("urn:a"))
         >>> print(render(Proof(top, "prp-inv1", "p InverseOf q", leaf.triple, (leaf,))))

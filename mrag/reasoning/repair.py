@@ -62,26 +62,8 @@ def repair_datatypes(kg: KnowledgeGraph) -> list[Repair]:
     Literals with a language tag, and those that do not fit, stay as they are. The triples as they were go to
     a graph that no query sees, and `originals` returns them.
 
-    Args:
-        kg: The knowledge graph, in an embedded store.
-
-    Returns:
-        What was repaired, by property and datatype.
-
     Raises:
         ConfigError: If the store is a server.
-
-    Example:
-        >>> import mrag
-        >>> from rdflib import RDFS, XSD as X
-        >>> kg = mrag.connect()
-        >>> age, bob = URIRef("urn:age"), URIRef("urn:bob")
-        >>> _ = kg.insert([mrag.Triple(age, RDFS.range, X.integer), mrag.Triple(bob, age, Literal("23"))])
-        >>> [(r.count, r.example) for r in repair_datatypes(kg)]
-        [(1, '23')]
-        >>> kg.query("ASK { <urn:bob> <urn:age> 23 }")
-        True
-        >>> kg.close()
     """
     if not kg.store.capabilities.edges:
         raise ConfigError("Datatypes are repaired in an embedded store only.", endpoint=kg.store.url)
@@ -123,11 +105,7 @@ def fits(text: str, datatype: str) -> bool:
 
 
 def originals(kg: KnowledgeGraph) -> list[Triple]:
-    """Return the repaired triples as they were before, in order.
-
-    Args:
-        kg: The knowledge graph.
-    """
+    """Return the repaired triples as they were before, in order."""
     return sorted(kg.store.construct(queries.get("kg/graph").text, Dataset((kg.originals,))))
 
 

@@ -98,17 +98,7 @@ def check(
     ruleset: Ruleset | None = None,
     label: Label | None = None,
 ) -> list[ClashGroup]:
-    """Find triples that contradict the axioms.
-
-    Args:
-        store: The store.
-        dataset: Asserted and inferred graphs; without the latter only direct contradictions show.
-        ruleset: The compiled axioms, if they are not those of the dataset.
-        label: Returns the names in the axioms' words.
-
-    Returns:
-        The contradictions in groups, the largest first.
-    """
+    """Find triples that contradict the axioms."""
     rules = ruleset or compile_rules(store, dataset)
     return find_clashes(store, dataset, rules.checks, TripleCounts.of(store, dataset.default), label)
 
@@ -120,18 +110,7 @@ def find_clashes(
     counts: TripleCounts,
     label: Label | None,
 ) -> list[ClashGroup]:
-    """Find the triples that some checks match.
-
-    Args:
-        store: The store.
-        dataset: Asserted and inferred graphs.
-        checks: The checks.
-        counts: Triples of the graphs by predicate and class.
-        label: Returns the names in the axioms' words.
-
-    Returns:
-        The contradictions in groups, the largest first.
-    """
+    """Find the triples that some checks match."""
     found: dict[tuple[str, str, str], list[Clash]] = {}
     seen: set[tuple[str, tuple[Triple, ...]]] = set()
     cut: set[tuple[str, str]] = set()
@@ -512,7 +491,6 @@ def materialise(
         Databases, section 13.1.
 
     Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
         >>> store, g = OxigraphStore(), Dataset(default=("urn:g",))
         >>> store.update('''PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
         ... INSERT DATA { GRAPH <urn:g> {
@@ -543,22 +521,6 @@ def extend(
     threads: int = 2,
 ) -> Closure:
     """Infer what follows from triples that have been added to a graph with a closure.
-
-    Args:
-        store: The store.
-        asserted: The asserted graphs without the addition.
-        inferred: The graphs of their closure. They are read only.
-        added: The graph of the added triples, which the asserted graphs do not hold.
-        prefix: Start of the names of the graphs to write.
-        on_round: Called after each round.
-        on_inconsistency: Raise on contradictions, or report them.
-        label: Returns the names in messages.
-        threads: How many rules of a round may run at once.
-
-    Returns:
-        The closure; its graphs are `inferred` and the new ones. Its union equals that of a closure from
-        scratch. Where axioms were added their rules run over everything once, others over what is new.
-        Removal of triples needs `materialise` again.
 
     Raises:
         InconsistentOntology: If the triples contradict the axioms.

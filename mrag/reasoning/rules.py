@@ -438,12 +438,7 @@ class TBox:
         return isinstance(node, ox.NamedNode) and not node.value.startswith(SKOLEM)
 
     def expression(self, node: Plain, *, inside: bool = False) -> Expression:
-        """Read a class expression or data range.
-
-        Args:
-            node: Its node.
-            inside: Read the structure even if the node has a name of its own.
-        """
+        """Read a class expression or data range."""
         if not isinstance(node, ox.NamedNode):
             return Enumeration((node,))
         if node not in self._read or inside:
@@ -614,14 +609,7 @@ def _integer(number: int) -> ox.Literal:
 def within(
     datatype: ox.NamedNode, limits: tuple[tuple[str, ox.Literal], ...], value: Node, *, clash: bool
 ) -> Condition | None:
-    """Return the condition of a datatype with facets (OWL 2 Structural Specification, section 7.5).
-
-    Args:
-        datatype: The base datatype.
-        limits: Facet names and limits.
-        value: What is tested.
-        clash: Ask for values that are certainly outside instead of inside.
-    """
+    """Return the condition of a datatype with facets (OWL 2 Structural Specification, section 7.5)."""
     tests: list[Condition] = []
     for facet, limit in limits:
         if facet in _COMPARISONS:

@@ -36,10 +36,6 @@ _DEFAULT = "default"
 def chosen(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> tuple[str, ...]:
     """Return the named graphs that reasoning is to read, in order; none for all that is asserted.
 
-    Args:
-        kg: The knowledge graph.
-        graphs: IRIs or CURIEs, `default` for what is in no named graph; None for the choice of before.
-
     Raises:
         ConfigError: If there is no such named graph.
     """
@@ -53,12 +49,7 @@ def chosen(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def premises(kg: KnowledgeGraph, names: Sequence[str]) -> Dataset:
-    """Return the graphs that hold what reasoning reads; several that were chosen may share triples.
-
-    Args:
-        kg: The knowledge graph.
-        names: What `chosen` returned.
-    """
+    """Return the graphs that hold what reasoning reads; several that were chosen may share triples."""
     if not names:
         return kg.dataset("asserted")
     unnamed = [g for g in kg.record.asserted if g != kg.record.merged]
@@ -67,13 +58,7 @@ def premises(kg: KnowledgeGraph, names: Sequence[str]) -> Dataset:
 
 @contextmanager
 def united(kg: KnowledgeGraph, names: Sequence[str], prefix: str) -> Iterator[Dataset]:
-    """Yield the graphs that reasoning reads, without triples that two of them share.
-
-    Args:
-        kg: The knowledge graph.
-        names: What `chosen` returned.
-        prefix: Start of the name of a graph that is written for a while.
-    """
+    """Yield the graphs that reasoning reads, without triples that two of them share."""
     found = premises(kg, names)
     if not names or len(found.default) == 1:
         yield found
@@ -223,11 +208,7 @@ def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
 
 
 def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
-    """Find what contradicts the axioms in a graph as it is, in groups, the largest first.
-
-    Args:
-        kg: The knowledge graph; without reasoning only direct contradictions show.
-    """
+    """Find what contradicts the axioms in a graph as it is, in groups, the largest first."""
     asserted = premises(kg, kg.record.premises)
     rules = compile_rules(kg.store, asserted)
     whole = Dataset((*asserted.default, *kg.record.inferred, *kg.record.apart))

@@ -41,11 +41,6 @@ Pair = tuple[str, str]
 class Sameness:
     """What is the same in some graphs, as far as it has been closed.
 
-    Args:
-        store: The store.
-        asserted: IRIs of the asserted graphs, which say whose names come first.
-        scratch: IRI of a graph for the names of large sets, which nobody reads otherwise.
-
     Attributes:
         centre: The representatives of the other names of large sets.
     """
@@ -186,12 +181,7 @@ def same_groups(pairs: Iterable[Pair]) -> list[list[str]]:
 
 
 class SamePaths:
-    """The ways from one name of a thing to another over pairs of `owl:sameAs`, each set read once.
-
-    Args:
-        store: The store.
-        dataset: The graphs whose pairs are steps.
-    """
+    """The ways from one name of a thing to another over pairs of `owl:sameAs`, each set read once."""
 
     def __init__(self, store: TripleStore, dataset: Dataset) -> None:
         self._store, self._dataset = store, dataset

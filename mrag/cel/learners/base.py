@@ -24,20 +24,8 @@ from mrag.cel.problem import (
     confusion,
     quality,
 )
-from mrag.cel.syntax.expressions import (
-    And,
-    Cardinality,
-    Expression,
-    Named,
-    Or,
-    Some,
-    Top,
-    key,
-    length,
-    normal,
-    operands,
-    with_operands,
-)
+from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import key, length, normal, operands, with_operands
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.grammar import counted
@@ -163,7 +151,7 @@ class FitState:
         self.tested = 0
         self._on_progress = on_progress
         self._told = self.started
-        self._found: dict[Expression, Hypothesis] = {}
+        self._found: dict[ce.Expression, Hypothesis] = {}
         self._kept, self.worst = max(settings.top, 20), 0.0
         missing = [x for x in problem.examples if not world.is_individual(x)]
         if missing:
@@ -189,7 +177,7 @@ class FitState:
         """Return the counts of so many positive and negative examples held."""
         return ExampleCounts(int(tp), int(fp), self.bits.positives, self.bits.negatives)
 
-    def count(self, expression: Expression) -> ExampleCounts:
+    def count(self, expression: ce.Expression) -> ExampleCounts:
         """Count the examples that an expression holds."""
         held, p = self.world.extension(expression)[self.at], self.bits.positives
         return self.counts(held[:p].sum(), held[p:].sum())
@@ -201,7 +189,7 @@ class FitState:
 
     def offer(
         self,
-        expression: Expression,
+        expression: ce.Expression,
         counts: ExampleCounts,
         *,
         shaped: bool = False,
@@ -229,7 +217,7 @@ class FitState:
 
     def offer_classes(self) -> None:
         """Offer the classes alone where nothing was offered yet."""
-        for named in map(Named, () if self._found else self.world.named):
+        for named in map(ce.Named, () if self._found else self.world.named):
             self.offer(named, self.count(named))
 
     def settle(self, found: Iterable[Hypothesis]) -> None:
@@ -417,16 +405,8 @@ def learner(
     return kind(kg, kind.settings_type(**settings), on_progress=on_progress)
 
 
-def shortened(fit: FitState, expression: Expression) -> Expression:
-    """Take parts out of an expression as long as its quality on the examples stays.
-
-    Args:
-        fit: The examples.
-        expression: The expression.
-
-    Returns:
-        An expression in normal form, not longer and not worse.
-    """
+def shortened(fit: FitState, expression: ce.Expression) -> ce.Expression:
+    """Take parts out of an expression as long as its quality on the examples stays."""
     best = normal(expression)
     value = _quality(fit, best)
     while True:
@@ -441,20 +421,20 @@ def shortened(fit: FitState, expression: Expression) -> Expression:
             return best
 
 
-def reduced(e: Expression) -> Iterator[Expression]:
+def reduced(e: ce.Expression) -> Iterator[ce.Expression]:
     """Yield an expression with one part taken out, in every way there is."""
     parts = operands(e)
-    if isinstance(e, And | Or):
+    if isinstance(e, ce.And | ce.Or):
         yield from parts
         yield from (with_operands(e, parts[:at] + parts[at + 1 :]) for at in range(len(parts)))
-    elif isinstance(e, Some | Cardinality):
-        yield with_operands(e, (Top(),))
-    if isinstance(e, Cardinality):
-        yield Some(e.property, e.filler)
+    elif isinstance(e, ce.Some | ce.Cardinality):
+        yield with_operands(e, (ce.Top(),))
+    if isinstance(e, ce.Cardinality):
+        yield ce.Some(e.property, e.filler)
     for at, part in enumerate(parts):
         yield from (with_operands(e, (*parts[:at], x, *parts[at + 1 :])) for x in reduced(part))
 
 
-def _quality(fit: FitState, e: Expression) -> float:
+def _quality(fit: FitState, e: ce.Expression) -> float:
     counts = fit.count(e)
     return quality(counts, fit.settings.measure) if counts.informative else -1.0

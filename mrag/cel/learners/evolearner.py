@@ -25,31 +25,17 @@ from mrag.cel.instances import Mask
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import Bits, Numbers
-from mrag.cel.syntax.expressions import (
-    COMPARE,
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    Cardinality,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    depth,
-    length,
-)
+from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import depth, length
 from mrag.errors import ConfigError
 
 Kind: TypeAlias = Literal["leaf", "and", "or", "not", "some", "only", "min", "max", "exactly"]
 
-_CARDINALITIES: Mapping[str, type[Cardinality]] = {"min": AtLeast, "max": AtMost, "exactly": Exactly}
+_CARDINALITIES: Mapping[str, type[ce.Cardinality]] = {
+    "min": ce.AtLeast,
+    "max": ce.AtMost,
+    "exactly": ce.Exactly,
+}
 _BOOLEAN = ("and", "or", "not")
 _MASK_BYTES = 200_000_000
 """Up to so much memory the sets of terms below properties are kept in."""
@@ -73,7 +59,7 @@ class Tree:
 
     id: int
     kind: Kind
-    of: Property | Expression
+    of: ce.Property | ce.Expression
     n: int
     parts: tuple[Tree, ...]
     size: int
@@ -82,18 +68,18 @@ class Tree:
     depth: int
 
     @property
-    def expression(self) -> Expression:
+    def expression(self) -> ce.Expression:
         """Return the tree as a class expression, not yet in normal form."""
         parts = tuple(p.expression for p in self.parts)
-        if not isinstance(self.of, Property):
+        if not isinstance(self.of, ce.Property):
             return self.of
         match self.kind:
             case "not":
-                return Not(parts[0])
+                return ce.Not(parts[0])
             case "and" | "or":
-                return (And if self.kind == "and" else Or)(parts)
+                return (ce.And if self.kind == "and" else ce.Or)(parts)
             case "some" | "only":
-                return (Some if self.kind == "some" else Only)(self.of, parts[0])
+                return (ce.Some if self.kind == "some" else ce.Only)(self.of, parts[0])
             case kind:
                 return _CARDINALITIES[kind](self.n, self.of, parts[0])
 
@@ -119,9 +105,6 @@ class Tree:
 class Forest:
     """All trees of one fit.
 
-    Args:
-        fit: The examples.
-
     Attributes:
         made: How many distinct trees there have been.
     """
@@ -132,9 +115,9 @@ class Forest:
         self._trees: dict[tuple[object, ...], Tree] = {}
         self._rows: dict[int, Bits] = {}
         self._masks: dict[int, Mask] = {}
-        self.top, self.bottom = self.leaf(Top()), self.leaf(Bottom())
+        self.top, self.bottom = self.leaf(ce.Top()), self.leaf(ce.Bottom())
 
-    def leaf(self, expression: Expression) -> Tree:
+    def leaf(self, expression: ce.Expression) -> Tree:
         """Return the tree of an expression that is not taken apart."""
         return self._tree("leaf", expression, 0, (), length(expression), depth(expression))
 
@@ -153,7 +136,7 @@ class Forest:
             return tree.parts[0]
         return self._tree("not", _NOWHERE, 0, (tree,), tree.length + 1, tree.depth)
 
-    def quantified(self, kind: Kind, p: Property, tree: Tree, n: int = 0) -> Tree:
+    def quantified(self, kind: Kind, p: ce.Property, tree: Tree, n: int = 0) -> Tree:
         """Return a restriction on the values of a property."""
         size = tree.length + 1 + (2 if p.inverse else 1) + (kind not in ("some", "only"))
         return self._tree(kind, p, n, (tree,), size, tree.depth + 1)
@@ -165,7 +148,7 @@ class Forest:
                 return self.joined(kind, parts[0], parts[1])
             case "not", _:
                 return self.negated(parts[0])
-            case kind, Property() as p:
+            case kind, ce.Property() as p:
                 return self.quantified(kind, p, parts[0], tree.n)
         return tree
 
@@ -209,7 +192,13 @@ class Forest:
         return len(self._trees)
 
     def _tree(
-        self, kind: Kind, of: Property | Expression, n: int, parts: tuple[Tree, ...], size: int, deep: int
+        self,
+        kind: Kind,
+        of: ce.Property | ce.Expression,
+        n: int,
+        parts: tuple[Tree, ...],
+        size: int,
+        deep: int,
     ) -> Tree:
         name = (kind, of, n, *(p.id for p in parts))
         found = self._trees.get(name)
@@ -242,7 +231,7 @@ class Forest:
         return found
 
     def _mask(self, tree: Tree) -> Mask:
-        if isinstance(tree.of, Property) or tree.kind in _BOOLEAN:
+        if isinstance(tree.of, ce.Property) or tree.kind in _BOOLEAN:
             found = self._masks.get(tree.id)
             if found is None:
                 found = self._worked_out(tree)
@@ -255,7 +244,7 @@ class Forest:
     def _worked_out(self, tree: Tree) -> Mask:
         inner = self._mask(tree.parts[0])
         p = tree.of
-        assert isinstance(p, Property)
+        assert isinstance(p, ce.Property)
         match tree.kind:
             case "and":
                 return inner & self._mask(tree.parts[1])
@@ -268,11 +257,11 @@ class Forest:
             case "only":
                 return ~self.world.exists(p, ~inner)
             case kind:
-                found: Mask = COMPARE[_CARDINALITIES[kind]](self.world.counts(p, inner), tree.n)
+                found: Mask = ce.COMPARE[_CARDINALITIES[kind]](self.world.counts(p, inner), tree.n)
                 return found
 
 
-_NOWHERE = Property("")
+_NOWHERE = ce.Property("")
 """Stands at the root of connectives, which have no property."""
 
 
@@ -363,7 +352,7 @@ class _Run:
             p: self.leaves(self.atoms.conditions(p, settings.splits, labels)) for p in self.atoms.data
         }
         self.conditions = {p: found for p, found in self.conditions.items() if found}
-        classes = self.leaves(map(Named, self.atoms.classes))
+        classes = self.leaves(map(ce.Named, self.atoms.classes))
         data = [c for found in self.conditions.values() for c in found]
         self.terminals = [*classes, self.forest.top, self.forest.bottom, *data]
         named = settings.nominals
@@ -372,7 +361,7 @@ class _Run:
         self.fitness: dict[int, float] = {}
         self.champions: list[Tree] = []
 
-    def leaves(self, expressions: Iterable[Expression]) -> list[Tree]:
+    def leaves(self, expressions: Iterable[ce.Expression]) -> list[Tree]:
         return [self.forest.leaf(e) for e in expressions]
 
     # -- generations -------------------------------------------------------------------------------
@@ -471,9 +460,9 @@ class _Run:
 
     def described(self, at: int) -> Tree:
         classes = self.atoms.classes_of(at)
-        return self.forest.leaf(Named(self.any(classes))) if classes else self.forest.top
+        return self.forest.leaf(ce.Named(self.any(classes))) if classes else self.forest.top
 
-    def stepped(self, p: Property, at: int, steps: int) -> Tree | None:
+    def stepped(self, p: ce.Property, at: int, steps: int) -> Tree | None:
         """Describe one value of a property of a term."""
         value = int(self.any(self.atoms.values_of(p, at).tolist()))
         if self.atoms.is_literal(value):
@@ -483,7 +472,7 @@ class _Run:
             return self.forest.quantified("some", p, self.walked(value, steps - 1))
         term = self.fit.world.terms[value]
         if p in self.named and isinstance(term, URIRef) and self.random.random() < 0.5:
-            return self.forest.quantified("some", p, self.forest.leaf(OneOf((str(term),))))
+            return self.forest.quantified("some", p, self.forest.leaf(ce.OneOf((str(term),))))
         return self.forest.quantified("some", p, self.described(value))
 
     def grown(self, height: int) -> Tree:

@@ -20,27 +20,8 @@ from mrag.cel.instances import World
 from mrag.cel.learners.base import FitState
 from mrag.cel.problem import Numbers, fingerprints
 from mrag.cel.sparql import by_family, spread
-from mrag.cel.syntax.expressions import (
-    DENIAL,
-    NAME,
-    TEXT,
-    And,
-    AtLeast,
-    DataRange,
-    DataSome,
-    Expression,
-    Facet,
-    Named,
-    OneOf,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-    length,
-    negation,
-    normal,
-)
+from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import length, negation, normal
 from mrag.rdf.terms import RDF, XSD, Term
 
 Table: TypeAlias = npt.NDArray[np.bool_]
@@ -48,7 +29,7 @@ Table: TypeAlias = npt.NDArray[np.bool_]
 
 Places: TypeAlias = npt.NDArray[np.intp]
 
-PRICES = np.array([NAME, TEXT], dtype=np.int64)
+PRICES = np.array([ce.NAME, ce.TEXT], dtype=np.int64)
 """What an individual and a text that are named cost beside their symbols."""
 
 
@@ -84,7 +65,7 @@ class Counted:
     """At least so many values of a property in a condition of another table."""
 
     n: int
-    property: Property
+    property: ce.Property
     of: Conditions
     at: int
 
@@ -98,7 +79,7 @@ class Both:
     right: int
 
 
-Recipe: TypeAlias = Expression | Counted | Both
+Recipe: TypeAlias = ce.Expression | Counted | Both
 """What a condition is made of."""
 
 
@@ -126,7 +107,7 @@ class Conditions:
         self.costs = lengths + self.names @ PRICES if costs is None else costs
         # Which are a class or the negation of one.
         self.simple = np.zeros(len(lengths), dtype=bool) if simple is None else simple
-        self._written: dict[int, Expression] = {}
+        self._written: dict[int, ce.Expression] = {}
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -141,16 +122,16 @@ class Conditions:
             self.costs[places],
         )
 
-    def expression(self, at: int) -> Expression:
+    def expression(self, at: int) -> ce.Expression:
         """Return a condition in normal form."""
         found = self._written.get(at)
         if found is None:
             recipe, negated = self._recipe(at)
             match recipe:
                 case Counted(n, p, of, place):
-                    found = normal(AtLeast(n, p, of.expression(place)))
+                    found = normal(ce.AtLeast(n, p, of.expression(place)))
                 case Both(of, left, right):
-                    found = normal(And((of.expression(left), of.expression(right))))
+                    found = normal(ce.And((of.expression(left), of.expression(right))))
                 case _:
                     found = recipe
             if negated:
@@ -172,27 +153,12 @@ _DECIMAL, _INTEGER = XSD + "decimal", XSD + "integer"
 
 
 def features(fit: FitState, settings: FeatureSettings, steps: int) -> Conditions:
-    """Return the conditions that tell some examples from others, the shortest first.
-
-    Args:
-        fit: The examples.
-        settings: Which conditions.
-        steps: How many properties may follow one another.
-
-    Returns:
-        The conditions, with one column for each example, the positive ones first.
-    """
+    """Return the conditions that tell some examples from others, the shortest first."""
     return FeatureMaker(fit, settings).upto(steps)
 
 
-def edges_of(world: World, p: Property, rows: Places) -> tuple[csr_array, Places]:
-    """Return which of the terms that come up as values each row has, and where these terms stand.
-
-    Args:
-        world: The statements.
-        p: The property.
-        rows: Where the terms stand that have the values.
-    """
+def edges_of(world: World, p: ce.Property, rows: Places) -> tuple[csr_array, Places]:
+    """Return which of the terms that come up as values each row has, and where these terms stand."""
     sources, values = world.pairs(p)
     place = np.full(world.size, -1, dtype=np.intp)
     place[rows] = np.arange(rows.size)
@@ -214,7 +180,7 @@ class _Part:
 
     @classmethod
     def written(
-        cls, expressions: Sequence[Expression], table: Table, names: Sequence[tuple[int, int]] = ()
+        cls, expressions: Sequence[ce.Expression], table: Table, names: Sequence[tuple[int, int]] = ()
     ) -> _Part:
         lengths = np.array([length(e) for e in expressions], dtype=np.int64)
         named = np.array(names, dtype=np.int64) if len(names) else unnamed(len(expressions))
@@ -239,19 +205,14 @@ class _Ground:
 
 
 class FeatureMaker:
-    """Works conditions out, ever more properties deep; what is needed again is kept.
-
-    Args:
-        fit: The examples.
-        settings: Which conditions.
-    """
+    """Works conditions out, ever more properties deep; what is needed again is kept."""
 
     def __init__(self, fit: FitState, settings: FeatureSettings) -> None:
         self.fit, self.settings = fit, settings
         self.world: World = fit.world
         self.roles = self.world.properties()
         self._inner: dict[tuple[bytes, int], Conditions] = {}
-        self._grounds: dict[tuple[Property, bytes], _Ground] = {}
+        self._grounds: dict[tuple[ce.Property, bytes], _Ground] = {}
 
     def upto(self, steps: int) -> Conditions:
         """Return the conditions with so many properties in a row at most; see `features`."""
@@ -261,7 +222,7 @@ class FeatureMaker:
         """Return the conditions on the terms at some places, with their negations."""
         names = self.world.named
         table = np.array([self.world.classes[name][rows] for name in names], dtype=bool)
-        parts = [_Part.written([Named(n) for n in names], table.reshape(len(names), rows.size))]
+        parts = [_Part.written([ce.Named(n) for n in names], table.reshape(len(names), rows.size))]
         if steps > 0:
             for p in self.roles:
                 self.fit.tick(0)
@@ -276,7 +237,7 @@ class FeatureMaker:
             found = self._inner[key] = self._conditions(rows, steps)
         return found
 
-    def _ground(self, p: Property, rows: Places) -> _Ground:
+    def _ground(self, p: ce.Property, rows: Places) -> _Ground:
         """Return the values of a property, and the conditions that go no further than to them."""
         key = p, rows.tobytes()
         found = self._grounds.get(key)
@@ -290,7 +251,7 @@ class FeatureMaker:
             found = self._grounds[key] = _Ground(edges, values, parts, things)
         return found
 
-    def _restrictions(self, p: Property, rows: Places, steps: int, *, outermost: bool) -> Iterator[_Part]:
+    def _restrictions(self, p: ce.Property, rows: Places, steps: int, *, outermost: bool) -> Iterator[_Part]:
         ground = self._ground(p, rows)
         edges, values = ground.edges, ground.values
         if not values.size:
@@ -299,7 +260,7 @@ class FeatureMaker:
         yield from ground.parts
         inner = self._within(values, steps - 1) if ground.things else self._distinct([], values.size)
         everything = Conditions(
-            lambda _: (Top(), False), np.array([1]), np.ones((1, values.size), dtype=bool)
+            lambda _: (ce.Top(), False), np.array([1]), np.ones((1, values.size), dtype=bool)
         )
         yield self._counted(p, edges, everything, range(1, self.settings.cardinality + 1))
         yield self._counted(p, edges, inner, range(1, 2))
@@ -313,7 +274,7 @@ class FeatureMaker:
             if best.size and self.settings.cardinality > 1:
                 yield self._counted(p, edges, inner.chosen(best), range(2, self.settings.cardinality + 1))
 
-    def _counted(self, p: Property, edges: csr_array, of: Conditions, numbers: range) -> _Part:
+    def _counted(self, p: ce.Property, edges: csr_array, of: Conditions, numbers: range) -> _Part:
         self.fit.tick(0)
         counts = np.asarray(edges @ of.table.T.astype(np.int32)).T
         width, size = (2 if p.inverse else 1), max(len(of), 1)
@@ -355,29 +316,29 @@ class FeatureMaker:
         order = useful[np.lexsort((useful, -(positive + np.abs(positive - negative))[useful]))]
         return np.sort(order[: self.settings.pairs])
 
-    def _single(self, p: Property, edges: csr_array, terms: list[Term]) -> _Part:
+    def _single(self, p: ce.Property, edges: csr_array, terms: list[Term]) -> _Part:
         """Return the conditions that name one value which several rows have."""
         columns = edges.tocsc()
         # With many rows a value of one alone does not help to separate the others.
         having = np.diff(columns.indptr)
         least = self.settings.texts if self.settings.data else edges.shape[0] + 1
         many = having > (1 if edges.shape[0] > 20 else 0)
-        names: list[Expression] = []
+        names: list[ce.Expression] = []
         chosen: list[int] = []
         kinds: list[tuple[int, int]] = []
         for at in map(int, np.flatnonzero(many)):
             term = terms[at]
             if isinstance(term, URIRef) and self.settings.nominals:
-                names.append(Value(p, str(term)))
+                names.append(ce.Value(p, str(term)))
             elif isinstance(term, Literal) and having[at] >= least and _is_text(term):
-                names.append(Value(p, term))
+                names.append(ce.Value(p, term))
             else:
                 continue
             chosen.append(at)
             kinds.append((0, 1) if isinstance(term, Literal) else (1, 0))
         return _Part.written(names, columns[:, chosen].toarray().T > 0, kinds)
 
-    def _limits(self, p: Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
+    def _limits(self, p: ce.Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
         """Return the conditions on numbers, dates and booleans."""
         families = by_family(terms)
         for kind, values in families.items():
@@ -385,21 +346,21 @@ class FeatureMaker:
             held = {**families.get(_INTEGER, {}), **values} if kind == _DECIMAL else values
             distinct = sorted(set(values.values()))
             spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
-            names: list[Expression] = []
+            names: list[ce.Expression] = []
             table: list[Table] = []
             for value in spread(distinct, self.settings.splits):
                 limit = spelled[value]
                 assert isinstance(limit, Literal)
                 if kind == _BOOLEAN:
-                    names.append(Value(p, limit))
+                    names.append(ce.Value(p, limit))
                     table.append(_having(edges, [at for at, v in values.items() if v == value]))
                     continue
-                sides: tuple[tuple[Facet, list[int]], ...] = (
+                sides: tuple[tuple[ce.Facet, list[int]], ...] = (
                     ("minInclusive", [at for at, v in held.items() if v >= value]),
                     ("maxInclusive", [at for at, v in held.items() if v <= value]),
                 )
                 for facet, chosen in sides:
-                    names.append(DataSome(p, DataRange(kind, ((facet, limit),))))
+                    names.append(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))))
                     table.append(_having(edges, chosen))
             yield _Part.written(names, np.vstack(table))
 
@@ -413,7 +374,7 @@ class FeatureMaker:
         table = np.vstack([np.zeros((0, width), dtype=bool), *(part.table for part in parts)])
         if self.settings.negation:
             # What denies a restriction holds for whatever has no value, too.
-            denied = np.where(np.arange(size) < (starts[1] if parts else 0), 1, 1 + DENIAL)
+            denied = np.where(np.arange(size) < (starts[1] if parts else 0), 1, 1 + ce.DENIAL)
             lengths, costs = np.append(lengths, lengths + 1), np.append(costs, costs + denied)
             table, names = np.vstack([table, ~table]), np.vstack([names, names])
         held = np.count_nonzero(table, axis=1)
@@ -473,11 +434,11 @@ class Family:
         wrap: Makes the filler of a list.
     """
 
-    role: Property
+    role: ce.Property
     edges: csr_array
     items: Sequence[str]
     member: csr_array
-    wrap: Callable[[tuple[str, ...]], Expression]
+    wrap: Callable[[tuple[str, ...]], ce.Expression]
 
     def numbers(self) -> npt.NDArray[np.int64]:
         """Return how many values of each example fall under which item."""
@@ -501,9 +462,9 @@ class Family:
         ranks = csr_array((ones, (values, first[values])), shape=shape)
         return np.cumsum((self.edges[np.flatnonzero(rows)] @ ranks).toarray(), axis=1)
 
-    def expression(self, n: int, names: tuple[str, ...]) -> Expression:
+    def expression(self, n: int, names: tuple[str, ...]) -> ce.Expression:
         """Return the condition that so many of the named ones are there."""
-        return normal(AtLeast(n, self.role, self.wrap(names)))
+        return normal(ce.AtLeast(n, self.role, self.wrap(names)))
 
     def length(self, n: int, k: int) -> int:
         """Return the length of a list of so many names."""
@@ -513,14 +474,7 @@ class Family:
 
 
 class Orders:
-    """Puts items in order by the weights of a ridge regression, leaving out some examples each time.
-
-    Args:
-        table: Which examples have which items.
-        labels: Which examples are positive.
-        ridge: How far the weights are drawn to zero.
-        max_items: Most items in an order.
-    """
+    """Puts items in order by the weights of a ridge regression, leaving out some examples each time."""
 
     def __init__(self, table: Rows, labels: Rows, ridge: float, max_items: int) -> None:
         self.x, self.y = table.astype(np.float32), labels.astype(np.float32)
@@ -564,7 +518,7 @@ def families(fit: FitState, steps: int) -> Iterator[Family]:
                         yield Family(p, edges, family.items, inner @ family.member, _within(q))
 
 
-def _named(world: World, p: Property, edges: csr_array, values: Places) -> Iterator[Family]:
+def _named(world: World, p: ce.Property, edges: csr_array, values: Places) -> Iterator[Family]:
     """Yield the family of the values themselves; what only one has does not help with others."""
     having = np.diff(edges.tocsc().indptr)
     # The most common ones, whatever examples have them: to go by the labels would spoil the estimates.
@@ -582,16 +536,16 @@ def _around(n: int, k: int) -> tuple[int, ...]:
     return (k,) if k < 2 else (max(n, 2), max(n, 2) + 1)
 
 
-def _listed(names: tuple[str, ...]) -> Expression:
-    return OneOf(names)
+def _listed(names: tuple[str, ...]) -> ce.Expression:
+    return ce.OneOf(names)
 
 
-def _union(names: tuple[str, ...]) -> Expression:
-    return Or(tuple(map(Named, names)))
+def _union(names: tuple[str, ...]) -> ce.Expression:
+    return ce.Or(tuple(map(ce.Named, names)))
 
 
-def _within(q: Property) -> Callable[[tuple[str, ...]], Expression]:
-    return lambda names: Some(q, OneOf(names))
+def _within(q: ce.Property) -> Callable[[tuple[str, ...]], ce.Expression]:
+    return lambda names: ce.Some(q, ce.OneOf(names))
 
 
 def folds(positives: int, negatives: int, max_folds: int, seed: int) -> tuple[npt.NDArray[np.intp], int]:

@@ -24,31 +24,8 @@ from mrag.cel.instances import World, hierarchy
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.problem import ExampleCounts
 from mrag.cel.sparql import INTEGERS, VOCABULARY, by_family, comparable, spread
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataRange,
-    DataSome,
-    Expression,
-    Facet,
-    Named,
-    Not,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-    depth,
-    key,
-    length,
-    normal,
-    operands,
-    walk,
-    with_operands,
-)
+from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import depth, key, length, normal, operands, walk, with_operands
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, XSD
@@ -59,15 +36,11 @@ _COMMON = 30
 """Most texts of a property that are looked for as such."""
 _FEWEST = 3
 """So many terms have a text that is looked for: captions and names of files are of one or two."""
-_FACETS: tuple[Facet, ...] = ("minInclusive", "maxInclusive")
+_FACETS: tuple[ce.Facet, ...] = ("minInclusive", "maxInclusive")
 
 
 class Signature:
     """The classes and properties of a world, and what each of its terms has of them.
-
-    Args:
-        world: The statements.
-        inverse: Whether properties are taken backwards too, where the world can.
 
     Attributes:
         classes: IRIs of the classes that hold something and are not of the vocabularies of RDF and OWL.
@@ -80,19 +53,19 @@ class Signature:
         self.classes = tuple(c for c, held in world.classes.items() if not trivial(c) and held.any())
         literal = np.zeros(world.size, dtype=bool)
         literal[world.literals] = True
-        links: list[Property] = []
-        data: list[Property] = []
+        links: list[ce.Property] = []
+        data: list[ce.Property] = []
         for iri, (_, values) in world.roles.items():
             to_literal = literal[values]
             if not to_literal.all():
-                links.append(Property(iri))
+                links.append(ce.Property(iri))
                 if inverse and world.inverse:
-                    links.append(Property(iri, True))
+                    links.append(ce.Property(iri, True))
             if to_literal.any():
-                data.append(Property(iri))
+                data.append(ce.Property(iri))
         self.links, self.data = tuple(links), tuple(data)
         self._literal = literal
-        self._reach: dict[Property, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = {}
+        self._reach: dict[ce.Property, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = {}
         self._classes_of: dict[int, tuple[str, ...]] = {}
 
     def classes_of(self, at: int) -> tuple[str, ...]:
@@ -103,7 +76,7 @@ class Signature:
             self._classes_of[at] = found
         return found
 
-    def values_of(self, p: Property, at: int) -> npt.NDArray[np.intp]:
+    def values_of(self, p: ce.Property, at: int) -> npt.NDArray[np.intp]:
         """Return where the values of a property of the term at a place stand."""
         reach = self._reach.get(p)
         if reach is None:
@@ -118,22 +91,22 @@ class Signature:
         """Return whether a literal stands at a place."""
         return bool(self._literal[at])
 
-    def alike(self, p: Property) -> bool:
+    def alike(self, p: ce.Property) -> bool:
         """Return whether all values of a property are of the same classes."""
         _, values = self.world.pairs(p)
         return len({self.classes_of(at) for at in np.unique(values).tolist()}) < 2
 
-    def max_values(self, p: Property) -> int:
+    def max_values(self, p: ce.Property) -> int:
         """Return how many values of a property one term has at most."""
         sources, _ = self.world.pairs(p)
         return int(np.bincount(sources).max()) if len(sources) else 0
 
     def conditions(
         self,
-        p: Property,
+        p: ce.Property,
         splits: int,
         labels: npt.NDArray[np.int8] | None = None,
-    ) -> list[Expression]:
+    ) -> list[ce.Expression]:
         """Return conditions on the literals of a property: limits, and values that several terms have.
 
         Args:
@@ -155,16 +128,16 @@ class Signature:
                 texts.setdefault(value, set()).add(source)
             elif plain is not None and plain == plain:
                 kinds.setdefault(kind, []).append((plain, term, source))
-        found: list[Expression] = []
+        found: list[ce.Expression] = []
         for kind, rows in sorted(kinds.items()):
             rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
             for limit in _splits(rows, splits, labels):
-                found.extend(DataSome(p, DataRange(kind, ((facet, limit),))) for facet in _FACETS)
+                found.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
         common = [at for at, having in texts.items() if len(having) >= _FEWEST]
         for at in sorted(common, key=lambda at: (-len(texts[at]), at))[:_COMMON]:
             term = self.world.terms[at]
             assert isinstance(term, Literal)
-            found.append(Value(p, term))
+            found.append(ce.Value(p, term))
         return found
 
 
@@ -265,14 +238,7 @@ class Constructors:
 
 
 class RefinementOperator:
-    """Refines expressions over the classes and properties of a world.
-
-    Args:
-        kg: Where the hierarchies of classes and properties are read.
-        world: The statements.
-        constructors: Which expressions are reached.
-        ignore: IRIs of classes and properties to leave out.
-    """
+    """Refines expressions over the classes and properties of a world."""
 
     def __init__(
         self,
@@ -286,7 +252,7 @@ class RefinementOperator:
         names = [p for p in world.roles if p not in ignore]
         ways = (False, True) if constructors.inverse and world.inverse else (False,)
         self.data = [p for p in names if self._literal(p)]
-        self.roles = [Property(p, way) for p in names if p not in self.data for way in ways]
+        self.roles = [ce.Property(p, way) for p in names if p not in self.data for way in ways]
         above: dict[str, set[str]] = {c: set() for c in self.classes}
         self.subroles: dict[str, list[str]] = {}
         classes, properties = hierarchy(kg)
@@ -302,15 +268,11 @@ class RefinementOperator:
             for parent in parents:
                 self.children[parent].append(c)
 
-    def refine(self, e: Expression, limit: int, check: Callable[[], None] | None = None) -> list[Expression]:
-        """Return the refinements up to a length, in normal form, in order of length and name.
-
-        Args:
-            e: The expression.
-            limit: The length.
-            check: Called for each of them; what it raises ends the refining.
-        """
-        found: set[Expression] = set()
+    def refine(
+        self, e: ce.Expression, limit: int, check: Callable[[], None] | None = None
+    ) -> list[ce.Expression]:
+        """Return the refinements up to a length, in normal form, in order of length and name."""
+        found: set[ce.Expression] = set()
         for x in self._refine(e, limit):
             if check is not None:
                 check()
@@ -318,68 +280,68 @@ class RefinementOperator:
         found.discard(e)
         return sorted((x for x in found if length(x) <= limit), key=lambda x: (length(x), key(x)))
 
-    def _refine(self, e: Expression, limit: int) -> Iterator[Expression]:
-        if isinstance(e, Top):
+    def _refine(self, e: ce.Expression, limit: int) -> Iterator[ce.Expression]:
+        if isinstance(e, ce.Top):
             yield from (x for x in self.top if length(x) <= limit)
             yield from self._unions(limit)
-        elif not isinstance(e, Bottom):
+        elif not isinstance(e, ce.Bottom):
             yield from self._inside(e, limit)
             yield from self._outside(e)
-            if not isinstance(e, And):
+            if not isinstance(e, ce.And):
                 room = limit - length(e) - 1
-                yield from (And((e, x)) for x in self.top if length(x) <= room and self._meet(e, x))
+                yield from (ce.And((e, x)) for x in self.top if length(x) <= room and self._meet(e, x))
 
-    def _inside(self, e: Expression, limit: int) -> Iterator[Expression]:
+    def _inside(self, e: ce.Expression, limit: int) -> Iterator[ce.Expression]:
         """Yield an expression with one of its operands refined, where that makes it narrower."""
-        if isinstance(e, And | Or | Some | Only | AtLeast):
+        if isinstance(e, ce.And | ce.Or | ce.Some | ce.Only | ce.AtLeast):
             parts = operands(e)
             for at, part in enumerate(parts):
                 room = limit - length(e) + length(part)
                 for x in self._refine(part, room):
                     yield with_operands(e, (*parts[:at], x, *parts[at + 1 :]))
 
-    def _outside(self, e: Expression) -> Iterator[Expression]:
+    def _outside(self, e: ce.Expression) -> Iterator[ce.Expression]:
         """Yield an expression with a narrower class, property, number or limit at its root."""
         match e:
-            case Named(name):
-                yield from map(Named, self.children.get(name, ()))
-            case Not(Named(name)):
-                yield from (Not(Named(parent)) for parent in self.parents.get(name, ()))
-            case Some(p, filler):
-                yield from (Some(Property(s, p.inverse), filler) for s in self.subroles.get(p.iri, ()))
+            case ce.Named(name):
+                yield from map(ce.Named, self.children.get(name, ()))
+            case ce.Not(ce.Named(name)):
+                yield from (ce.Not(ce.Named(parent)) for parent in self.parents.get(name, ()))
+            case ce.Some(p, filler):
+                yield from (ce.Some(ce.Property(s, p.inverse), filler) for s in self.subroles.get(p.iri, ()))
                 if self._max_values(p) > 1:
-                    yield AtLeast(2, p, filler)
-            case Only(p, Named(name)) if not self.children.get(name):
-                yield Only(p, Bottom())
-            case AtLeast(n, p, filler) if n < self._max_values(p):
-                yield AtLeast(n + 1, p, filler)
-            case AtMost(n, p, filler):
-                yield AtMost(n - 1, p, filler)
-            case DataSome(p, DataRange(datatype, ((facet, value),))):
+                    yield ce.AtLeast(2, p, filler)
+            case ce.Only(p, ce.Named(name)) if not self.children.get(name):
+                yield ce.Only(p, ce.Bottom())
+            case ce.AtLeast(n, p, filler) if n < self._max_values(p):
+                yield ce.AtLeast(n + 1, p, filler)
+            case ce.AtMost(n, p, filler):
+                yield ce.AtMost(n - 1, p, filler)
+            case ce.DataSome(p, ce.DataRange(datatype, ((facet, value),))):
                 values = self.splits.get((p.iri, datatype), [])
                 if value in values:
                     at = values.index(value) + (1 if facet == "minInclusive" else -1)
                     if 0 <= at < len(values):
-                        yield DataSome(p, DataRange(datatype, ((facet, values[at]),)))
+                        yield ce.DataSome(p, ce.DataRange(datatype, ((facet, values[at]),)))
 
     @cached_property
-    def top(self) -> list[Expression]:
+    def top(self) -> list[ce.Expression]:
         """The refinements of `⊤` that are no unions."""
-        found: list[Expression] = [Named(c) for c in self.classes if not self.parents[c]]
+        found: list[ce.Expression] = [ce.Named(c) for c in self.classes if not self.parents[c]]
         if self.constructors.negation:
-            found.extend(Not(Named(c)) for c in self.classes if not self.children[c])
+            found.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
         for p in self.roles:
-            found.append(Some(p, Top()))
+            found.append(ce.Some(p, ce.Top()))
             if self.constructors.only:
-                found.extend(Only(p, Named(c)) for c in self.classes if not self.parents[c])
-                found.append(Only(p, Bottom()))
+                found.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
+                found.append(ce.Only(p, ce.Bottom()))
             most = self._max_values(p)
             if most > 1:
-                found.append(AtMost(most - 1, p, Top()))
+                found.append(ce.AtMost(most - 1, p, ce.Top()))
             if self.constructors.nominals and not p.inverse:
-                found.extend(Value(p, v) for v in self._values(p))
+                found.extend(ce.Value(p, v) for v in self._values(p))
         for name in self.data:
-            found.extend(self._limits(Property(name)))
+            found.extend(self._limits(ce.Property(name)))
         return found
 
     @cached_property
@@ -394,42 +356,42 @@ class RefinementOperator:
                 found[name, kind] = list(spread(ordered, self.constructors.splits))
         return found
 
-    def _limits(self, p: Property) -> Iterator[Expression]:
+    def _limits(self, p: ce.Property) -> Iterator[ce.Expression]:
         if not self.constructors.data:
             return
         for (name, kind), values in self.splits.items():
             if name != p.iri:
                 continue
             if kind == XSD + "boolean":
-                yield from (Value(p, v) for v in values)
+                yield from (ce.Value(p, v) for v in values)
             else:
-                yield DataSome(p, DataRange(kind, (("minInclusive", values[0]),)))
-                yield DataSome(p, DataRange(kind, (("maxInclusive", values[-1]),)))
+                yield ce.DataSome(p, ce.DataRange(kind, (("minInclusive", values[0]),)))
+                yield ce.DataSome(p, ce.DataRange(kind, (("maxInclusive", values[-1]),)))
 
-    def _unions(self, limit: int) -> Iterator[Expression]:
+    def _unions(self, limit: int) -> Iterator[ce.Expression]:
         parts = [x for x in self.top if length(x) + 2 <= limit]
         if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
-            parts = [x for x in parts if not isinstance(x, Value)]
+            parts = [x for x in parts if not isinstance(x, ce.Value)]
         if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
             return
         for at, left in enumerate(parts):
             for right in parts[at + 1 :]:
                 if length(left) + length(right) + 1 <= limit:
-                    yield Or((left, right))
+                    yield ce.Or((left, right))
 
-    def _meet(self, a: Expression, b: Expression) -> bool:
+    def _meet(self, a: ce.Expression, b: ce.Expression) -> bool:
         """Return whether two expressions share a term, and neither holds all of the other."""
         left, right = self.world.extension(normal(a)), self.world.extension(normal(b))
         both = left & right
         return bool(both.any()) and not bool((both == left).all())
 
-    def _max_values(self, p: Property) -> int:
+    def _max_values(self, p: ce.Property) -> int:
         """Return how many values of a property one term has at most, within the limit."""
         sources, _ = self.world.pairs(p)
         most = int(np.bincount(sources).max()) if sources.size else 0
         return min(most, self.constructors.cardinality)
 
-    def _values(self, p: Property) -> list[str]:
+    def _values(self, p: ce.Property) -> list[str]:
         """Return the individuals that at least two terms have as a value."""
         _, values = self.world.pairs(p)
         places, counts = np.unique(values, return_counts=True)
@@ -456,7 +418,7 @@ Vectors = npt.NDArray[np.float32]
 
 _LAYER_BYTES = 300_000_000
 """Up to so much memory layers are kept in."""
-_KINDS = (Named, Not, And, Or, Some, Only, AtLeast, AtMost, Value)
+_KINDS = (ce.Named, ce.Not, ce.And, ce.Or, ce.Some, ce.Only, ce.AtLeast, ce.AtMost, ce.Value)
 
 
 @dataclass(frozen=True)
@@ -493,7 +455,7 @@ class Refinements:
         shapes: A row for each: what it looks like, see `shape`.
     """
 
-    expressions: tuple[Expression, ...]
+    expressions: tuple[ce.Expression, ...]
     table: npt.NDArray[np.bool_]
     shapes: Vectors
 
@@ -501,17 +463,12 @@ class Refinements:
 class RefinementSource(Protocol):
     """Where the refinements of expressions come from."""
 
-    def refinements(self, expression: Expression) -> Refinements:
+    def refinements(self, expression: ce.Expression) -> Refinements:
         """Return the refinements of an expression that hold an individual."""
 
 
 class SpaceView:
-    """A space seen by some of its individuals only, with the layers of the whole.
-
-    Args:
-        space: The space.
-        columns: Where the individuals stand among the terms of the world; each is one of the space.
-    """
+    """A space seen by some of its individuals only, with the layers of the whole."""
 
     def __init__(self, space: RefinementSpace, columns: npt.NDArray[np.intp]) -> None:
         self._space = space
@@ -519,7 +476,7 @@ class SpaceView:
         place[space.columns] = np.arange(len(space.columns))
         self._places = place[columns]
 
-    def refinements(self, expression: Expression) -> Refinements:
+    def refinements(self, expression: ce.Expression) -> Refinements:
         """Return the refinements of an expression that hold one of the individuals."""
         whole = self._space.refinements(expression)
         table = whole.table[:, self._places]
@@ -528,14 +485,7 @@ class SpaceView:
 
 
 class RefinementSpace:
-    """The expressions over a world, as layers of refinements.
-
-    Args:
-        kg: Where the hierarchies are read.
-        world: The statements.
-        columns: Where the individuals stand whose rows are kept.
-        settings: Which expressions.
-    """
+    """The expressions over a world, as layers of refinements."""
 
     def __init__(
         self,
@@ -548,7 +498,7 @@ class RefinementSpace:
         self.settings = settings or RefinementSpaceSettings()
         self.constructors = self.settings.constructors or constructors_for(Signature(world))
         self.operator = RefinementOperator(kg, world, self.constructors)
-        self._layers: dict[Expression, Refinements] = {}
+        self._layers: dict[ce.Expression, Refinements] = {}
         self._bytes = 0
 
     @classmethod
@@ -569,7 +519,7 @@ class RefinementSpace:
             kg.cache[name] = found
         return SpaceView(found, columns)
 
-    def refinements(self, expression: Expression) -> Refinements:
+    def refinements(self, expression: ce.Expression) -> Refinements:
         """Return the refinements of an expression that hold an individual."""
         found = self._layers.get(expression)
         if found is None:
@@ -581,17 +531,17 @@ class RefinementSpace:
             self._layers[expression] = found
         return found
 
-    def row(self, expression: Expression) -> npt.NDArray[np.bool_]:
+    def row(self, expression: ce.Expression) -> npt.NDArray[np.bool_]:
         """Return which of the individuals an expression holds."""
         return self.world.extension(expression)[self.columns]
 
-    def _worked_out(self, expression: Expression) -> Refinements:
+    def _worked_out(self, expression: ce.Expression) -> Refinements:
         settings = self.settings
-        limit = settings.first if isinstance(expression, Top) else length(expression) + settings.step
-        kept: list[Expression] = []
+        limit = settings.first if isinstance(expression, ce.Top) else length(expression) + settings.step
+        kept: list[ce.Expression] = []
         rows: list[npt.NDArray[np.bool_]] = []
         for e in self.operator.refine(expression, min(limit, settings.max_length)):
-            if depth(e) > settings.steps or isinstance(e, Top | Bottom) or not self.world.reaches(e):
+            if depth(e) > settings.steps or isinstance(e, ce.Top | ce.Bottom) or not self.world.reaches(e):
                 continue
             row = self.row(e)
             if row.any():
@@ -609,24 +559,24 @@ LENGTH = len(_KINDS)
 """Where in a shape the length stands, in tens."""
 
 
-def shape(expression: Expression) -> list[float]:
+def shape(expression: ce.Expression) -> list[float]:
     """Describe what an expression looks like, whatever its names: length, depth, what it is made of.
 
     Example:
-        >>> len(shape(Named("urn:A"))) == SHAPE
+        >>> len(shape(ce.Named("urn:A"))) == SHAPE
         True
     """
     parts = list(walk(expression))
-    joined = len(expression.parts) if isinstance(expression, And | Or) else 1
-    open_ends = sum(isinstance(p, Top) for p in parts)
+    joined = len(expression.parts) if isinstance(expression, ce.And | ce.Or) else 1
+    open_ends = sum(isinstance(p, ce.Top) for p in parts)
     root = [float(isinstance(expression, kind)) for kind in _KINDS]
     rest = (
         length(expression) / 10,
         depth(expression) / 3,
         joined / 3,
         open_ends / 2,
-        sum(isinstance(p, Not | Only) for p in parts) / 3,
-        sum(isinstance(p, Named | Value) for p in parts) / 3,
+        sum(isinstance(p, ce.Not | ce.Only) for p in parts) / 3,
+        sum(isinstance(p, ce.Named | ce.Value) for p in parts) / 3,
     )
     return [*root, *rest]
 
@@ -636,16 +586,12 @@ def constructors_for(atoms: Signature) -> Constructors:
     return Constructors(inverse=False, nominals=any(atoms.alike(p) for p in atoms.links))
 
 
-def random_descents(space: RefinementSpace, rng: np.random.Generator, max_steps: int) -> Iterator[Expression]:
-    """Yield random expressions: ever new walks from `⊤` of at most so many refinements.
-
-    Args:
-        space: The expressions.
-        rng: Where the random choices come from.
-        max_steps: Most refinements in a walk.
-    """
+def random_descents(
+    space: RefinementSpace, rng: np.random.Generator, max_steps: int
+) -> Iterator[ce.Expression]:
+    """Yield random expressions: ever new walks from `⊤` of at most so many refinements."""
     while True:
-        found: Expression = Top()
+        found: ce.Expression = ce.Top()
         for _ in range(int(rng.integers(1, max_steps + 1))):
             refinements = space.refinements(found)
             if not refinements.expressions:
@@ -654,7 +600,7 @@ def random_descents(space: RefinementSpace, rng: np.random.Generator, max_steps:
             lengths = refinements.shapes[:, LENGTH]
             chosen = rng.choice(np.unique(lengths))
             found = refinements.expressions[int(rng.choice(np.flatnonzero(lengths == chosen)))]
-        if not isinstance(found, Top):
+        if not isinstance(found, ce.Top):
             yield found
 
 
@@ -704,7 +650,7 @@ class OcelSettings(CeloeSettings):
 
 @dataclass
 class _Node:
-    expression: Expression
+    expression: ce.Expression
     quality: float
     parent: float | None
     expanded: int
@@ -737,11 +683,11 @@ class Celoe(Learner):
         """Refine until an expression makes no mistake or a limit is reached."""
         world, settings = fit.world, self.settings
         operator = RefinementOperator(self.kg, world, settings.constructors, frozenset(settings.ignore))
-        top: Expression = Top()
+        top: ce.Expression = ce.Top()
         counts = fit.count(top)
         root = _Node(top, self.value(counts, fit.offer(top, counts)), None, length(top))
         queue = [(-self.score(root), length(top), key(top), root)]
-        seen: set[Expression] = {top}
+        seen: set[ce.Expression] = {top}
         while queue:
             _, _, _, node = heapq.heappop(queue)
             limit = node.expanded
@@ -802,11 +748,11 @@ class Ocel(Celoe):
         return counts.tp > 0 and counts.fn <= self.settings.noise * counts.positives
 
 
-def _little(e: Expression) -> float:
+def _little(e: ce.Expression) -> float:
     """Return what an expression says less than its length."""
     match e:
-        case Some(_, Top()) | AtLeast(_, _, Top()):
+        case ce.Some(_, ce.Top()) | ce.AtLeast(_, _, ce.Top()):
             return 0.5
-        case Only(_, Top()) | AtMost(_, _, Bottom()):
+        case ce.Only(_, ce.Top()) | ce.AtMost(_, _, ce.Bottom()):
             return 1.0
     return 0.0

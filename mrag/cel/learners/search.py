@@ -60,13 +60,6 @@ class BeamRound:
 
     Most of many combinations have the same counts and the same cost as others, so that only few different
     ones have to be scored and put in order.
-
-    Args:
-        bits: Counts examples.
-        rows: What each condition holds.
-        lengths: How long each condition is.
-        costs: What each condition costs.
-        max_length: Longest combination.
     """
 
     def __init__(
@@ -115,11 +108,6 @@ class BeamRound:
         """Yield the combinations with their counts, the best first: in all, for `⊓`, and for `⊔`.
 
         What holds the same as one of its parts is left out.
-
-        Args:
-            measure: What is to be maximised.
-            penalty: Quality that each symbol costs.
-            shares: About how many of each kind are wanted.
         """
         if not self._held:
             return
@@ -235,13 +223,6 @@ Found: TypeAlias = tuple[float, State, ExampleCounts]
 
 class CombinationSearch:
     """One search over combinations of given conditions.
-
-    Args:
-        fit: The examples; what is found is offered to it, unless `bits` are given.
-        settings: The limits.
-        conditions: The conditions.
-        beam: How many combinations are built on at each round.
-        bits: Counts in a part of the examples.
 
     Attributes:
         front: The best combination at each cost, with its quality and counts.
@@ -362,11 +343,7 @@ class CombinationSearch:
         return found
 
     def exact(self, *, conjunction: bool) -> bool:
-        """Go through the conjunctions or disjunctions of conditions that could be the best.
-
-        Returns:
-            Whether all were tried or ruled out.
-        """
+        """Go through the conjunctions or disjunctions of conditions that could be the best."""
         order = np.argsort(self.costs, kind="stable")
         rows, lengths, costs = self.rows[order], self.lengths[order], self.costs[order]
         joint = 1 if conjunction else 1 + ALTERNATIVE
@@ -421,11 +398,6 @@ _BITS = 3
 def by_chance(expression: Expression, counts: ExampleCounts, tried: int) -> bool:
     """Return whether labels drawn at random could well be told apart by an expression of this kind.
 
-    Args:
-        expression: A hypothesis without mistakes.
-        counts: The examples.
-        tried: How many conditions it was combined from.
-
     Example:
         >>> from mrag.cel.syntax.expressions import Named
         >>> few, many = ExampleCounts(3, 0, 3, 3), ExampleCounts(30, 0, 30, 30)
@@ -438,15 +410,7 @@ def by_chance(expression: Expression, counts: ExampleCounts, tried: int) -> bool
 
 
 def says_more(hypothesis: Hypothesis) -> bool:
-    """Return whether it takes more to write a hypothesis down than the labels of its examples.
-
-    Example:
-        >>> from mrag.cel.syntax.expressions import And, Named
-        >>> long = And(tuple(Named(f"urn:{n}") for n in range(10)))
-        >>> counts = ExampleCounts(38, 2, 40, 40), ExampleCounts(2, 1, 3, 3)
-        >>> [says_more(Hypothesis(long, 0.9, c)) for c in counts]
-        [False, True]
-    """
+    """Return whether it takes more to write a hypothesis down than the labels of its examples."""
     c = hypothesis.counts
     return _BITS * cost(hypothesis.expression) >= _choices(c.positives + c.negatives, c.positives)
 
@@ -463,18 +427,7 @@ def _conditions(e: Expression) -> int:
 def held_out(
     fit: FitState, settings: CombinationSettings, conditions: Conditions, beam: int, seed: int
 ) -> Qualities | None:
-    """Return the quality on examples held out of the best combinations that cost at most so much.
-
-    Args:
-        fit: The examples.
-        settings: The limits.
-        conditions: The conditions.
-        beam: How wide the beam is.
-        seed: Of the division into folds.
-
-    Returns:
-        The quality at each cost from 0 on; None if there are too few examples.
-    """
+    """Return the quality on examples held out of the best combinations that cost at most so much."""
     p, n = fit.bits.positives, fit.bits.negatives
     if min(p, n) < FEWEST:
         return None

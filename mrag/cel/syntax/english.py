@@ -13,20 +13,7 @@ from typing import Literal as OneOfText
 from rdflib import Literal
 
 from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    DataRange,
-    DataSome,
-    Expression,
-    OneOf,
-    Or,
-    Property,
-    negation,
-    operands,
-    with_operands,
-)
+from mrag.cel.syntax.expressions import negation, operands, with_operands
 from mrag.rdf.terms import XSD, curie, to_ox
 from mrag.text.english import PREPOSITIONS, VERBS, words
 from mrag.text.grammar import article, is_participle, plural, relation
@@ -50,28 +37,24 @@ BARE = NUMERIC | {XSD + kind for kind in ("boolean", "date", "dateTime")}
 
 
 class Clauses(ABC):
-    """Makes the clauses of one language.
-
-    Args:
-        name: Names classes, properties and individuals by their IRIs.
-    """
+    """Makes the clauses of one language."""
 
     def __init__(self, name: Name) -> None:
         self.name = name
 
     @abstractmethod
-    def clause(self, e: Expression, last: bool = True) -> str:
+    def clause(self, e: ce.Expression, last: bool = True) -> str:
         """Return the clause of a normal form."""
 
     @abstractmethod
     def value(self, value: str | Literal) -> str:
         """Return the name of an individual, or a literal."""
 
-    def part(self, e: Expression, last: bool) -> str:
+    def part(self, e: ce.Expression, last: bool) -> str:
         """Return the clause of a part of a conjunction or a disjunction, in brackets if it is one itself."""
-        return f"({self.clause(e)})" if isinstance(e, And | Or) else self.clause(e, last)
+        return f"({self.clause(e)})" if isinstance(e, ce.And | ce.Or) else self.clause(e, last)
 
-    def listed(self, names: OneOf) -> str:
+    def listed(self, names: ce.OneOf) -> str:
         """Return the names of individuals in brackets."""
         return f"({', '.join(map(self.value, names.members))})"
 
@@ -92,7 +75,7 @@ def bare(value: Literal, datatype: str) -> str:
     return str(value) if alike and " " not in str(value) else str(to_ox(value))
 
 
-def closed(range: DataRange) -> tuple[Literal, Literal] | None:
+def closed(range: ce.DataRange) -> tuple[Literal, Literal] | None:
     """Return the least and the greatest value of a range that has both and no other limits."""
     limits: dict[str, Literal] = dict(range.facets)
     if len(range.facets) != 2 or limits.keys() != {"minInclusive", "maxInclusive"}:
@@ -100,44 +83,39 @@ def closed(range: DataRange) -> tuple[Literal, Literal] | None:
     return limits["minInclusive"], limits["maxInclusive"]
 
 
-def merged_limits(e: Expression, single: Callable[[Property], bool]) -> Expression:
-    """Return an expression with limits of the same values in one: `≥ 3 ⊓ ≤ 7` of a property with one value.
-
-    Args:
-        e: The expression, in normal form.
-        single: Whether nothing has several values of a property, which makes both mean the same.
-    """
+def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce.Expression:
+    """Join the limits of the same values: `≥ 3 ⊓ ≤ 7` of a property with one value."""
     parts = tuple(merged_limits(p, single) for p in operands(e))
     e = with_operands(e, parts) if parts else e
-    if not isinstance(e, And):
+    if not isinstance(e, ce.And):
         return e
-    limits: dict[tuple[Property, str, str], list[DataSome]] = {}
+    limits: dict[tuple[ce.Property, str, str], list[ce.DataSome]] = {}
     for p in limited(e):
         limits.setdefault((p.property, p.range.datatype, p.range.facets[0][0][:3]), []).append(p)
     for (on, kind, side), lows in limits.items():
         highs = limits.get((on, kind, "max"), []) if side == "min" else []
         if len(lows) == len(highs) == 1 and single(on):
-            both = DataSome(on, DataRange(kind, (*lows[0].range.facets, *highs[0].range.facets)))
-            e = And((*(p for p in e.parts if p not in (lows[0], highs[0])), both))
+            both = ce.DataSome(on, ce.DataRange(kind, (*lows[0].range.facets, *highs[0].range.facets)))
+            e = ce.And((*(p for p in e.parts if p not in (lows[0], highs[0])), both))
     return e
 
 
-def limited(e: Expression) -> Iterable[DataSome]:
+def limited(e: ce.Expression) -> Iterable[ce.DataSome]:
     """Yield the parts of a conjunction that limit values at one side."""
-    for p in e.parts if isinstance(e, And) else ():
+    for p in e.parts if isinstance(e, ce.And) else ():
         if (
-            isinstance(p, DataSome)
+            isinstance(p, ce.DataSome)
             and len(p.range.facets) == 1
             and p.range.facets[0][0][:3] in ("min", "max")
         ):
             yield p
 
 
-def between(parts: Iterable[Expression]) -> dict[Expression, AtMost]:
+def between(parts: Iterable[ce.Expression]) -> dict[ce.Expression, ce.AtMost]:
     """Return the greatest of two counts of the same values by the least, where both are given."""
     parts = tuple(parts)
-    most = {(p.property, p.filler): p for p in parts if isinstance(p, AtMost)}
-    found = {p: most.get((p.property, p.filler)) for p in parts if isinstance(p, AtLeast)}
+    most = {(p.property, p.filler): p for p in parts if isinstance(p, ce.AtMost)}
+    found = {p: most.get((p.property, p.filler)) for p in parts if isinstance(p, ce.AtLeast)}
     return {p: upper for p, upper in found.items() if upper is not None}
 
 
@@ -376,20 +354,7 @@ class Role:
 
 
 def role(label: str, *, inverse: bool = False) -> Role:
-    """Return how a property of this name is spoken of.
-
-    Args:
-        label: Its name.
-        inverse: Whether it is taken backwards.
-
-    Example:
-        >>> role("shows").verb, role("wear", inverse=True).verb, role("has child").noun
-        ('shows', 'is worn by', 'child')
-        >>> role("has child", inverse=True).verb, role("developed by", inverse=True).verb
-        ('is a child of', 'develops')
-        >>> role("sits on", inverse=True).what, role("uses filter").carrier
-        ('sits on', 'uses')
-    """
+    """Return how a property of this name is spoken of."""
     if not PLAIN.match(label) or RESERVED - IN_ROLES & {*label.lower().split()} - IN_ROLES:
         return quoted(label, inverse)
     parts = label.split()
@@ -450,11 +415,6 @@ def _base_of_ing(word: str) -> str:
 
 def as_noun(r: Role, label: str, *, whole: bool = False) -> Role:
     """Return the role of a property with literals, whose name in `s` is a plural: `points`, `ranks`.
-
-    Args:
-        r: Its role, were its values things.
-        label: Its name.
-        whole: Whether its values are whole numbers, so that a plural is what they count.
 
     Example:
         >>> as_noun(role("has legs"), "has legs", whole=True).noun
@@ -605,12 +565,7 @@ _SAYING = ("“Has ", "“has ", "“Is ", "“is ", "“Was ", "“was ")
 
 
 class English(Clauses):
-    """Makes English clauses, after "Whatever …".
-
-    Args:
-        name: Names classes, properties and individuals by their IRIs.
-        expression: All that is spoken of, in normal form.
-    """
+    """Makes English clauses, after "Whatever …"."""
 
     def __init__(self, name: Name, expression: ce.Expression) -> None:
         super().__init__(name)
@@ -636,12 +591,7 @@ class English(Clauses):
         }
 
     def clause(self, e: ce.Expression, last: bool = True) -> str:
-        """Return the clause of a normal form.
-
-        Args:
-            e: The expression.
-            last: Whether nothing follows it, so that what stands at its end needs no brackets.
-        """
+        """Return the clause of a normal form."""
         match e:
             case ce.Top():
                 return "is anything"

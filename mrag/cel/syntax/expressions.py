@@ -332,7 +332,6 @@ def normal(expression: Expression) -> Expression:
     itself.
 
     Example:
-        >>> from mrag.cel.syntax.expressions import Named
         >>> a, b = Named("urn:a"), Named("urn:b")
         >>> normal(And((b, Or((a, b)), Not(Not(a))))) == And((a, b))
         True
@@ -524,21 +523,6 @@ def cost(expression: Expression) -> int:
     A class or a property says something of many individuals. A name or a text says something of the few that
     have it, and `∀ r.C` holds for all that have no `r`, so that the same quality on a few examples is worth
     less.
-
-    Args:
-        expression: The expression.
-
-    Example:
-        >>> from mrag.cel.syntax.expressions import And, Named, Property, Some, Top
-        >>> child = Property("urn:child")
-        >>> short = Only(child, Bottom())
-        >>> general = And((Named("urn:Male"), Some(child, Some(child, Top()))))
-        >>> length(short), cost(short), length(general), cost(general)
-        (3, 5, 7, 7)
-        >>> length(Value(child, "urn:ann")), cost(Value(child, "urn:ann"))
-        (3, 5)
-        >>> length(Not(Value(child, "urn:ann"))), cost(Not(Value(child, "urn:ann")))
-        (4, 9)
     """
     return length(expression) + sum(map(_price, walk(expression)))
 

@@ -153,12 +153,7 @@ def _truth(label: str) -> str:
 
 
 class German(Clauses):
-    """Makes German clauses, after „Alles, was …“.
-
-    Args:
-        name: Names classes, properties and individuals by their IRIs.
-        expression: All that is spoken of, in normal form.
-    """
+    """Makes German clauses, after „Alles, was …“."""
 
     def __init__(self, name: Name, expression: ce.Expression) -> None:
         super().__init__(name)
@@ -168,12 +163,7 @@ class German(Clauses):
         self.alike = {p for p in used if times[_role(name(p.iri), p.inverse)] > 1}
 
     def clause(self, e: ce.Expression, last: bool = True) -> str:
-        """Return the clause of a normal form.
-
-        Args:
-            e: The expression.
-            last: Whether nothing follows it, so that what stands at its end needs no brackets.
-        """
+        """Return the clause of a normal form."""
         match e:
             case ce.Top():
                 return "es gibt"
@@ -337,13 +327,7 @@ def verbalise(expression: ce.Expression, name: Name, language: Language = "en") 
 def names_of(
     kg: KnowledgeGraph, expressions: Iterable[ce.Expression], language: Language | None = None
 ) -> Name:
-    """Return a function that names what expressions speak of, by the labels of a graph.
-
-    Args:
-        kg: The knowledge graph.
-        expressions: The expressions.
-        language: Language of the labels before the graph's own preference.
-    """
+    """Return a function that names what expressions speak of, by the labels of a graph."""
     iris = sorted({iri for e in expressions for iri in _iris(e)})
     if language is None or (kg.languages and kg.languages[0] == language):
         labels = kg.labels(iris)
