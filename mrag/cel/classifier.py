@@ -40,12 +40,6 @@ class ConceptClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ig
         seconds: Time limit of a fit.
         settings: Further settings of the learner, such as `{"max_length": 7}`.
 
-    Attributes:
-        classes_: The two classes, sorted.
-        hypotheses_: What was learnt, best first.
-        expression_: The best class expression.
-        n_features_in_: 1.
-
     Example:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
@@ -117,9 +111,6 @@ class ConceptClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ig
 
     def predict(self, X: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the class of each individual, by an instance query.
-
-        Args:
-            X: IRIs, shape (samples,) or (samples, 1).
 
         Raises:
             NotFittedError: Of scikit-learn, before `fit`.

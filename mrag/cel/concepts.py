@@ -384,9 +384,6 @@ def keep_concept(
         seconds: How long it took to learn.
         replacing: Whether another concept of this name may be replaced.
 
-    Returns:
-        The concept as it is kept.
-
     Raises:
         ConfigError: If the name is in use for something else, or the store's data cannot be written.
 

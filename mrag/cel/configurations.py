@@ -37,11 +37,6 @@ def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int
 
     They are no more than individuals of which nothing is said, so that some may be what is looked for.
 
-    Args:
-        kg: The knowledge graph.
-        positives: IRIs of the positive examples.
-        seed: Of the draw.
-
     Returns:
         Their IRIs in order; all others where there are fewer.
 
@@ -104,10 +99,6 @@ def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 5
 
 def described_class(kg: KnowledgeGraph, name: str) -> LearningProblem:
     """Return the problem of describing a class: its members against all others of its superclasses.
-
-    Args:
-        kg: The knowledge graph.
-        name: IRI of the class.
 
     Raises:
         LearningProblemError: If the class has no members, or its superclasses have no others.
@@ -220,9 +211,6 @@ class LearningConfiguration:
 def read_configuration(path: str | Path) -> LearningConfiguration:
     """Read a `.conf` file of DL-Learner.
 
-    Args:
-        path: The file.
-
     Raises:
         LoadError: If it cannot be read, at the first thing that is not of its grammar or not supported, with
             its line, or if it has no examples.
@@ -231,7 +219,7 @@ def read_configuration(path: str | Path) -> LearningConfiguration:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "a.conf"
-        ...     _ = file.write_text('import("father.owl");\\n+stefan\\n-"http://example.com/anna"')
+        ...     _ = file.write_text('import("father.owl");\n+stefan\n-"http://example.com/anna"')
         ...     found = read_configuration(file)
         >>> found.sources[0].name, found.problems["a"].positives
         ('father.owl', ('http://localhost/foo#stefan',))

@@ -181,11 +181,7 @@ class Policy:
         return [*found, *(Value(Property(p), value) for p, value in self.values)]
 
     def save(self, path: str | Path) -> None:
-        """Keep the policy in a file of arrays and JSON; nothing in it is code.
-
-        Args:
-            path: A path that ends in `.npz`.
-        """
+        """Keep the policy in a file of arrays and JSON; nothing in it is code."""
         about = {
             "format": _FORMAT,
             "names": {kind: list(names) for kind, names in self.names.items()},
@@ -469,11 +465,6 @@ class GeneratedProblem:
 class ProblemGenerator:
     """Generates learning problems.
 
-    Args:
-        kg: The graph.
-        settings: What they are like.
-        space: Which expressions are reached.
-
     Attributes:
         names: IRIs of the individuals that examples are drawn from.
         space: The expressions, with a column for each of these individuals.
@@ -635,12 +626,6 @@ def train_policy(
 
     Ctrl-C and the time limit end it; what was learnt until then is returned. Training further goes on with
     the weights; the memory of past steps and the momentum of Adam begin anew.
-
-    Args:
-        kg: The graph.
-        settings: How.
-        policy: One to train further.
-        on_progress: Called after each episode.
 
     Raises:
         ConfigError: If scikit-learn is not installed.

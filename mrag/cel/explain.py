@@ -44,13 +44,7 @@ class SupportingTriple:
 
 @dataclass(frozen=True)
 class Absence:
-    """A triple that was looked for and is not there; None stands for any value.
-
-    Attributes:
-        s: The subject, None if any.
-        p: The property.
-        o: The value, None if any.
-    """
+    """A triple that was looked for and is not there; None stands for any value."""
 
     s: Term | None
     p: URIRef

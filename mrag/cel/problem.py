@@ -49,14 +49,7 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 @dataclass(frozen=True)
 class ExampleCounts:
-    """How a hypothesis divides the examples.
-
-    Attributes:
-        tp: Positive examples that it holds.
-        fp: Negative examples that it holds.
-        positives: Positive examples in all.
-        negatives: Negative examples in all.
-    """
+    """How a hypothesis divides the examples."""
 
     tp: int
     fp: int
@@ -91,10 +84,6 @@ def quality(counts: ExampleCounts, measure: Measure = "f1") -> float:
     - `accuracy`: (tp + tn) / all examples.
     - `predictive-accuracy`: the same, but 0 for what holds no positive example.
     - `weighted-accuracy`: the mean of the shares of positive and of negative examples that are right.
-
-    Args:
-        counts: The counts.
-        measure: One of `MEASURES`.
 
     Raises:
         ConfigError: If there is no such measure.
@@ -174,11 +163,7 @@ class LearningProblem:
         return self.positives + self.negatives
 
     def in_turn(self, seed: int = 0) -> list[str]:
-        """Return positive and negative examples in turn, in an order drawn by chance.
-
-        Args:
-            seed: Of the order.
-        """
+        """Return positive and negative examples in turn, in an order drawn by chance."""
         chance = random.Random(seed)
         kinds = (chance.sample(some, len(some)) for some in (self.positives, self.negatives))
         return [x for pair in zip_longest(*kinds) for x in pair if x is not None]
@@ -295,11 +280,7 @@ Qualities: TypeAlias = npt.NDArray[np.float64]
 
 
 class ExampleBits:
-    """Packs sets of examples into words of 64 bits and counts in them.
-
-    Attributes:
-        inside: The examples that are counted.
-    """
+    """Packs sets of examples into words of 64 bits and counts in them."""
 
     def __init__(self, positives: int, negatives: int) -> None:
         self.positives, self.negatives = positives, negatives
@@ -405,10 +386,6 @@ _TOGETHER = 40
 def instances(kg: KnowledgeGraph, expression: ce.Expression) -> list[str]:
     """Return the named individuals that an expression holds, in order of IRI.
 
-    Args:
-        kg: The knowledge graph.
-        expression: The expression.
-
     Example:
         >>> import mrag
         >>> from mrag.rdf.terms import Triple
@@ -424,13 +401,7 @@ def instances(kg: KnowledgeGraph, expression: ce.Expression) -> list[str]:
 
 
 def instances_among(kg: KnowledgeGraph, expression: ce.Expression, given: Iterable[str]) -> set[str]:
-    """Return those of the given individuals that an expression holds.
-
-    Args:
-        kg: The knowledge graph.
-        expression: The expression.
-        given: IRIs, in any number.
-    """
+    """Return those of the given individuals that an expression holds."""
     names = list(given)
     found: set[str] = set()
     if not _answers(kg, expression):

@@ -195,9 +195,6 @@ def rerank_by_concept(
         settings: Its language and noun are used.
         order: Orders the covered hits otherwise than by their score.
         positives: IRIs of positive examples for `order`; without any, the order stays.
-
-    Returns:
-        A permutation of the list.
     """
     knobs = settings or RerankSettings()
     known = concept if isinstance(concept, Hypothesis) else None

@@ -126,9 +126,6 @@ def family(literal: Literal) -> str | None:
 def by_family(terms: Iterable[Term]) -> dict[str, dict[int, Any]]:
     """Return the values of literals that have an order, by the datatype to compare them in.
 
-    Args:
-        terms: Terms of any kind.
-
     Returns:
         For each datatype the values by their places among the terms. Where only some times have a zone,
         they have no common order and are left out.

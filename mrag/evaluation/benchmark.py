@@ -377,10 +377,6 @@ def generate_questions(
 def sample_questions(questions: Mapping[str, Sequence[str]], seed: int = 0) -> list[BenchmarkQuestion]:
     """Return one of the single questions of each entity, chosen by the seed and the IRI.
 
-    Args:
-        questions: Entity to its single questions.
-        seed: For the choice.
-
     Example:
         >>> [asked.text for asked in sample_questions({"urn:b": ["B?"], "urn:a": ["A?"]})]
         ['A?', 'B?']
@@ -545,9 +541,6 @@ def build_benchmark(
         folder: Where questions, judgements and the model's answers are kept.
         settings: The settings.
         on_progress: Called with the entities done and all of them.
-
-    Returns:
-        What was made.
 
     Raises:
         ConfigError: If there are no entities to ask for.

@@ -71,12 +71,7 @@ class Run:
 
     @classmethod
     def of_order(cls, name: str, docs: Mapping[str, Iterable[str]]) -> Run:
-        """Make a run of ordered documents; a document that comes again counts where it came first.
-
-        Args:
-            name: Of the ranker.
-            docs: Query ID to documents, best first.
-        """
+        """Make a run of ordered documents; a document that comes again counts where it came first."""
         return cls(name, {query: by_rank(dict.fromkeys(found)) for query, found in docs.items()})
 
     def cut(self, k: int) -> Run:
@@ -500,10 +495,6 @@ def interval(values: Sequence[float], resampling: Resampling | None = None) -> I
 
     Queries are drawn with replacement, and the interval lies between percentiles of the means (Efron and
     Tibshirani, 1993, An Introduction to the Bootstrap, chapter 13).
-
-    Args:
-        values: One value a query.
-        resampling: Number of samples, level and seed.
 
     Raises:
         ConfigError: If there are no values.

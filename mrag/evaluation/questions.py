@@ -223,12 +223,6 @@ def single_questions(text: str) -> list[str]:
     Numbers, bullets, quotes, emphasis, fences, headings and blank lines are left out, and so is what a
     model says around the questions where any line ends in a question mark. Never gives an empty question.
 
-    Args:
-        text: What the model wrote.
-
-    Returns:
-        The questions in order, each once.
-
     Example:
         >>> single_questions("Here you are:\n```\n1. What is red?\n\n2) **Which coat?** Which hat?\n```")
         ['What is red?', 'Which coat?', 'Which hat?']
@@ -369,9 +363,6 @@ _ANALYSER = Analyser(name="plural")
 def target_only(targets: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """Return judgements by which the entity that a question was made from is its only answer.
 
-    Args:
-        targets: Question ID to entity.
-
     Example:
         >>> target_only({"q1": "ex:a"})
         {'q1': {'ex:a': 1}}
@@ -428,11 +419,6 @@ def by_graph(
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
     """Return judgements by which the entities that meet what a question states are its answers.
 
-    Args:
-        kg: The knowledge graph.
-        wanted: Question ID to what it demands.
-        shape: How entities and parts hang together.
-
     Returns:
         The judgements, and the questions that demand nothing or that nothing meets, which have none.
     """
@@ -454,11 +440,6 @@ class ConditionVocabulary:
 
     A value is known by its label, by the label without what is in brackets, and by each of the parts
     between commas. Of several values with the same words the one that most entities have is meant.
-
-    Args:
-        known: What is said of each entity.
-        labels: The labels of all values.
-        shape: How entities and parts hang together.
     """
 
     def __init__(
@@ -495,9 +476,6 @@ class ConditionVocabulary:
 
         The longest names are read first, from left to right. Where the question names one part, what it
         says of parts is about that one; where it names several, it must hold of some part, whichever.
-
-        Args:
-            question: Its words.
 
         Example:
             >>> red, coat = Condition("urn:colour", "urn:red"), Condition("urn:kind", "urn:coat")

@@ -36,13 +36,7 @@ from mrag.terminal import inline
 
 @dataclass(frozen=True)
 class SystemScores:
-    """One system, measured.
-
-    Attributes:
-        name: Of the system.
-        values: Measure to query to value.
-        means: Measure to mean with interval.
-    """
+    """One system, measured."""
 
     name: str
     values: Mapping[str, Mapping[str, float]]
@@ -335,9 +329,6 @@ _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4
 def intervals_svg(found: Evaluation) -> str:
     """Draw the mean of each system by each measure as a dot, its interval as a line.
 
-    Args:
-        found: The evaluation.
-
     Returns:
         An SVG document. Every measure has the scale 0 to 1.
     """
@@ -497,9 +488,6 @@ def tsne(
         vectors: Shape (n, dim), 4 or more.
         seed: The same seed gives the same picture with one version of scikit-learn on one machine.
         perplexity: How many neighbours count; lowered where there are few vectors.
-
-    Returns:
-        Shape (n, 2).
 
     Raises:
         ConfigError: If there are fewer than 4 vectors or scikit-learn is not installed.

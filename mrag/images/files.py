@@ -122,13 +122,6 @@ class PictureLimits:
 class Box:
     """A part of a picture, in whole pixels or in percent of its sides.
 
-    Attributes:
-        x: From the left.
-        y: From the top.
-        w: Width, 1 or more.
-        h: Height, 1 or more.
-        percent: Whether the numbers are percent.
-
     Example:
         >>> Box(10, 20, 30, 40).fragment
         'xywh=10,20,30,40'

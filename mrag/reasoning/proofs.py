@@ -126,10 +126,6 @@ class Proof:
 def render(proof: Proof, label: Label = local_name) -> str:
     """Write a proof as an indented tree.
 
-    Args:
-        proof: The proof.
-        label: Returns the name of an IRI.
-
     Example:
         >>> leaf = Proof(Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b")))
         >>> top = Triple(URIRef("urn:b"), URIRef("urn:q"), URIRef("urn:a"))

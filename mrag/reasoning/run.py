@@ -129,9 +129,6 @@ def reason(
         graphs: Named graphs that are read, by IRI or CURIE, `default` for what is in none; empty for all that
             is asserted, which is so by default; None for the choice of before.
 
-    Returns:
-        What was inferred.
-
     Raises:
         InconsistentOntology: If the triples contradict the axioms and that is an error; the layer is as it
             was before.
@@ -188,12 +185,7 @@ def reason(
 
 
 def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
-    """Prove a triple down to asserted ones; None if it is neither asserted nor inferred.
-
-    Args:
-        kg: The knowledge graph, reasoned over.
-        triple: What to prove.
-    """
+    """Prove a triple down to asserted ones; None if it is neither asserted nor inferred."""
     asserted, inferred, label = kg.dataset("asserted"), kg.dataset("inferred"), _label(kg)
     names = kg.record.premises
     if not names:

@@ -59,9 +59,6 @@ class Sameness:
             out: IRI of the graph that is written, one of them.
             within: Things whose sets are looked at alone; those of all things by default.
 
-        Returns:
-            How many pairs were put in.
-
         Example:
             >>> from mrag.stores.oxigraph import OxigraphStore
             >>> store = OxigraphStore()

@@ -121,13 +121,6 @@ class Halt(Exception):  # no error: it ends a search at its limit
 class FitState:
     """The examples of a fit, and the best hypotheses on them so far.
 
-    Args:
-        problem: The learning problem.
-        world: The statements about its examples.
-        settings: The limits.
-        on_progress: Called now and then.
-        started: When the fit began, by `time.monotonic`.
-
     Attributes:
         at: Where the examples stand among the terms of the world, the positive ones first.
         bits: Packs sets of these examples.
@@ -250,9 +243,6 @@ class Learner(ABC):
         kg: The knowledge graph.
         settings: Those of the learner; of other settings the common part is taken.
         on_progress: Called now and then during a fit.
-
-    Attributes:
-        report: How the last fit went.
     """
 
     name: ClassVar[str]
@@ -281,9 +271,6 @@ class Learner(ABC):
         """Learn what the positive examples share and the negative ones lack.
 
         Ctrl-C ends the search and returns what was found until then.
-
-        Args:
-            problem: The examples.
 
         Returns:
             The best hypotheses, best first; none where nothing separates positive from negative examples.

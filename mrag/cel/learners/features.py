@@ -424,15 +424,7 @@ _MOST = 1000
 
 @dataclass(frozen=True)
 class Family:
-    """Lists of one kind: of values of a property, of their classes, or of the values of values.
-
-    Attributes:
-        role: The property whose values are counted.
-        edges: Which values each example has.
-        items: What can be in the list.
-        member: Which values fall under which item.
-        wrap: Makes the filler of a list.
-    """
+    """Lists of one kind: of values of a property, of their classes, or of the values of values."""
 
     role: ce.Property
     edges: csr_array
