@@ -1,13 +1,17 @@
-"""A describer without a language model: a classifier's labels, put in a sentence.
+"""Models that see: vectors of pictures, and labels of what they show.
 
-It speaks LangChain's protocol of chat models, so enrichment treats it like any model that sees. What it
-says is poor and honest: the likeliest of the 1,000 classes of ImageNet, and how sure the classifier is.
+| name | model |
+|---|---|
+| `conse` | labels of a classifier, embedded by a text model: words and pictures share its space (extra `conse`) |
+| `clip:MODEL/WEIGHTS` | a CLIP model by `open-clip-torch` |
+
+ConSE is by Norouzi et al. (2014), "Zero-Shot Learning by Convex Combination of Semantic Embeddings", ICLR: a
+picture's vector is the mean of its likeliest labels' vectors, weighted by their probabilities. The classifier is
+EfficientNet-Lite0 (Tan and Le, 2019), computed in numpy, so that no torch is needed.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import io
 import json
@@ -22,13 +26,9 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 
 from mrag.errors import ConfigError, ModelError
-from mrag.images.files import Picture, pixels, sniff
+from mrag.images.files import Picture, pixels
 from mrag.index.embedding.embedders import Embedder, LangChainEmbedder, embedder
 from mrag.index.embedding.local_models import Vectors, unit
 from mrag.storage.scratch import Scratch
@@ -473,48 +473,3 @@ def image_embedder(model: str | ImageEmbedder | Any | None) -> ImageEmbedder | N
         f"A {type(model).__qualname__} cannot embed pictures.",
         hint="Give conse, clip:MODEL/WEIGHTS, or an object with embed_query and embed_image.",
     )
-
-
-class LabelModel(BaseChatModel):
-    """Answers with the labels of the last picture that it is shown.
-
-    Raises:
-        ModelError: When asked, if the extra `conse` is not installed, or no picture is shown.
-    """
-
-    model: str = "labels:efficientnet-lite0"
-    max_labels: int = 3
-    min_probability: float = 0.05
-
-    @property
-    def _llm_type(self) -> str:
-        return "labels"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        shares = efficientnet().probabilities(prepared(pixels(_shown(messages))))
-        order = sorted(range(len(shares)), key=lambda i: (-float(shares[i]), i))[: self.max_labels]
-        named = [i for i in order if shares[i] >= self.min_probability] or order[:1]
-        by_name: dict[str, float] = {}  # some classes share a name
-        for i in named:
-            by_name[class_names()[i]] = by_name.get(class_names()[i], 0.0) + float(shares[i])
-        words = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in by_name.items())
-        text = f"A classifier sees: {words}."
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
-
-
-def _shown(messages: list[BaseMessage]) -> Picture:
-    for message in reversed(messages):
-        for block in reversed(message.content if isinstance(message.content, list) else []):
-            if isinstance(block, dict) and block.get("type") == "image" and "base64" in block:
-                try:
-                    data = base64.b64decode(block["base64"], validate=True)
-                except binascii.Error as error:
-                    raise ModelError("The picture is not in base64.") from error
-                return Picture(data, *sniff(data), "")
-    raise ModelError("No picture is shown.", hint="Send a content block of type image with base64.")

@@ -143,7 +143,7 @@ class Work:
         """
         if self._opened is None:
             if self.model == LABELS:
-                from mrag.images.embedding import LabelModel
+                from mrag.images.labels import LabelModel
 
                 self._opened = LabelModel()
             elif isinstance(self.model, str):
