@@ -140,9 +140,9 @@ class GenerativeRanker:
     def _described(self, picture: Path) -> str:
         if callable(self.describe) and not hasattr(self.describe, "invoke"):
             return str(self.describe(picture))
+        from mrag.images.enrichment import Work
         from mrag.images.files import open_picture
         from mrag.images.prompts import description_prompt
-        from mrag.images.vision import Work
 
         model: Any = self.describe
         return Work(model, description_prompt("general")).say(open_picture(picture))

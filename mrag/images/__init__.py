@@ -9,11 +9,10 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.images.answer import AnswerSettings, ask_pictures
     from mrag.images.embedding import ConseEmbedder, image_embedder
-    from mrag.images.enrichment import describe
+    from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
     from mrag.images.files import PictureLimits
     from mrag.images.graph import ImageVocabulary, of_class, of_query
     from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
-    from mrag.images.vision import EnrichProgress, EnrichReport, EnrichSettings
 
 __all__ = [
     "AnswerSettings", "ConseEmbedder", "EnrichProgress", "EnrichReport", "EnrichSettings", "ImageLooksRanker",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mrag import html, untrusted
 from mrag.context import Context, ContextSettings, expand
@@ -22,13 +22,12 @@ from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
+from mrag.images.enrichment import default_model
 from mrag.images.files import Picture, PictureLimits, open_picture
 from mrag.images.graph import ImageVocabulary, file_names, files_of, names_of, regions_of
-from mrag.images.prompts import answer_messages
-from mrag.images.vision import default_model
+from mrag.images.prompts import answer_messages, wanted
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
-from mrag.text.possessive import compiled
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -75,37 +74,6 @@ def _origin(line: Line) -> str:
     if line.inferred:
         return " (inferred)"
     return " (said by a model)" if status_of(line.graph) == "enriched" else ""
-
-
-_IMAGE: Final = r"(?:picture|image|photo|photograph)s?"
-_SOME: Final = (
-    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*+"
-)
-_SHOWING: Final = (
-    r"(?:of|with|where|in\s+which|showing|depicting|containing|featuring|including|displaying|having|"
-    r"(?:(?:that|which)\s+)?(?:shows?|depicts?|contains?|displays?|features?|includes?|has|have|is|are|looks?)"
-    r"(?:\s+(?:of|with|like))?)"
-)
-_ASKED: Final = compiled(
-    r"(?:please\s+)?(?:(?:can|could|would)\s+(?:you|i|we)\s+)?(?:please\s+)?(?:i\s+(?:want|would\s+like)\s+)?"
-    r"(?:to\s+)?(?:show|find|give|get|see|display|list|search|look)\s+(?:(?:me|us|for|at)\s+)*"
-    rf"{_SOME}{_IMAGE}\b(?:\s+{_SHOWING}\b)?"
-    rf"|(?:which|what|{_SOME})\s*{_SOME}{_IMAGE}\s+{_SHOWING}\b",
-    re.IGNORECASE,
-)
-
-
-def wanted(question: str) -> str | None:
-    """Return what the images that a question asks for are to show, None if it does not ask for images.
-
-    Example:
-        >>> wanted("Show me some pictures of a red dress"), wanted("Which image shows a hat?")
-        ('a red dress', 'a hat')
-        >>> wanted("Show me the photos"), wanted("How many images are there?")
-        ('', None)
-    """
-    found = _ASKED.match(question.strip())
-    return None if found is None else question.strip()[found.end() :].strip(" ?.!")
 
 
 _EX = "http://example.org/"

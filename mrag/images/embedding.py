@@ -1,13 +1,15 @@
-"""Models that see: vectors of pictures, and labels of what they show.
+"""Models that put pictures and words in one space of vectors.
 
-| name | model |
-|---|---|
-| `conse` | labels of a classifier, embedded by a text model: words and pictures share its space (extra `conse`) |
-| `clip:MODEL/WEIGHTS` | a CLIP model by `open-clip-torch` |
+| name | model | package | offline |
+|---|---|---|---|
+| `conse` | a classifier's labels in the space of the text model | `mrag[conse]` | yes |
+| `clip:MODEL/WEIGHTS` | OpenCLIP, such as `clip:ViT-B-32/laion2b_s34b_b79k` | `open-clip-torch` | no |
+| `none` | no vectors of pictures | | |
 
-ConSE is by Norouzi et al. (2014), "Zero-Shot Learning by Convex Combination of Semantic Embeddings", ICLR: a
-picture's vector is the mean of its likeliest labels' vectors, weighted by their probabilities. The classifier is
-EfficientNet-Lite0 (Tan and Le, 2019), computed in numpy, so that no torch is needed.
+ConSE (Norouzi et al., 2014, Zero-Shot Learning by Convex Combination of Semantic Embeddings, ICLR) is no
+CLIP: what is not among the 1,000 classes of ImageNet, it can only name by what it takes for the nearest. The
+classifier is EfficientNet-Lite0 (Tan and Le, 2019, EfficientNet, ICML) on numpy alone; its weights are read
+without torch, by an unpickler that makes nothing but arrays, after their digest has been checked.
 """
 
 from __future__ import annotations

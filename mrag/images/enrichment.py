@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import json
+import re
 import threading
 import time
+import typing
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from rdflib import Literal, URIRef
 
-from mrag.errors import LoadError, ModelError, StoreLocked
+from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined
-from mrag.images.files import Box, grid, part_of, read_capped
+from mrag.images.files import Box, Picture, PictureLimits, grid, open_picture, part_of, read_capped
 from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
-from mrag.images.vision import (
-    Description,
-    EnrichProgress,
-    EnrichReport,
-    EnrichSettings,
-    Failure,
-    Task,
-    Work,
-    default_model,
-)
 from mrag.index.similarity import home
 from mrag.jobs.base import Runner, TaskOutcome
 from mrag.jobs.threads import ThreadRunner
@@ -42,7 +35,358 @@ from mrag.storage.journal import Journal
 from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
-    from mrag.images.vision import ModelSpec
+    from langchain_core.language_models import BaseChatModel
+
+Kind = typing.Literal["file", "picture", "box", "model", "empty", "refused"]
+"""Why there is no description: no file, a picture or box that cannot be used, or what the model did."""
+
+LABELS: Final = "labels"
+"""Names the describer without a language model, `mrag.images.embedding`."""
+
+VISION: Final = (
+    "llava", "llava:7b", "llava:13b", "llava:34b", "llava-llama3", "llava-phi3", "bakllava",
+    "llama3.2-vision", "qwen2.5vl", "gemma3",
+)  # fmt: skip
+"""Models of Ollama that see, in the order in which they are taken when none is named."""
+
+ModelSpec: TypeAlias = "str | BaseChatModel | Callable[[], BaseChatModel]"
+
+_SORRY = (
+    r"(?:i['’]?m|i am)\s+(?:very |really |so )?sorry\b|sorry\b"
+    r"|i apologi[sz]e\b|my apologies\b|unfortunately\b"
+)
+_CANNOT = (
+    r"(?:can ?not|can['’]?t|could ?n['’]t|won['’]t|will not"
+    r"|am unable|['’]m unable|am not able|['’]m not able)"
+)
+_DO = r"assist|help|see|view|describe|provide|identify|analy[sz]e|comply|process|have the ability|have access"
+_REFUSAL = re.compile(
+    rf"\s*(?:{_SORRY})[^.!?]{{0,200}}?{_CANNOT}"
+    rf"|\s*i(?:\s*{_CANNOT}|\s+do(?: not|n['’]t))\s+(?:to\s+)?(?:actually |directly )?(?:{_DO})"
+    r"|\s*as an? (?:ai\b|artificial intelligence|(?:large )?language model|text-based)",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be described.
+
+    Attributes:
+        image: IRI of the image.
+        path: Its file.
+        region: Fragment of the part that is meant; empty for the whole.
+        source: IRI of the annotation that the region comes from.
+        data: The file's content, where the file cannot be read from there.
+    """
+
+    image: str
+    path: Path
+    region: str = ""
+    source: str = ""
+    data: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What became of a task.
+
+    Attributes:
+        task: The task, without data.
+        text: The description; empty where there is none.
+        digest: SHA-256 of the file.
+        kind: Why there is no description.
+        reason: The same in words.
+        again: Whether another try may help.
+    """
+
+    task: Task
+    text: str = ""
+    digest: str = ""
+    kind: Kind | None = None
+    reason: str = ""
+    again: bool = False
+
+
+@dataclass
+class Work:
+    """Asks a model to describe pictures, one at a time."""
+
+    model: ModelSpec
+    prompt: str
+    limits: PictureLimits = field(default_factory=PictureLimits)
+    temperature: float = 0.1
+    seed: int = 1
+    timeout: float = 600.0
+    _opened: BaseChatModel | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_opened": None}
+
+    def __call__(self, task: Task) -> Description:
+        """Describe a picture; what goes wrong with it or with the model is part of the outcome."""
+        bare = Task(task.image, task.path, task.region, task.source)
+        try:
+            box = Box.of(task.region) if task.region else None
+            picture = open_picture(task.path, self.limits, box, data=task.data)
+        except LoadError as error:
+            return Description(
+                bare, kind="box" if "region" in error.message else "picture", reason=str(error)
+            )
+        try:
+            text = self.say(picture)
+        except ConfigError:
+            raise
+        except Exception as error:  # each client has its own errors; all mean that there is no answer
+            return Description(bare, "", picture.digest, "model", _short(error), True)
+        if not text:
+            return Description(bare, "", picture.digest, "empty", "The model gave no text.", True)
+        if refuses(text):
+            return Description(bare, "", picture.digest, "refused", f"The model refused: {text[:160]}", True)
+        return Description(bare, text, picture.digest)
+
+    def say(self, picture: Picture) -> str:
+        """Return what the model says of a picture, without its thoughts; empty if it says nothing."""
+        from langchain_core.messages import HumanMessage
+
+        from mrag.generation.support.sentences import without_thoughts
+
+        message = HumanMessage([{"type": "text", "text": self.prompt}, dict(picture.block())])
+        answer = self.opened().invoke([message])
+        return clean(without_thoughts(str(answer.text)))
+
+    def opened(self) -> BaseChatModel:
+        """Return the model, made when it is first asked for.
+
+        Raises:
+            ModelError: If it cannot be had.
+        """
+        if self._opened is None:
+            if self.model == LABELS:
+                from mrag.images.labels import LabelModel
+
+                self._opened = LabelModel()
+            elif isinstance(self.model, str):
+                self._opened = _resolved(self.model, self._wanted(), self.timeout)
+            else:
+                given: Any = self.model
+                self._opened = given if hasattr(given, "invoke") else given()
+        return cast("BaseChatModel", self._opened)
+
+    def options(self) -> str:
+        """Return what bears on a description beside model and prompt, as JSON with sorted keys.
+
+        Settings that the model is not given are not claimed: a model object has its own.
+        """
+        given: dict[str, Any] = {"max_side": self.limits.max_side}
+        if isinstance(self.model, str) and self.model != LABELS:
+            given |= _taken(self.model, self._wanted())
+        return json.dumps(given, sort_keys=True)
+
+    def _wanted(self) -> dict[str, Any]:
+        return {"temperature": self.temperature, "seed": self.seed}
+
+    def name(self) -> str:
+        """Return the name of the model, for the provenance of what it says."""
+        from mrag.generation.models.calls import model_name
+        from mrag.generation.models.resolve import status
+
+        if isinstance(self.model, str) and self.model != LABELS:
+            found = status(self.model)
+            return f"{found.provider}:{found.name}"
+        return model_name(self.opened())
+
+
+def default_model() -> str:
+    """Return the name of the first model of `VISION` that Ollama has.
+
+    Raises:
+        ModelError: If there is none.
+    """
+    from mrag.generation.models.resolve import status
+
+    first = status(f"ollama:{VISION[0]}")
+    for name in VISION:
+        if status(f"ollama:{name}").available:
+            return f"ollama:{name}"
+    raise ModelError(first.reason, hint=first.hint)
+
+
+def refuses(text: str) -> bool:
+    """Return whether a text is a refusal instead of a description.
+
+    Example:
+        >>> refuses("I'm sorry, but I can't help with that."), refuses("I am unable to view images.")
+        (True, True)
+        >>> refuses("A sorry-looking coat that cannot keep anyone warm."), refuses("I can see a red coat.")
+        (False, False)
+    """
+    return _REFUSAL.match(text) is not None
+
+
+def clean(text: str) -> str:
+    r"""Take out of a model's text what RDF or a terminal could not hold.
+
+    Example:
+        >>> clean(" A coat.\x00\ud800 ")
+        'A coat.'
+    """
+    return _CONTROL.sub("", text.encode("utf-8", "ignore").decode("utf-8")).strip()
+
+
+def _resolved(name: str, wanted: dict[str, Any], timeout: float) -> BaseChatModel:
+    from mrag.generation.models.resolve import resolve, status
+
+    limits: dict[str, dict[str, Any]] = {
+        "ollama": {"client_kwargs": {"timeout": timeout}},
+        "openai": {"timeout": timeout},
+    }
+    model = resolve(name, **_taken(name, wanted), **limits.get(status(name).provider, {}))
+    if model is None:
+        raise ModelError("Pictures cannot be described without a model.", hint=status(name).hint)
+    return model
+
+
+def _taken(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return those settings that the provider of a model knows; the others it would refuse."""
+    from mrag.generation.models.resolve import status
+
+    known = status(name).options
+    return {key: value for key, value in wanted.items() if key in known}
+
+
+def _short(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+Regions = typing.Literal["none", "boxes", "grid"]
+
+
+@dataclass(frozen=True)
+class EnrichSettings:
+    """Every knob of an enrichment.
+
+    Attributes:
+        prompt: Name of a prompt (`fashion`, `general`), or its text.
+        temperature: How freely the model chooses its words.
+        seed: Makes the choice repeatable, where the model allows that.
+        workers: Requests at once.
+        per_minute: Most requests a minute; None for no limit.
+        timeout: Seconds without a sign of life after which a request to Ollama or OpenAI has failed.
+        attempts: Tries of each image that the model fails on.
+        back_off: Seconds before the second try; doubled before each further one.
+        on_error: `skip` goes on without an image that cannot be described, `stop` ends the run there.
+        give_up: Images in a row that the model fails on, after which the run ends even with `skip`.
+        regions: `boxes` describes annotated parts too, and a grid where there are none; `grid` a grid.
+        rows: Rows of the grid.
+        columns: Columns of the grid.
+        whole: Whether whole images are described.
+        again: Whether images that another model or prompt has described are described again.
+        limit: Most images and parts of this run; None for all.
+        limits: What may be read and sent.
+
+    Raises:
+        ConfigError: If a knob is out of range.
+    """
+
+    prompt: str = "fashion"
+    temperature: float = 0.1
+    seed: int = 1
+    workers: int = 2
+    per_minute: float | None = None
+    timeout: float = 600.0
+    attempts: int = 3
+    back_off: float = 2.0
+    on_error: typing.Literal["skip", "stop"] = "skip"
+    give_up: int = 10
+    regions: Regions = "none"
+    rows: int = 2
+    columns: int = 2
+    whole: bool = True
+    again: bool = False
+    limit: int | None = None
+    limits: PictureLimits = field(default_factory=PictureLimits)
+
+    def __post_init__(self) -> None:
+        counts = {"workers": self.workers, "attempts": self.attempts, "give_up": self.give_up}
+        for name, value in counts.items():
+            if value < 1:
+                raise ConfigError(f"{name} is at least 1, not {value}.")
+        if self.timeout <= 0 or (self.per_minute is not None and self.per_minute <= 0):
+            raise ConfigError("timeout and per_minute are above 0; per_minute may be None for no limit.")
+        if self.on_error not in ("skip", "stop") or self.regions not in ("none", "boxes", "grid"):
+            raise ConfigError("on_error is skip or stop; regions is none, boxes or grid.")
+        grid(self.rows, self.columns)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An image, or a part of one, without a description.
+
+    Attributes:
+        image: IRI of the image, or of the annotation whose box cannot be used.
+        region: Fragment of the part; empty for the whole.
+        kind: `file`, `picture`, `box`, `model`, `empty` or `refused`.
+        reason: The same in words.
+        attempts: How often it was tried.
+    """
+
+    image: str
+    region: str
+    kind: Kind
+    reason: str
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class EnrichProgress:
+    """How far an enrichment is.
+
+    Attributes:
+        described: Descriptions made in this run.
+        failed: Images and parts given up.
+        total: What this run set out to describe.
+        seconds_left: Estimate of the time left; None before the first description.
+    """
+
+    described: int
+    failed: int
+    total: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class EnrichReport:
+    """What an enrichment did.
+
+    Attributes:
+        graph: IRI of the graph with the descriptions; None if there are none.
+        described: Descriptions made.
+        recovered: Descriptions that an earlier run had made and not yet put in the graph.
+        already: Images and parts that had been described before.
+        left: Images and parts that were not reached.
+        failures: Those that cannot be described, in order of IRI.
+        seconds: Wall-clock time.
+        interrupted: Whether the run was told to stop.
+    """
+
+    graph: str | None
+    described: int
+    recovered: int
+    already: int
+    left: int
+    failures: tuple[Failure, ...]
+    seconds: float
+    interrupted: bool
+
+    def kinds(self) -> dict[str, int]:
+        """Count the failures by kind."""
+        return dict(sorted(Counter(str(failure.kind) for failure in self.failures).items()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report in types that JSON has."""
+        return {**asdict(self), "failures": [asdict(f) for f in self.failures], "kinds": self.kinds()}
 
 
 @dataclass(frozen=True)

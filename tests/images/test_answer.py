@@ -19,9 +19,8 @@ from mrag.cli import app
 from mrag.errors import LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.answer import FOUND_ONLY, AnswerSettings, ask_pictures
-from mrag.images.enrichment import describe
+from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
-from mrag.images.vision import EnrichSettings
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import verify

@@ -15,11 +15,17 @@ from mrag.context.render import render, triple_json
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment import EnrichmentJournal, describe, enriched_graph
+from mrag.images.enrichment import (
+    EnrichmentJournal,
+    EnrichProgress,
+    EnrichSettings,
+    describe,
+    enriched_graph,
+    refuses,
+)
 from mrag.images.files import PictureLimits
 from mrag.images.graph import described, image_texts
 from mrag.images.prompts import FASHION
-from mrag.images.vision import EnrichProgress, EnrichSettings, refuses
 from mrag.jobs import ThreadRunner
 from mrag.rdf import queries
 from mrag.reasoning.run import reason

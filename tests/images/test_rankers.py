@@ -17,10 +17,9 @@ import mrag
 from mrag.errors import ConfigError, LoadError, ModelError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.embedding import LangChainImageEmbedder, image_embedder
-from mrag.images.enrichment import describe
+from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.graph import all_of, image_texts, of_class, of_pattern, of_query, with_category
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
-from mrag.images.vision import EnrichSettings
 from mrag.index.bm25 import THESIS
 from mrag.rdf import patterns, queries
 from mrag.rdf.terms import Triple

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.images.enrichment import describe
+from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.graph import described, image_texts
 from mrag.images.rankers import ImageTextRanker
-from mrag.images.vision import EnrichSettings
 from mrag.rdf import queries
 from mrag.retrieval.rankers import Question
 from tests.conftest import slow

@@ -17,16 +17,15 @@ from rdflib import RDF, Literal, URIRef
 from mrag.completion.evidence.passages import Passage
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment import describe
+from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
 from mrag.images.files import part_of
 from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
-from mrag.images.vision import EnrichProgress, EnrichReport, EnrichSettings
 from mrag.loaders._inside import leads_out
 from mrag.loaders.snippets import title_of
 from mrag.rdf.terms import RDFS, Triple
 
 if TYPE_CHECKING:
-    from mrag.images.vision import ModelSpec
+    from mrag.images.enrichment import ModelSpec
 
 ENDINGS: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 """Endings of the files that are described."""
