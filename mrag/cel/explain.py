@@ -30,7 +30,6 @@ from mrag.terminal import inline
 Label = Callable[[str], str]
 """Names an IRI for people."""
 
-
 _TYPED = ce.Property(str(TYPE))
 
 

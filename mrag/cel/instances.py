@@ -504,8 +504,6 @@ class World:
 
 
 _NONE: _Pairs = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
-
-
 Pairs = list[tuple[str, str]]
 
 

@@ -187,20 +187,10 @@ def _under_property(box: TBox, p: Plain, q: Plain) -> Why | None:
 
 
 X, Y, Z, P = pt.var("x"), pt.var("y"), pt.var("z"), pt.var("p")
-
-
 SUBCLASS, SUBPROPERTY = pt.iri(RDFS + "subClassOf"), pt.iri(RDFS + "subPropertyOf")
-
-
 DOMAIN, RANGE, INVERSE = pt.iri(RDFS + "domain"), pt.iri(RDFS + "range"), pt.iri(OWL + "inverseOf")
-
-
 EQUIVALENT, EQUIVALENT_P = pt.iri(OWL + "equivalentClass"), pt.iri(OWL + "equivalentProperty")
-
-
 DISJOINT, DISJOINT_P = pt.iri(OWL + "disjointWith"), pt.iri(OWL + "propertyDisjointWith")
-
-
 DIFFERENT = pt.iri(OWL + "differentFrom")
 
 
@@ -278,8 +268,6 @@ def language_checks() -> list[ConsistencyCheck]:
 
 
 _SILENT = {OWL + "Thing", RDFS + "Resource", RDFS + "Literal"}
-
-
 _MAX_BRANCHES = 4096
 
 

@@ -197,26 +197,12 @@ def inconsistent(groups: Sequence[ClashGroup], label: Label | None) -> Inconsist
 
 
 OnInconsistency: TypeAlias = Choice["error", "report"]
-
-
 _THREADS_FROM = 20_000
-
-
 _MAX_LIVE = 4
-
-
 _SMALL = 20_000
-
-
 _LARGE, _MAX_LARGE = 50_000, 2
-
-
 _ANY = TriplePattern(var("s"), var("p"), var("o"))
-
-
 _COPY = Construct((_ANY,), _ANY)
-
-
 _SAMES = TriplePattern(var("s"), SAME, var("o"))
 
 

@@ -359,8 +359,6 @@ def pairs(items: tuple[Plain, ...]) -> Iterator[tuple[Plain, Plain]]:
 
 
 _QUERIES = ("axioms", "expressions", "kinds", "typed-expressions")
-
-
 _DATATYPES = (RDFS + "Literal", RDF + "langString", RDF + "PlainLiteral", OWL + "real", OWL + "rational")
 
 

@@ -264,7 +264,6 @@ class Forest:
 _NOWHERE = ce.Property("")
 """Stands at the root of connectives, which have no property."""
 
-
 _QUALITY = 2048
 """What full quality is worth, in symbols of length."""
 

@@ -218,7 +218,6 @@ UNITS: Final[Mapping[str, str]] = {
      "years": "years"}  # fmt: skip
 """Units at the ends of names, and how they are written."""
 
-
 _IN_BRACKETS = re.compile(r"(.*\S) [(\[]([^\s()\[\]]{1,8})[)\]]\Z")
 
 
@@ -559,8 +558,6 @@ _NUMBERS = {"minInclusive": "at least", "maxInclusive": "at most", "minExclusive
             "maxExclusive": "less than"}  # fmt: skip
 _TIMES = {"minInclusive": "not before", "maxInclusive": "not after", "minExclusive": "after",
           "maxExclusive": "before"}  # fmt: skip
-
-
 _SAYING = ("“Has ", "“has ", "“Is ", "“is ", "“Was ", "“was ")
 
 
