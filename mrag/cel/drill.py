@@ -31,10 +31,10 @@ from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettin
 from mrag.cel.learners.refinement import (
     LENGTH,
     SHAPE,
-    RefinementSource,
     RefinementSpace,
     RefinementSpaceSettings,
     Signature,
+    SpaceView,
     Vectors,
     random_descents,
     trivial,
@@ -61,16 +61,13 @@ _NAMED_VALUES = 64
 
 def schema(kg: KnowledgeGraph) -> dict[str, list[str]]:
     """Return the classes and properties that a graph uses, beside those of RDF and OWL, in order."""
-    found = kg.cache.get("cel-schema")
-    if not isinstance(found, dict):
+
+    def read() -> dict[str, list[str]]:
         classes = {str(row[0]) for row in kg.select(queries.get("explore/classes").text)}
-        own = (str(RDF), str(RDFS), str(OWL))
-        found = {
-            "classes": sorted(c for c in classes if not trivial(c)),
-            "properties": sorted(p for p in kg.profile().predicates if not p.startswith(own)),
-        }
-        kg.cache["cel-schema"] = found
-    return found
+        properties = (p for p in kg.profile().predicates if not p.startswith((RDF, RDFS, OWL)))
+        return {"classes": sorted(c for c in classes if not trivial(c)), "properties": sorted(properties)}
+
+    return kg.cached("cel-schema", read)
 
 
 def fingerprint(names: Mapping[str, Sequence[str]]) -> str:
@@ -373,7 +370,7 @@ class Drill(Learner):
 
 def best_first_search(
     fit: FitState,
-    space: RefinementSource,
+    space: RefinementSpace | SpaceView,
     vectors: Vectors,
     priority: Callable[[Vectors], npt.NDArray[np.floating]],
     *,

@@ -64,7 +64,7 @@ def statements(
     Where the store can be scanned in process that is done, else there are two queries for each batch, of
     entities or else of properties, which keeps answers below what servers cut.
     """
-    check = check or _unchecked
+    check = check or (lambda: None)
     if kg.store.capabilities.edges:
         return _scanned(kg, subjects, {} if made is None else made, check)
     types: Types = []
@@ -86,10 +86,6 @@ def statements(
         types.extend(_typed(read(queries.get("cel/types-of").bind(entity=batch))))
         edges.extend(_linked(read(queries.get("cel/edges-of").bind(entity=batch))))
     return types, edges
-
-
-def _unchecked() -> None:
-    """Let the reading go on."""
 
 
 def _properties(kg: KnowledgeGraph) -> Iterator[list[str]]:
@@ -294,11 +290,7 @@ class World:
     @classmethod
     def whole(cls, kg: KnowledgeGraph, check: Callable[[], None] | None = None) -> World:
         """Fetch a graph whole, by few queries or one scan; kept until its triples change."""
-        found = kg.cache.get("cel-world")
-        if not isinstance(found, World):
-            found = cls(*statements(kg, check=check))
-            kg.cache["cel-world"] = found
-        return found
+        return kg.cached("cel-world", lambda: cls(*statements(kg, check=check)))
 
     @classmethod
     def around(
@@ -512,14 +504,14 @@ def hierarchy(kg: KnowledgeGraph) -> tuple[Pairs, Pairs]:
 
     They are read once and kept until the triples change.
     """
-    found = kg.cache.get("cel-hierarchy")
-    if not isinstance(found, tuple):
-        classes: Pairs = []
-        properties: Pairs = []
+
+    def read() -> tuple[Pairs, Pairs]:
+        pairs: tuple[Pairs, Pairs] = ([], [])
         for sub, relation, above in kg.select(queries.get("cel/hierarchy").text):
-            (classes if str(relation) == RDFS + "subClassOf" else properties).append((str(sub), str(above)))
-        kg.cache["cel-hierarchy"] = found = (classes, properties)
-    return found
+            pairs[str(relation) != RDFS + "subClassOf"].append((str(sub), str(above)))
+        return pairs
+
+    return kg.cached("cel-hierarchy", read)
 
 
 def missing_inferences(kg: KnowledgeGraph, world: World) -> list[str]:

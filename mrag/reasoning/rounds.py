@@ -521,29 +521,6 @@ def extend(
     return run.finish(on_inconsistency, label, added=added)
 
 
-def run_after(
-    store: TripleStore,
-    asserted: Dataset,
-    prefix: str,
-    rules: Ruleset,
-    began: float,
-    counts: TripleCounts,
-    *,
-    on_round: Callable[[Round], None] | None,
-    on_inconsistency: OnInconsistency,
-    label: Label | None,
-) -> Closure:
-    """Go on from data triples that another engine of OWL 2 RL has put into `{prefix}:1`.
-
-    Rules that it lacks, and rules about classes and properties, run over everything; if they add data,
-    all rules go on from there.
-    """
-    run = Rounds(store, asserted.default, (), prefix, rules, on_round, 2, counts)
-    run.started = began
-    run.second([r for r in rules.rules if r.beyond or r.name.startswith("scm-")])
-    return run.finish(on_inconsistency, label)
-
-
 _CHUNK = 200_000
 _S, _P, _O = var("s"), var("p"), var("o")
 _VOCABULARIES = (OWL, RDF, RDFS)
@@ -561,6 +538,9 @@ def accelerate(
     label: Label | None = None,
 ) -> Closure:
     """Do the work of `materialise` by sparq-rdf and the rules that it lacks.
+
+    The accelerator puts data triples into `{prefix}:1`. Rules that it lacks, and those about classes and
+    properties, then run over everything; if they add data, all rules go on from there.
 
     Args:
         store: The store.
@@ -596,17 +576,10 @@ def accelerate(
         for part in parts:
             part.result()
     del given, whole
-    return run_after(
-        store,
-        asserted,
-        prefix,
-        rules,
-        began,
-        counts,
-        on_round=on_round,
-        on_inconsistency=on_inconsistency,
-        label=label,
-    )
+    run = Rounds(store, asserted.default, (), prefix, rules, on_round, 2, counts)
+    run.started = began
+    run.second([r for r in rules.rules if r.beyond or r.name.startswith("scm-")])
+    return run.finish(on_inconsistency, label)
 
 
 def _parts(lines: Iterator[str]) -> Iterator[bytes]:

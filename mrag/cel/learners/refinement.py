@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -460,13 +460,6 @@ class Refinements:
     shapes: Vectors
 
 
-class RefinementSource(Protocol):
-    """Where the refinements of expressions come from."""
-
-    def refinements(self, expression: ce.Expression) -> Refinements:
-        """Return the refinements of an expression that hold an individual."""
-
-
 class SpaceView:
     """A space seen by some of its individuals only, with the layers of the whole."""
 
@@ -508,7 +501,7 @@ class RefinementSpace:
         world: World,
         columns: npt.NDArray[np.intp],
         settings: RefinementSpaceSettings,
-    ) -> RefinementSource:
+    ) -> RefinementSpace | SpaceView:
         """Return a space for some individuals; that of a graph fetched whole is kept until it changes."""
         if world.steps is not None:
             return cls(kg, world, columns, settings)

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,28 @@ from mrag.cel.problem import (
     quality,
 )
 from mrag.cel.syntax.expressions import ALTERNATIVE, And, Expression, Or, cost, length, normal
+
+
+@dataclass(frozen=True)
+class SearchSettings(LearnerSettings):
+    """Settings of `BeamSearch`.
+
+    Attributes:
+        steps: How many properties may follow one another in a hypothesis.
+        max_length: Longest hypothesis.
+        beam: How many combinations are built on at each round; half as many before the deepest conditions.
+        penalty: Quality that each symbol of length costs while searching.
+        exact: Most combinations that branch and bound tries.
+        features: Which conditions are worked out.
+    """
+
+    steps: int = 3
+    max_length: int = 24
+    beam: int = 24
+    penalty: float = 0.001
+    exact: int = 40_000
+    features: FeatureSettings = field(default_factory=FeatureSettings)
+
 
 _CELLS = 500_000
 """Most combinations that are counted at once; more of them would not stay in the cache of a processor."""
@@ -193,30 +215,6 @@ _NODE = 300
 """What it takes to go one step further in branch and bound, in combinations tried."""
 
 
-class CombinationSettings(Protocol):
-    """What a search over combinations goes by."""
-
-    @property
-    def measure(self) -> Measure:
-        """What is to be maximised."""
-
-    @property
-    def top(self) -> int:
-        """Most hypotheses returned."""
-
-    @property
-    def max_length(self) -> int:
-        """Longest hypothesis."""
-
-    @property
-    def penalty(self) -> float:
-        """Quality that each symbol costs."""
-
-    @property
-    def exact(self) -> int:
-        """Most combinations that branch and bound tries."""
-
-
 Found: TypeAlias = tuple[float, State, ExampleCounts]
 """A combination with its quality and counts."""
 
@@ -232,7 +230,7 @@ class CombinationSearch:
     def __init__(
         self,
         fit: FitState,
-        settings: CombinationSettings,
+        settings: SearchSettings,
         conditions: Conditions,
         beam: int,
         bits: ExampleBits | None = None,
@@ -425,7 +423,7 @@ def _conditions(e: Expression) -> int:
 
 
 def held_out(
-    fit: FitState, settings: CombinationSettings, conditions: Conditions, beam: int, seed: int
+    fit: FitState, settings: SearchSettings, conditions: Conditions, beam: int, seed: int
 ) -> Qualities | None:
     """Return the quality on examples held out of the best combinations that cost at most so much."""
     p, n = fit.bits.positives, fit.bits.negatives
@@ -496,27 +494,6 @@ _JUDGED = 24
 """From a beam of this width on, its best says whether a wider one is worth while."""
 _VAIN = 2
 """So many wider beams without gain end a search."""
-
-
-@dataclass(frozen=True)
-class SearchSettings(LearnerSettings):
-    """Settings of `BeamSearch`.
-
-    Attributes:
-        steps: How many properties may follow one another in a hypothesis.
-        max_length: Longest hypothesis.
-        beam: How many combinations are built on at each round; half as many before the deepest conditions.
-        penalty: Quality that each symbol of length costs while searching.
-        exact: Most combinations that branch and bound tries.
-        features: Which conditions are worked out.
-    """
-
-    steps: int = 3
-    max_length: int = 24
-    beam: int = 24
-    penalty: float = 0.001
-    exact: int = 40_000
-    features: FeatureSettings = field(default_factory=FeatureSettings)
 
 
 class BeamSearch(Learner):
