@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from functools import cache
+from importlib.resources import files
 from typing import Literal as OneOfText
+from typing import TypeAlias
 
 from rdflib import Literal
 
 from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.expressions import negation, operands, with_operands
 from mrag.rdf.terms import XSD, curie, to_ox
-from mrag.text.english import PREPOSITIONS, VERBS, words
+from mrag.text.english import PREPOSITIONS, VERBS
 from mrag.text.grammar import article, is_participle, plural, relation
 from mrag.text.plurals import is_plural, singular
 
@@ -124,99 +127,33 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\“”„])", r"\\\1", text)
 
 
-RESERVED = words(
-    "a an and anything as at but each exactly has have is its itself least most no not nothing of one only "
-    "or other some something than that the thing things value whatever what which"
-)
-"""Words of sentences that a name may not have without quotation marks."""
+@cache
+def word_lists(language: Language) -> Mapping[str, frozenset[str]]:
+    """Return the words by which names become clauses, by what they are; of pairs see `word_pairs`."""
+    text = (files("mrag") / "cel" / "syntax" / f"words-{language}.toml").read_text(encoding="utf-8")
+    return {name: frozenset(words.split()) for name, words in tomllib.loads(text).items()}
 
-IN_ROLES = words("as at has have is of")
-"""Words that the name of a property may have although sentences have them."""
 
-IRREGULAR: Final = {
-    "bear": "borne", "begin": "begun", "bite": "bitten", "bring": "brought", "build": "built",
-    "buy": "bought", "catch": "caught", "choose": "chosen", "draw": "drawn", "drink": "drunk",
-    "drive": "driven", "eat": "eaten", "feed": "fed", "fight": "fought", "find": "found", "fly": "flown",
-    "forbid": "forbidden", "forget": "forgotten", "give": "given", "grow": "grown", "hang": "hung",
-    "have": "had", "hear": "heard", "hold": "held", "keep": "kept", "know": "known", "lead": "led",
-    "lend": "lent", "lose": "lost", "make": "made", "mean": "meant", "meet": "met", "oversee": "overseen",
-    "read": "read", "ride": "ridden", "run": "run", "say": "said", "see": "seen", "seek": "sought",
-    "sell": "sold", "send": "sent", "set": "set", "sew": "sewn", "show": "shown", "sing": "sung",
-    "sit": "sat", "speak": "spoken", "spend": "spent", "stand": "stood", "steal": "stolen", "swim": "swum",
-    "take": "taken", "teach": "taught", "tell": "told", "throw": "thrown", "undergo": "undergone",
-    "understand": "understood", "wear": "worn", "win": "won", "write": "written", "stop": "stopped",
-    "refer": "referred", "admit": "admitted", "emit": "emitted", "transmit": "transmitted",
-}  # fmt: skip
-"""Past participles that no rule makes."""
+@cache
+def word_pairs(name: str) -> Mapping[str, str]:
+    """Return English words by others, such as the participles of verbs."""
+    return dict(pair.split(":") for pair in sorted(word_lists("en")[name]))
 
-ALL_VERBS = VERBS | words(
-    "absorb accompany accuse acquire admire admit adopt advertise advise analyse analyze annotate announce "
-    "approve arrange arrest assemble assess assist associate authorise authorize avoid believe bring "
-    "celebrate choose collect combine compete compile complete compose compute confirm conquer construct "
-    "consult consume convert correspond cultivate decide decorate defend denote deploy destroy detect "
-    "determine diagnose disable dissolve distribute donate earn educate elect emit encourage entail enter "
-    "establish evaluate exceed execute exist expect explain explore expose extract fetch forbid forget "
-    "greet hear hire identify illustrate imply improve infect inform initiate inject insert inspect inspire "
-    "install instruct interpret investigate invite isolate justify learn lend listen locate lose merge "
-    "modify narrate nominate notify observe obtain oppose oversee perceive persuade pollinate prepare "
-    "prescribe preserve prohibit propose protect prove pursue realise realize recognise recognize reduce "
-    "refine reflect reject rely remember remove renovate respond restore restrict retain retrieve reveal "
-    "revise seek select separate simulate solve spend steal stimulate subscribe suffer supervise surpass "
-    "survive threaten tolerate transform translate transmit undergo understand validate verify warn weigh"
-)
-"""Verbs in their plain form, none of which is first of all a noun."""
 
-THIRD_ONLY = words(
-    "bite catch chase clean climb cook cost cure drink drive fix guard honour hunt kick launch last load "
-    "measure monitor mount paint photograph pick repair rescue throw transport"
-)
-"""Verbs that are nouns in their plain form, and taken for verbs with an ending only."""
+@cache
+def _verbs() -> frozenset[str]:
+    return VERBS | word_lists("en")["verbs"]
 
-MEASURES = words("contains costs earns holds lasts measures weighs")
-"""Verbs that numbers follow."""
 
-ADVERBS = words("also first here last often there together well")
+def _are(kind: str, *words: str) -> bool:
+    """Return whether one of some words is of a kind."""
+    return not word_lists("en")[kind].isdisjoint(words)
 
-RELATED = words("married related connected linked similar")
-"""Participles that go with `to`."""
 
-CAPABLE = words("afraid aware capable full made composed")
-"""What goes with `of` without being a noun."""
+def _is_reserved(label: str) -> bool:
+    """Return whether the name of a property has words that are mistaken for those of a sentence."""
+    return _are("reserved", *{*label.lower().split()} - word_lists("en")["in roles"])
 
-MASS = words(
-    "armour baggage bread butter cash cement cheese clothing cotton data denim electricity equipment "
-    "furniture gold grass hair hardware information jewellery jewelry leather luggage machinery meat milk "
-    "money music mud oxygen plastic rice sand silk silver snow software steel sugar traffic water wheat "
-    "wood wool"
-)
-"""Nouns that take no article."""
-
-PLURALS: Final = {
-    "child": "children", "grandchild": "grandchildren", "man": "men", "woman": "women", "person": "people",
-    "foot": "feet", "tooth": "teeth", "mouse": "mice", "leaf": "leaves", "wife": "wives", "life": "lives",
-    "analysis": "analyses", "axis": "axes", "basis": "bases", "hypothesis": "hypotheses",
-}  # fmt: skip
-SINGULARS: Final[Mapping[str, str]] = {more: one for one, more in PLURALS.items()}
-
-ADJECTIVES = words(
-    "red blue green yellow black white grey gray brown pink purple tan beige dark light bright long short "
-    "open closed big small large little tall wide narrow thick thin old new young happy sad wet dry hot "
-    "cold warm plain empty full round square flat bald bent active available free public private hidden "
-    "visible alive dead digital manual remote robotic automatic electric optional male female"
-)
-ADJECTIVE_ENDINGS = (
-    "ous", "ful", "less", "able", "ible", "thermic", "tropic", "morphic", "phobic", "philic", "trophic",
-    "cyclic", "atomic", "genic", "toxic", "lytic",
-)  # fmt: skip
-
-UNITS: Final[Mapping[str, str]] = {
-    unit.lower(): unit
-    for unit in "kg g mg lb t km m cm mm nm ft km/h mph kWh kW MW GW W V A Hz kHz MHz GHz kB MB GB TB ml "
-    "l ha km² m² m³ °C °F K % h min s ms days hours minutes seconds years months weeks bytes".split()
-} | {"eur": "euros", "usd": "dollars", "gbp": "pounds", "chf": "francs", "percent": "%", "pct": "%",
-     "kmh": "km/h", "sqm": "m²", "sqkm": "km²", "km2": "km²", "m2": "m²", "m3": "m³", "celsius": "°C",
-     "years": "years"}  # fmt: skip
-"""Units at the ends of names, and how they are written."""
 
 _IN_BRACKETS = re.compile(r"(.*\S) [(\[]([^\s()\[\]]{1,8})[)\]]\Z")
 
@@ -229,10 +166,11 @@ def without_unit(label: str) -> tuple[str, str]:
         (('weight', 'kg'), ('price', 'euros'), ('area', 'm²'))
     """
     if found := _IN_BRACKETS.match(label):
-        return found[1], UNITS.get(found[2].lower(), found[2])
+        return found[1], word_pairs("units").get(found[2].lower(), found[2])
     parts = label.replace("_", " ").split()
-    if len(parts) > 1 and parts[-1].lower() in UNITS and parts[-2].lower() not in {"of", "in"} | PREPOSITIONS:
-        return " ".join(parts[:-1]), UNITS[parts[-1].lower()]
+    unit = word_pairs("units").get(parts[-1].lower()) if len(parts) > 1 else None
+    if unit and parts[-2].lower() not in {"of", "in"} | PREPOSITIONS:
+        return " ".join(parts[:-1]), unit
     return label, ""
 
 
@@ -244,7 +182,7 @@ def some(noun: str) -> str:
         ('a shirt', 'jeans', 'an RDF store', 'steel')
     """
     head = noun.partition(" of ")[0]
-    return noun if is_plural(head) or head.rpartition(" ")[2].lower() in MASS else article(noun)
+    return noun if is_plural(head) or _are("mass nouns", head.rpartition(" ")[2].lower()) else article(noun)
 
 
 def several(noun: str) -> str:
@@ -255,10 +193,9 @@ def several(noun: str) -> str:
         ('only children', 'cars', 'jeans')
     """
     head, gap, last = noun.rpartition(" ")
-    if last.lower() in PLURALS:
-        made = PLURALS[last.lower()]
+    if made := word_pairs("plurals").get(last.lower()):
         return head + gap + (made.capitalize() if last.istitle() else made)
-    return noun if is_plural(noun) or last.lower() in MASS else plural(noun)
+    return noun if is_plural(noun) or _are("mass nouns", last.lower()) else plural(noun)
 
 
 def is_adjective(word: str) -> bool:
@@ -269,9 +206,11 @@ def is_adjective(word: str) -> bool:
         [True, True, False, False]
     """
     low = word.lower()
-    if low in ADJECTIVES:
+    if _are("adjectives", low):
         return True
-    ending = low.endswith(ADJECTIVE_ENDINGS) or (low.endswith("ed") and not low.endswith("eed"))
+    ending = low.endswith(tuple(word_lists("en")["adjective endings"])) or (
+        low.endswith("ed") and not low.endswith("eed")
+    )
     return ending and len(low) > 5 and low.isalpha()
 
 
@@ -281,7 +220,7 @@ def single(noun: str) -> str:
     low = last.lower()
     if " of " in noun or not low.isalpha() or not low.islower() or last != low:
         return noun
-    return head + gap + SINGULARS.get(low, singular(low) if is_plural(low) else low)
+    return head + gap + _singulars().get(low, singular(low) if is_plural(low) else low)
 
 
 def lowered(parts: list[str]) -> list[str]:
@@ -296,8 +235,8 @@ def participle(verb: str) -> str:
         >>> [participle(verb) for verb in ("wear", "carry", "develop", "use")]
         ['worn', 'carried', 'developed', 'used']
     """
-    if verb in IRREGULAR:
-        return IRREGULAR[verb]
+    if irregular := word_pairs("participles").get(verb):
+        return irregular
     if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
         return verb[:-1] + "ied"
     return verb + ("d" if verb.endswith("e") else "ed")
@@ -354,7 +293,7 @@ class Role:
 
 def role(label: str, *, inverse: bool = False) -> Role:
     """Return how a property of this name is spoken of."""
-    if not PLAIN.match(label) or RESERVED - IN_ROLES & {*label.lower().split()} - IN_ROLES:
+    if not PLAIN.match(label) or _is_reserved(label):
         return quoted(label, inverse)
     parts = label.split()
     low = [part.lower() for part in parts]
@@ -362,7 +301,7 @@ def role(label: str, *, inverse: bool = False) -> Role:
         return _noun(lowered(parts[1:]), inverse)
     if low == ["has"] or low == ["have"]:
         return _verb("has", inverse)
-    if len(parts) == 1 and low[0] in RELATED:
+    if len(parts) == 1 and _are("related", low[0]):
         return _verb(f"is {label} to", inverse)
     if led := _led(parts):
         return _carried(*led, inverse)
@@ -385,7 +324,7 @@ def _third_person(low: list[str]) -> str:
     """Return the form that follows `it` where a name begins with a verb, `observes` or `observe`."""
     if low[0] != "has" and low[0] in _forms() and (len(low) > 1 or _forms()[low[0]] not in VERBS):
         return low[0]
-    return third_person(low[0]) if len(low) == 1 and low[0] in ALL_VERBS - VERBS else ""
+    return third_person(low[0]) if len(low) == 1 and low[0] in _verbs() - VERBS else ""
 
 
 def _led(parts: list[str]) -> tuple[str, list[str]] | None:
@@ -397,7 +336,13 @@ def _led(parts: list[str]) -> tuple[str, list[str]] | None:
     if places and places[-1] + 1 < len(parts) and (verbal or (passive and places[0] > 0)):
         lead = " ".join(parts[: places[-1] + 1])
         return (lead if verbal or not is_participle(low[0]) else f"is {lead}"), parts[places[-1] + 1 :]
-    if verbal and not places and len(parts) > 1 and low[-1] not in ADVERBS and not low[-1].endswith("ly"):
+    if (
+        verbal
+        and not places
+        and len(parts) > 1
+        and not _are("adverbs", low[-1])
+        and not low[-1].endswith("ly")
+    ):
         return (parts[0], parts[1:]) if "of" not in low else None
     return None
 
@@ -409,7 +354,7 @@ def _ing(parts: list[str]) -> bool:
 
 def _base_of_ing(word: str) -> str:
     stem = word.removesuffix("ing")
-    return min({stem, stem + "e", stem[:-1]} & ALL_VERBS, key=len, default="") if stem != word else ""
+    return min({stem, stem + "e", stem[:-1]} & _verbs(), key=len, default="") if stem != word else ""
 
 
 def as_noun(r: Role, label: str, *, whole: bool = False) -> Role:
@@ -425,10 +370,10 @@ def as_noun(r: Role, label: str, *, whole: bool = False) -> Role:
         plain = r.verb or r.carrier != "has" or "“" in r.noun
         return Role(noun=called, nouns=called, unit=unit) if plain else replace(r, unit=unit)
     low = label.lower()
-    if r.verb == low and low in _forms() and low not in MEASURES:
+    if r.verb == low and low in _forms() and not _are("measuring verbs", low):
         r = Role(noun=low, nouns=low)
     name = low.removeprefix("has ")
-    if r.noun and r.carrier == "has" and name in SINGULARS.keys() | {r.nouns.lower()}:
+    if r.noun and r.carrier == "has" and name in _singulars().keys() | {r.nouns.lower()}:
         r = replace(r, noun=name, nouns=name)
         if whole and is_plural(name) and not name.startswith("number") and name not in _SCORES:
             return replace(r, noun=f"number of {name}", nouns=f"numbers of {name}")
@@ -444,7 +389,7 @@ def truth(label: str, true: bool) -> str:
     """
     first, _, rest = label.partition(" ")
     low = first.lower()
-    if not PLAIN.match(label) or RESERVED - IN_ROLES & {*label.lower().split()} - IN_ROLES:
+    if not PLAIN.match(label) or _is_reserved(label):
         return f"is {'not ' * (not true)}“{escaped(label)}”" if is_adjective(low) else ""
     if low in ("is", "was") and rest:
         return label if true else f"{first} not {rest}"
@@ -462,7 +407,7 @@ def truth(label: str, true: bool) -> str:
 def _phrase(first: str, rest: list[str], inverse: bool) -> Role:
     """Return the role of `is part of`, `is developed by` and the like."""
     low = [word.lower() for word in rest]
-    of = len(rest) > 1 and low[-1] == "of" and low[0] not in PREPOSITIONS | CAPABLE
+    of = len(rest) > 1 and low[-1] == "of" and low[0] not in PREPOSITIONS | word_lists("en")["capable"]
     of = of and not is_participle(low[0]) and not is_adjective(low[0])
     if of and first.lower() == "is":
         noun = lowered([w for w in rest[:-1] if w.lower() not in ("a", "an", "the")])
@@ -474,7 +419,7 @@ def _phrase(first: str, rest: list[str], inverse: bool) -> Role:
     if inverse and low[-1:] == ["by"]:
         found = low[-2] if len(rest) > 1 else ""
         if len(rest) == 2 or (len(rest) == 3 and low[0] == "been"):
-            for base in sorted(ALL_VERBS):
+            for base in sorted(_verbs()):
                 if participle(base) == found:
                     return Role(third_person(base), f"does not {base}")
     if inverse and first.lower() == "is" and len(rest) == 1 and (base := _base_of_ing(low[0])):
@@ -523,14 +468,16 @@ def _noun(parts: list[str], inverse: bool) -> Role:
     return Role(noun=noun, nouns=several(noun))
 
 
+@cache
 def _forms() -> Mapping[str, str]:
     """Return the verbs by the form that follows `it`."""
-    if not _THIRD:
-        _THIRD.update((third_person(verb), verb) for verb in sorted(ALL_VERBS | THIRD_ONLY))
-    return _THIRD
+    every = _verbs() | word_lists("en")["third person verbs"]
+    return {third_person(verb): verb for verb in sorted(every)}
 
 
-_THIRD: dict[str, str] = {}
+@cache
+def _singulars() -> Mapping[str, str]:
+    return {several: one for one, several in word_pairs("plurals").items()}
 
 
 def surfaces(label: str) -> set[str]:
@@ -767,7 +714,7 @@ class English(Clauses):
 
     def _plain(self, iri: str) -> str:
         word = self.name(iri)
-        safe = PLAIN.match(word) and not RESERVED & {*word.lower().split()}
+        safe = PLAIN.match(word) and not _are("reserved", *word.lower().split())
         return word if safe else f"“{escaped(word)}”"
 
     def value(self, value: str | Literal) -> str:

@@ -39,13 +39,13 @@ from mrag.cel.syntax.english import (
     literal,
     merged_limits,
     without_unit,
+    word_lists,
 )
 from mrag.cel.syntax.expressions import negation, normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import fetch_labels
 from mrag.rdf import queries
 from mrag.rdf.terms import XSD, curie
-from mrag.text.english import words
 from mrag.text.names import name_parts
 
 _COUNTS: Mapping[type[ce.Cardinality], str] = {
@@ -57,29 +57,12 @@ _NUMBERS = {"minInclusive": "mindestens", "maxInclusive": "höchstens", "minExcl
             "maxExclusive": "weniger als"}  # fmt: skip
 _TIMES = {"minInclusive": "ab", "maxInclusive": "bis", "minExclusive": "nach", "maxExclusive": "vor"}
 _MOMENTS = {XSD + "date": "ein Datum", XSD + "dateTime": "einen Zeitpunkt"}
-_PREPOSITIONS = words(
-    "an auf aus bei bis durch für gegen gegenüber hinter in mit nach neben ohne seit über um unter von vor "
-    "zu zwischen"
-)
-_ACCUSATIVE = words("an durch für gegen ohne um")
-_VERBS = words(
-    "arbeitet baut behandelt besitzt besucht betreibt betrifft bildet braucht enthält ernennt erzeugt folgt "
-    "frisst führt gehört gewinnt grenzt hasst heilt hält isst jagt kauft kennt kostet kreist lebt lehrt "
-    "leitet liebt liefert liegt macht mag nutzt nimmt produziert reist schreibt schützt sieht singt sitzt "
-    "spielt spricht stammt steht studiert sucht trägt trifft trinkt umfasst verkauft verwendet wiegt wirkt "
-    "wohnt zeigt zeugt zieht zitiert"
-)
 _VERBAL = re.compile(r"(?:be|ver|ent|er|zer|miss|über|unter)[a-zäöüß]{3,}t\Z")
-_NO_VERBS = words("benefit event entrant errant verdict")
 _PARTICIPLE = re.compile(r"(?:[a-zäöü]{2,4})?(?:ge|be|ver|ent|er|zer)[a-zäöüß]+(?:t|en)\Z")
 _ADJECTIVE = re.compile(r"[a-zäöüß]{3,}(?:bar|ig|lich|isch|los|voll|haft|sam)\Z")
 _NOUN = re.compile(
     r"(?:[a-zäöüß]+[enrs] )?[A-ZÄÖÜ][\w\-]*"
     r"(?: (?:der|des|von|in|im|am|pro|für) [\w\-]+| [A-ZÄÖÜ][\w\-]*)*\Z"
-)
-_RESERVED = words(
-    "als alles bei das datum die ding dinge eines etwas gehört genau hat höchstens ist jedes mindestens "
-    "nicht nichts nur oder typ und von was wert werte ziel zeitpunkt"
 )
 
 
@@ -100,13 +83,18 @@ class _Role:
     unit: str = ""
 
 
+def _are(kind: str, *words: str) -> bool:
+    """Return whether one of some words is of a kind."""
+    return not word_lists("de")[kind].isdisjoint(words)
+
+
 def _role(label: str, inverse: bool) -> _Role:
     """Return how a property of this name is spoken of."""
     parts = label.split()
     last = parts[-1] if parts else ""
-    ends = last in _PREPOSITIONS and len(parts) > 1
+    ends = _are("prepositions", last) and len(parts) > 1
     noun = label.removeprefix("hat ")
-    if _NOUN.match(noun) and not ends and not {*noun.lower().split()} & _RESERVED - {"von"}:
+    if _NOUN.match(noun) and not ends and not _are("reserved", *{*noun.lower().split()} - {"von"}):
         return _Role(f"{noun} von", "ist", "Dingen") if inverse else _Role(f"als {noun}")
     inner = parts[1:-1] if parts[:1] == ["ist"] else parts[:-1]
     if ends and inner and _NOUN.match(" ".join(inner)) and last == "von":
@@ -128,14 +116,14 @@ def _verbal(parts: list[str]) -> _Role | None:
     """Return the role of `wohnt in`, `wird gewartet von`, `hergestellt von` and the like."""
     *inner, last = parts or [""]
     if not inner:
-        verb = last in _VERBS or (_VERBAL.match(last) and last not in _NO_VERBS)
+        verb = _are("verbs", last) or (_VERBAL.match(last) and not _are("no verbs", last))
         return _Role("", last) if verb else None
-    if last not in _PREPOSITIONS or any(word != word.lower() for word in inner):
+    if not _are("prepositions", last) or any(word != word.lower() for word in inner):
         return None
-    things = "Dinge" if last in _ACCUSATIVE else "Dingen"
+    things = "Dinge" if _are("prepositions of the accusative", last) else "Dingen"
     if inner[0] in ("ist", "wird", "wurde", "war") and len(inner) > 1:
         return _Role(last, f"{' '.join(inner[1:])} {inner[0]}", things)
-    if inner[0] in _VERBS or (_VERBAL.match(inner[0]) and last != "von"):
+    if _are("verbs", inner[0]) or (_VERBAL.match(inner[0]) and last != "von"):
         return _Role(last, " ".join([*inner[1:], inner[0]]), things)
     stated = len(inner) == 1 and (_PARTICIPLE.match(inner[0]) or _ADJECTIVE.match(inner[0]))
     return _Role(last, f"{inner[0]} ist", things) if stated else None
@@ -146,7 +134,7 @@ def _truth(label: str) -> str:
     first, _, rest = label.partition(" ")
     if first == "ist" and rest:
         return rest
-    if first in _PREPOSITIONS and rest:
+    if _are("prepositions", first) and rest:
         return label
     alone = not rest and (_PARTICIPLE.match(label) or _ADJECTIVE.match(label))
     return label if alone else ""
@@ -212,7 +200,7 @@ class German(Clauses):
                 else (_joined(f"{denied}bei „{escaped(label)}“", said, "hat"))
             )
         values, further = self._values(e, r, last)
-        if values.startswith("nur ") and r.before in _PREPOSITIONS:
+        if values.startswith("nur ") and _are("prepositions", r.before):
             denied, values = "nur ", values.removeprefix("nur ")
         return _joined(denied + r.before, values, r.verb) + further
 
