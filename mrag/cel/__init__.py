@@ -80,7 +80,6 @@ if TYPE_CHECKING:
         instances,
         instances_among,
         quality,
-        refinements,
     )
     from mrag.cel.rerank import (
         ClassExpressionReranker,
@@ -139,7 +138,7 @@ __all__ = [
     "list_concepts", "member_differences", "normal", "open_knowledge_base", "order_by_summary",
     "polish_sentence", "quality",
     "read_configuration",
-    "read_problems", "refinements", "remove_concept", "rerank_by_concept", "run_benchmark",
+    "read_problems", "remove_concept", "rerank_by_concept", "run_benchmark",
     "sampled_negatives", "sentence",
     "summarise", "to_dl", "to_manchester", "to_ontology", "to_owlready", "to_turtle", "train_policy",
     "verbalise", "why_not", "why_satisfied",

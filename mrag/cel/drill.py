@@ -218,18 +218,10 @@ class Policy:
             names = {kind: [str(x) for x in about["names"][kind]] for kind in ("classes", "properties")}
             rest = (int(about["seed"]), int(about["episodes"]), tuple(map(float, about["history"])))
             found = cls(names, values, weights, biases, *rest, dict(about["about"]))
-        except FileNotFoundError as error:
-            raise ModelError(
-                "There is no such policy.",
-                file=str(path),
-                hint="Train one: `mrag train drill`.",
-            ) from error
         except (KeyError, TypeError, ValueError, OSError, EOFError) as error:
-            raise ModelError(
-                f"This is no policy, or it is damaged: {error}.",
-                file=str(path),
-                hint="Train one: `mrag train drill`.",
-            ) from error
+            missing = isinstance(error, FileNotFoundError)
+            what = "There is no such policy." if missing else f"This is no policy, or it is damaged: {error}."
+            raise ModelError(what, file=str(path), hint="Train one: `mrag train drill`.") from error
         sizes = [w.shape for w in found.weights]
         fits = bool(sizes) and all(len(s) == 2 for s in sizes) and sizes[0][0] == INPUTS and sizes[-1][1] == 1
         fits = fits and all(a[1] == b[0] for a, b in pairwise(sizes))

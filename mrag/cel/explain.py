@@ -296,8 +296,6 @@ def holds_with(
     individual: str,
     added: Iterable[Triple] = (),
     removed: Iterable[Triple] = (),
-    *,
-    seconds: float = 30.0,
 ) -> bool:
     """Ask the store whether an expression would hold an individual, were some triples otherwise.
 
@@ -314,7 +312,7 @@ def holds_with(
     query = query_as_if(expression, individual, (), left_out)
     scratch = to_ntriples(put_in)
     try:
-        found = kg.store.bounded(query, kg.dataset(), Limits(seconds=seconds), scratch)
+        found = kg.store.bounded(query, kg.dataset(), Limits(seconds=30.0), scratch)
     except (QueryRefused, EndpointError):
         # No scratch graph can be written here, so the triples stand in the query.
         return len(kg.select(query_as_if(expression, individual, put_in, left_out))) > 0

@@ -18,16 +18,13 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 import pyoxigraph as ox
-from rdflib import Literal, URIRef
 
 from mrag import html
 from mrag.cel.instances import World
 from mrag.cel.sparql import (
     BATCH,
-    VOCABULARY,
     X,
     batches,
-    by_value,
     individuals_among,
     instances_query,
     members,
@@ -39,7 +36,7 @@ from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
 from mrag.rdf.printing import to_sparql
-from mrag.rdf.terms import OWL, RDF, RDFS
+from mrag.rdf.terms import RDF
 
 Measure = typing.Literal["f1", "accuracy", "predictive-accuracy", "weighted-accuracy"]
 """A measure of quality; see `quality`."""
@@ -461,46 +458,6 @@ def confusion(
     return [ExampleCounts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
 
 
-def refinements(
-    kg: KnowledgeGraph,
-    expression: ce.Expression,
-    positives: Sequence[str],
-    negatives: Sequence[str],
-    *,
-    inverse: bool = False,
-    nominals: bool = True,
-) -> list[tuple[ce.Expression, ExampleCounts]]:
-    """Count the examples of every next step down from an expression, in one query to a batch of examples.
-
-    The steps join one more condition to it: a class `A`, and for each property `∃r.⊤`, `∃r.A` for the
-    classes of values, and `∃r.{v}` for individuals and texts.
-
-    Args:
-        kg: The knowledge graph.
-        expression: Where to start.
-        positives: IRIs of positive examples.
-        negatives: IRIs of negative examples.
-        inverse: Whether to take the properties backwards too.
-        nominals: Whether to take single values.
-
-    Returns:
-        The expressions in normal form with their counts; those that hold no example are left out.
-    """
-    counts: dict[ce.Expression, list[int]] = {}
-    for batch in _labelled(positives, negatives):
-        for row in kg.select(_layer([name for name, _ in batch], batch, expression, inverse, nominals)):
-            step = _step(row[:4])
-            if step is None:
-                continue
-            entry = counts.setdefault(step, [0, 0])
-            entry[int(str(row[4]))] += int(str(row[5]))
-    found = {
-        normal(ce.And((expression, step))): ExampleCounts(tp, fp, len(positives), len(negatives))
-        for step, (fp, tp) in counts.items()
-    }
-    return sorted(found.items(), key=lambda item: (ce.length(item[0]), ce.key(item[0])))
-
-
 def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:
     """Return whether the store can be trusted with an expression.
 
@@ -511,44 +468,6 @@ def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:
         return True
     hard = ce.Not | ce.Only | ce.AtMost | ce.Exactly | ce.DataOnly | ce.OneOf
     return not any(isinstance(part, hard) for part in ce.walk(normal(expression)))
-
-
-def _layer(
-    given: list[str], batch: list[tuple[str, int]], e: ce.Expression, inverse: bool, nominals: bool
-) -> str:
-    p, q, kind, value, y = pt.var("p"), pt.var("q"), pt.var("kind"), pt.var("value"), pt.var("step")
-    not_schema = pt.Filter(pt.Negation(pt.In(kind, VOCABULARY)))
-    # Every branch begins at the examples: joined from outside, an engine may scan the graph for it.
-    held = pt.SubSelect(pt.Select((X,), pt.Group(tuple(members(e, given))), distinct=True))
-    start: tuple[pt.Pattern, ...] = (_rows(batch), held)
-    branches: list[pt.Pattern] = [pt.Group((*start, pt.TriplePattern(X, _TYPE, kind), not_schema))]
-    for name, edge in ((p, pt.TriplePattern(X, p, y)), (q, pt.TriplePattern(y, q, X)))[: 1 + inverse]:
-        plain = pt.Filter(pt.AllOf(tuple(pt.Negation(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
-        branches.append(pt.Group((*start, edge, plain)))
-        branches.append(pt.Group((*start, edge, pt.TriplePattern(y, _TYPE, kind), plain, not_schema)))
-    if nominals:
-        plain = pt.Filter(pt.AllOf(tuple(pt.Negation(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
-        branches.append(pt.Group((*start, pt.TriplePattern(X, p, value), plain)))
-    columns = (p, q, kind, value, _LABEL, (pt.Count(X, distinct=True), _N))
-    return to_sparql(pt.Select(columns, pt.Union(tuple(branches)), group_by=(p, q, kind, value, _LABEL)))
-
-
-def _step(row: tuple[object, ...]) -> ce.Expression | None:
-    p, q, kind, value = row
-    filler = ce.Top() if kind is None else ce.Named(str(kind))
-    if p is None and q is None:
-        return filler
-    role = ce.Property(str(p)) if p is not None else ce.Property(str(q), True)
-    if isinstance(value, Literal) and by_value(value):
-        # Equal numbers can be several terms, and each has a row of its own here.
-        return None
-    if isinstance(value, Literal | URIRef):
-        return ce.Value(role, value if isinstance(value, Literal) else str(value))
-    return ce.Some(role, filler) if value is None else None
-
-
-def _starts(name: ox.Variable, namespace: str) -> pt.Call:
-    return pt.Call("strstarts", (pt.Call("str", (name,)), ox.Literal(namespace)))
 
 
 def _labelled(positives: Sequence[str], negatives: Sequence[str]) -> list[list[tuple[str, int]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from itertools import count
+from itertools import combinations, count
 from typing import TypeAlias
 
 import pyoxigraph as ox
@@ -29,7 +29,6 @@ from mrag.reasoning.rules import (
     TripleKey,
     inside,
     outside,
-    pairs,
     resolve,
     within,
 )
@@ -807,7 +806,7 @@ def _individuals(c: Compiler) -> None:
                 None
             )
         else:
-            for one, two in pairs(members):
+            for one, two in combinations(members, 2):
                 c.check("eq-diff2", a, Branch((pt.TriplePattern(one, SAME, two),)))
     cell: dict[ox.NamedNode, dict[str, Plain]] = {}
     for p in ("sourceIndividual", "assertionProperty", "targetIndividual", "targetValue"):

@@ -245,13 +245,10 @@ def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | 
     return to_sparql(pt.Select(names or (pt.var("nothing"),), where, distinct=True, limit=limit))
 
 
-def clashing(
-    check: ConsistencyCheck, counts: TripleCounts, at: int | None = None, delta: str | None = None
-) -> pt.Group:
+def clashing(check: ConsistencyCheck, counts: TripleCounts, at: int | None = None) -> pt.Group:
     """Return the pattern that the clashing triples of a check match."""
-    name = pt.var("graph") if delta is None else pt.iri(delta)
     sizes: list[_Sized] = [
-        (counts.match(atom), i, pt.Graph(name, atom) if i == at else atom, atom)
+        (counts.match(atom), i, pt.Graph(pt.var("graph"), atom) if i == at else atom, atom)
         for i, atom in enumerate(check.body)
     ]
     atoms = ordered(sizes, hint=not check.values, filters=check.filters)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from itertools import combinations
 from typing import TypeAlias
 
 import pyoxigraph as ox
@@ -353,12 +352,6 @@ def replace(expression: pt.Expression, binding: Mapping[ox.Variable, pt.Node]) -
             return expression
 
 
-def pairs(items: tuple[Plain, ...]) -> Iterator[tuple[Plain, Plain]]:
-    """Yield each unordered pair once."""
-    yield from combinations(items, 2)
-
-
-_QUERIES = ("axioms", "expressions", "kinds", "typed-expressions")
 _DATATYPES = (RDFS + "Literal", RDF + "langString", RDF + "PlainLiteral", OWL + "real", OWL + "rational")
 
 
