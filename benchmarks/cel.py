@@ -31,6 +31,7 @@ from mrag.cel.learners.base import FitState, LearnerSettings, learner
 from mrag.cel.learners.features import FeatureSettings, features
 from mrag.cel.learners.search import CombinationSearch, SearchSettings
 from mrag.cel.problem import LearningProblem, confusion, quality
+from mrag.cel.syntax.expressions import Named
 from mrag.cel.syntax.notation import to_dl
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
