@@ -22,8 +22,8 @@ from mrag.cel.syntax.expressions import Expression, Named, normal, walk
 from mrag.cel.syntax.notation import from_manchester, to_dl, to_manchester
 from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
-from mrag.graph.changes import GraphChange, TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import GraphChange, TouchedEntities
 from mrag.loaders.ontologies.owl import functional
 from mrag.rdf import queries
 from mrag.rdf.patterns import var

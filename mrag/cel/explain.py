@@ -22,7 +22,7 @@ from mrag.cel.syntax.verbalise import verbalise
 from mrag.errors import ConfigError, EndpointError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import Term, Triple, curie, iri, ntriples_terms, to_ntriples, to_ox
 from mrag.stores.base import Limits, SelectResult
 from mrag.terminal import inline

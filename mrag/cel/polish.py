@@ -26,7 +26,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import StoredIndex
 from mrag.index.embedding.embedders import Embedder, embedder
 from mrag.rdf import patterns as sparql
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 
 if TYPE_CHECKING:
     from mrag.cel.rerank import Order

@@ -35,7 +35,7 @@ from mrag.cel.syntax.notation import to_dl
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import RDF
 
 Measure = typing.Literal["f1", "accuracy", "predictive-accuracy", "weighted-accuracy"]

@@ -18,8 +18,7 @@ from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.expressions import negation, normal
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import queries
-from mrag.rdf.patterns import Group, Select, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Group, Select, to_sparql, var
 from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple
 
 TYPE = URIRef(RDF + "type")

@@ -18,8 +18,7 @@ from mrag.cel.syntax.expressions import DataRange, normal
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
-from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, iri, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, iri, to_sparql, var
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term, to_ox
 from mrag.reasoning.rules import within
 

@@ -25,7 +25,7 @@ from mrag.evaluation.metrics import Qrels, read_qrels
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 from mrag.text.analysis import Analyser
 from mrag.text.grammar import article, join, relation

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from rdflib import Literal
 
 from mrag.errors import DamagedIndex
-from mrag.graph.changes import touched_since
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import touched_since
 from mrag.images.graph import (
     ATTRIBUTES,
     CATEGORIES,

@@ -15,7 +15,7 @@ from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.files import Box, file_in
 from mrag.rdf import patterns, queries
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, RDF
 from mrag.stores.base import Limits, SelectResult
 

@@ -23,8 +23,7 @@ from rdflib import Literal, URIRef
 
 from mrag.errors import InconsistentOntology, ReasoningError
 from mrag.rdf import queries as texts
-from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, to_sparql, var
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Term, Triple, from_ox, ntriples_terms
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import TripleCounts, clashes, closure, queries

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Literal
 
 from mrag.errors import ConfigError
-from mrag.graph.changes import TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import UNNAMED, named_graph
+from mrag.graph.record import UNNAMED, TouchedEntities, named_graph
 from mrag.rdf.patterns import Construct, Graph, TriplePattern, iri, var
 from mrag.rdf.terms import Triple, curie
 from mrag.reasoning.compile import compile_rules
