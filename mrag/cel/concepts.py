@@ -1,4 +1,11 @@
-"""A concept as a filter of a search."""
+"""Kept concepts: learnt hypotheses written back to the graph as named classes, exported, and used as filters.
+
+All of a concept stands in a named graph of its own among the asserted triples, so that one call removes it.
+The query of an expression takes what is not stated for false; OWL does not. Where both give the same, the
+concept is defined to be equivalent to the expression. Elsewhere (negation, `∀`, `≤`, `=`, `≥ 2`, numbers by
+value) it is a subclass of what OWL can say safely, and the query's instances are asserted as its members.
+Provenance is of an activity without a class, since whatever has a class is an individual.
+"""
 
 from __future__ import annotations
 

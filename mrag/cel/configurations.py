@@ -1,8 +1,9 @@
-"""Learning problems as DL-Learner configures them, in all forms that its versions had.
+"""Learning problems in files, and examples that need not be given: drawn by chance, or members of a class.
 
-The newest has components (`lp.positiveExamples = { "ex:a" }`), the older one examples with signs (`+"ex:a"`)
-and `import("family.owl");`, and the oldest the statements of the knowledge base as well, with the class that
-each example is one of (`+father(markus).`).
+Files are JSON, folders of `pos.txt` and `neg.txt`, and configurations of DL-Learner in all forms that its
+versions had. The newest has components (`lp.positiveExamples = { "ex:a" }`), the older one examples with
+signs (`+"ex:a"`) and `import("family.owl");`, and the oldest the statements of the knowledge base as
+well, with the class that each example is one of (`+father(markus).`).
 
 Source:
     The grammars `conf.jj` of DL-Learner 1.5, and those of its builds before 1.0.

@@ -1,11 +1,13 @@
-"""Trains the policy of DRILL by deep reinforcement learning on problems generated from a graph.
+"""DRILL: best-first refinement, led by a network that was trained on problems generated from the graph.
 
-After Demir and Ngonga Ngomo, "Neuro-Symbolic Class Expression Learning" (IJCAI 2023). An episode goes from
-`⊤` down from refinement to refinement, at random at first and increasingly as the network predicts. The
-reward of a step is the F1 that it reaches, 5 in place of a flawless one, plus half of what was gained, less
-.04 for each symbol of length, and never less than 0. The network learns the discounted sum of the rewards
-from a memory of past steps. Where it differs: all refinements of a state are tested there anyway, so a step
-is also credited with the best of their rewards, not only with that of the one that was gone on with.
+After Demir and Ngonga Ngomo, "Neuro-Symbolic Class Expression Learning" (IJCAI 2023). The network sees a
+refinement by what it holds and what it looks like, never by its name: its shares of the examples, its F1 and
+what it gained, where the examples lie (a vector for each individual is a fixed random projection of its
+classes), and its shape. An episode of training goes from `⊤` down from refinement to refinement, at random at
+first. The reward of a step is the F1 that it reaches, 5 in place of a flawless one, plus half of what was
+gained, less .04 for each symbol of length, and never less than 0. The network learns the discounted sum of
+the rewards from a memory of past steps. Where it differs: all refinements of a state are tested there anyway,
+so a step is also credited with the best of their rewards, not only with that of the one gone on with.
 """
 
 from __future__ import annotations

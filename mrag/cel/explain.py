@@ -1,4 +1,10 @@
-"""Why an individual is an instance of a class expression, why not, and what would change that."""
+"""Why an individual satisfies a class expression or does not, and the fewest triples that would bring it in.
+
+What holds rests on triples, each marked asserted or inferred, or on absences that were checked: the world is
+closed. The search for changes (`mrag.cel.repair`) deepens by their number, so that what it finds first is
+smallest. The store checks it: it answers the instance query with the added triples in a scratch graph of that
+query alone, and with the removed ones left out; the data is never touched.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The classes and properties above others, and whether a graph holds what follows from them."""
+"""Class expressions evaluated over arrays of statements, with the same answers as the store's.
+
+A `World` holds the statements of a graph, or of the neighbourhood of some individuals; the extension of an
+expression is one boolean for each term. It is fetched by few queries and kept until the graph changes.
+"""
 
 from __future__ import annotations
 

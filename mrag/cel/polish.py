@@ -1,9 +1,9 @@
-"""A chat model makes the sentence of a hypothesis read better; its meaning is checked, not trusted.
+"""What a chat model adds to learnt concepts: sentences that read better, and a summary that orders hits.
 
-Only what comes before the counts is given to the model, which is asked to rewrite it. Its answer is taken
-if it has the same names, numbers, negations and other words that decide the meaning, in the same order, and
-besides them nothing but words of the original and a closed list of articles and auxiliary verbs. Otherwise
-the sentence that was made by rules is kept. The counts are always put there by rules.
+A sentence is rewritten but for its counts. The answer is taken if it has the same names, numbers, negations
+and other words that decide the meaning, in the same order, and besides them nothing but words of the original
+and a closed list of articles and auxiliary verbs; else the sentence made by rules is kept. For the order of
+hits one call sums up what the positive examples share, and the hits come by their cosine to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is to be learnt, and how well a class expression does it.
+"""Learning problems and hypotheses, and the examples that these hold, counted by the store or as bits.
 
 A learning problem is a set of positive and a set of negative examples; neither is empty and they share
 none. A hypothesis is a class expression with its counts on the problem. What holds all examples, `⊤`

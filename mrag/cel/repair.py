@@ -1,4 +1,9 @@
-"""The search for the fewest changes by which an expression comes to hold an individual."""
+"""The search for the fewest changes by which an expression comes to hold an individual.
+
+`GraphFacts` judges one individual at a time by the semantics of the query, from statements that are read when
+they are needed and can be changed without touching the graph; `Candidates` are terms that could become
+values; `RepairSearch` tries what can mend each place where the expression fails.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Re-ranking by a learnt concept, which is shown with every hit.
+"""Concepts learnt from a list of hits: re-ranking by what the first share, and live feedback from marks.
 
-The first hits of a ranker are the positive examples, hits far down the negative ones. What a learner finds
-to tell them apart brings the hits that it holds to the front. Nothing is added and nothing is lost: the
-result is a permutation of the ranker's list.
+The first hits of a ranker are the positive examples, hits far down the negative ones; the hits that the
+concept holds come to the front, and the result is a permutation. What a person marks is learnt at once,
+in several lengths; hits on which the best hypotheses disagree are proposed for the next mark, because it
+decides most.
 """
 
 from __future__ import annotations

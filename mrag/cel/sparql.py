@@ -1,4 +1,10 @@
-"""What class expressions hold: by SPARQL instance queries, and over bitsets that agree with them."""
+"""Class expressions as SPARQL instance queries, and conditions on literals, which are decided here as well.
+
+The world is closed. Every term can be a filler; an answer holds named individuals only, and an individual is
+an IRI with a type outside the vocabularies of RDF, RDFS and OWL. Negation is set difference from the named
+individuals, by `MINUS`. Given individuals stand in every `MINUS` and sub-select, so that each is evaluated
+around them. Values compare as SPARQL 1.1 has it (section 17.3); what cannot be compared is not in a range.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers held against gold ones: tables of values, compared as sets of rows."""
+"""Questions put to a graph: how well its answers fit the gold ones, and how certain they are made."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Benchmarks made with a language model: a question for each entity from its document.
+"""Rankers run over queries, and benchmarks made of a graph: entities, questions by a model, and judgements.
 
-Every answer of the model is in a file before the next step, so that an interruption loses at most the
-answers that were on their way, and nothing is asked twice. The file is in the order in which answers
-came; what is made of it is in order of IRI, and depends on the answers and the seed alone.
+Every answer of a ranker or model is in a journal before the next step, so that an interruption loses at
+most what was on its way, and nothing is asked twice. The file is in the order in which answers came; what
+is made of it is in order of IRI, and depends on the answers and the seed alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Questions with gold answers, read from files of JSON lines."""
+"""Gold answers: questions read from JSON lines, and tables of values compared as sets of rows.
+
+Rows are a set and columns may stand in any order. Whole numbers are equal or not, so that years and counts
+are; other numbers may differ by one in a hundred. Text is compared without case and without what spaces
+differ; a date is the same with or without a day that is the first and a time that is midnight.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Measures of rankings, by trec_eval's own code where it has them.
+"""Runs and judgements in the files of TREC and BEIR, measures of rankings, and how sure a mean is.
+
+Measures are by trec_eval's own code where it has them:
 
 | name | what it is | in trec_eval |
 |---|---|---|
@@ -12,6 +14,10 @@
 
 A query counts if a document is judged relevant to it. One that the run lacks counts 0 throughout; one
 without a relevant document says nothing of a ranker and is left out, its recall being undefined.
+
+In a run file the scores decide: documents of one query are ordered by falling score, ties by document ID,
+whatever the ranks in the file say. trec_eval keeps scores in binary32 and orders ties by falling document
+ID, so a file written here has no ties, even after that rounding.
 """
 
 from __future__ import annotations

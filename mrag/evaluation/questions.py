@@ -1,4 +1,12 @@
-"""Questions with known answers: what a model wrote, cut into single questions, and questions by template."""
+"""Questions with known answers: made of a graph's triples or by a model, or read from test collections.
+
+What a question demands of an entity are conditions, a predicate with a value each; some are about its
+parts, such as the garments of an image. Three ways say which entities are relevant: the one that the
+question was made from; those whose questions are similar, floor(sqrt(N)) of them, which favours rankers
+that use the same vectors; and those whose triples meet what the question states, found by SPARQL.
+Collections are folders of BEIR (`corpus.jsonl`, `queries.jsonl`, `qrels/NAME.tsv`) or of TREC (topics,
+judgements, `<doc>` elements).
+"""
 
 from __future__ import annotations
 

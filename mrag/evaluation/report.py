@@ -1,4 +1,4 @@
-"""From runs and judgements to a table with intervals, tests between systems, JSON and Markdown."""
+"""From runs and judgements to tables with intervals and tests, as JSON, Markdown, HTML and pictures (SVG)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""All images of a graph with what is annotated in them: to page, to filter, to count, and to compare."""
+"""All images of a graph with what is annotated in them: to page, to filter, to count, and to compare.
+
+The catalogue is a file beside the index, brought up to date by what changed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""Enrichment: images described by a multimodal model, and the descriptions written to the graph."""
+"""Enrichment: a multimodal model describes every image of a graph, and nothing is described twice.
+
+What the model says is in a journal on disk, synced, before the next image counts as done; from there it
+goes to a graph of its own in batches. A run that is interrupted, even killed, is resumed, and ends with
+the same graph as one that was not, the times of the answers apart. Every IRI is computed from what it
+names:
+
+    <image>  :hasLLMDescription "…"                       a part of an image: dcterms:description, isPartOf
+    <urn:mrag:description:SHA256(image, newline, text)>   prov:Entity, with its time
+        prov:wasDerivedFrom   <image>                     and the annotation that a part was taken from
+        prov:wasAttributedTo  <urn:mrag:model:…>          prov:SoftwareAgent, its name as label
+        prov:wasGeneratedBy   <urn:mrag:enrichment:…>     prov:Activity: model, prompt, settings, software
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a graph says of its images: their files, the sentences about them, the boxes in them."""
+"""What a graph says of its images: their files, the sentences about them, and what is annotated in them."""
 
 from __future__ import annotations
 

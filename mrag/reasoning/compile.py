@@ -1,4 +1,11 @@
-"""All axioms of a TBox, one construct after the other, handed to the compiler of rules."""
+"""The axioms of a graph compiled to rules: one construct after the other, a side of an inclusion at a time.
+
+A class expression on the left of an inclusion becomes patterns to match, one rule for each branch of a union;
+on the right it becomes triples to add, or a check for clashing triples. Inclusions between named classes that
+pass through nameless ones (OWL 2 Profiles, table 9) are worked out once, because nameless classes are never
+stored as conclusions, and become rules whose bodies are the axioms. The rules of the language itself are the
+same for every ontology (OWL 2 Profiles, section 4.3).
+"""
 
 from __future__ import annotations
 

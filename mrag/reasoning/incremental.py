@@ -1,4 +1,13 @@
-"""Inferences follow what came and what went since the last reasoning, without inferring everything anew."""
+"""Inferences follow what came and went, without inferring all anew; what contradicts is kept apart.
+
+What goes is taken out with all that rests on it, and what follows from something else is put back, in
+graphs that nobody reads meanwhile. What a rule infers from asserted triples alone is not taken out at
+all. Of the inferred triples those go apart that clash; and where two things are one only by inference and
+what they have together clashes, that they are one goes apart too.
+
+Source: Gupta, Mumick and Subrahmanian, Maintaining Views Incrementally (SIGMOD 1993); compare Motik,
+Nenov, Piro and Horrocks, Incremental Update of Datalog Materialisation (AAAI 2015).
+"""
 
 from __future__ import annotations
 

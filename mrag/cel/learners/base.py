@@ -1,4 +1,4 @@
-"""What all learners share: the interface, the limits, and the best hypotheses so far."""
+"""What all learners share: the interface, the limits, the best hypotheses so far, and their names."""
 
 from __future__ import annotations
 

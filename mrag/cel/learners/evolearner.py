@@ -1,12 +1,12 @@
 """EvoLearner: class expressions bred by genetic programming.
 
 After Heindorf and others, "EvoLearner: Learning Description Logics with Evolutionary Algorithms" (WWW
-2022), with its parameters. A population of trees begins with random walks from the positive examples, so
-that each describes at least one of them; then the fittest are crossed and mutated, generation by
-generation. The fitness is 2048 times the quality less the length.
+2022), with its parameters. A population of trees begins with random walks from the positive examples;
+then the fittest are crossed and mutated. The fitness is 2048 times the quality less the length. A forest
+holds each distinct tree once, so that what a part holds is worked out once.
 
-The genetic programming is written here because DEAP, the library that is maintained, draws from the random
-numbers of the whole process and keeps its types in a module: two fits could not run beside each other.
+It is written here because DEAP, the library that is maintained, draws from the random numbers of the whole
+process and keeps its types in a module: two fits could not run beside each other.
 """
 
 from __future__ import annotations

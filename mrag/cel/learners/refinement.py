@@ -1,9 +1,10 @@
-"""A downward refinement operator over class expressions.
+"""Learners that refine: the downward operator, its layers, and best-first search by CELOE and OCEL.
 
-It follows the operator of Lehmann and Hitzler (2010) as DL-Learner has it. Where an implementation known
-from Python goes another way, the original is kept: an atomic class is refined to its subclasses and to its
-conjunctions with the refinements of `⊤`, never to a class beside it, and every step leads to a part of
-what it starts from.
+The operator is that of Lehmann and Hitzler (2010) as DL-Learner has it: an atomic class is refined to its
+subclasses and to its conjunctions with the refinements of `⊤`, never to a class beside it, and every step
+leads to a part of what it starts from. CELOE (Lehmann, Auer, Bühmann and Tramp, 2011) is for short
+definitions, OCEL (Lehmann and Hitzler, 2010) for concepts that tell examples apart. `RefinementSpace`
+keeps the refinements of expressions as layers with one row of booleans each, for `mrag.cel.drill`.
 """
 
 from __future__ import annotations

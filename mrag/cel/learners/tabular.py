@@ -1,11 +1,14 @@
-"""Concepts of the form "at least m of these n", chosen by how well they hold for examples not learnt from.
+"""Learners over tables of conditions: decision trees (TDL), and lists of which a minimum is required.
+
+TDL (Demir and others, 2025) reads a tree back as an expression. Unlike the published program, a condition
+counts if an example holds it, not only if its own triples spell it out, and a path counts if most
+examples in its leaf are positive.
 
 `≥ 2 shows.{a, b, c, d}` says in four symbols, however many individuals are named, what would take a long
 expression of `⊓` and `⊔` (m-of-n concepts: Murphy and Pazzani, 1991). Such a list fits any examples if it
-may be long enough, so nothing here is chosen by how well it fits. The individuals are put in order by the
-weights of a ridge regression; how many of them are named, how many of these must be there, and whether the
-result is joined with another condition is decided by cross-validation within the examples, where the order
-is that of the other folds. A second condition has to be better by more than a standard error.
+may be long enough, so nothing is chosen by fit: individuals are ordered by the weights of a ridge
+regression, and how many are named, how many must be there, and what is joined is decided by
+cross-validation.
 """
 
 from __future__ import annotations

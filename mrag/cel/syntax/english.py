@@ -1,4 +1,4 @@
-"""Class expressions as English clauses: nouns with articles and plurals, properties as verbs or as nouns."""
+"""English words for class expressions: names as nouns, verbs and roles, and the clauses made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Class expressions as values: their parts and their length.
+"""Class expressions as values: their parts, length, normal form and cost.
 
 The language is ALC with inverse roles, nominals, qualified cardinalities and restrictions on data values
 (OWL 2 Structural Specification, section 8). Expressions are read under the closed world: an individual is
