@@ -115,8 +115,7 @@ if TYPE_CHECKING:
         normal,
     )
     from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
-    from mrag.cel.syntax.owlready import from_owlready, to_owlready
-    from mrag.cel.syntax.rdf import to_turtle
+    from mrag.cel.syntax.rdf import from_owlready, to_owlready, to_turtle
     from mrag.cel.syntax.verbalise import sentence, verbalise
 
 __all__ = [

@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -192,16 +193,8 @@ def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None 
     return System(kind, search, state)
 
 
-@dataclass(frozen=True)
-class Searching:
-    """The search for one query of a run."""
-
-    search: Callable[[str, int], Sequence[Scored]]
-    k: int
-
-    def __call__(self, text: str) -> Sequence[Scored]:
-        """Return what a query finds."""
-        return self.search(text, self.k)[: self.k]
+def _searched(search: Callable[[str, int], Sequence[Scored]], k: int, text: str) -> Sequence[Scored]:
+    return search(text, k)[:k]
 
 
 def run_system(
@@ -244,7 +237,7 @@ def run_system(
             hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
         asked = sorted(queries.keys() - hits.keys())
         texts = (queries[query] for query in asked)
-        for number, found in carried(runner or InlineRunner(), Searching(system.search, k), texts):
+        for number, found in carried(runner or InlineRunner(), partial(_searched, system.search, k), texts):
             query = asked[number]
             hits[query] = tuple(Scored(names.setdefault(doc, doc), score) for doc, score in found)
             if kept is not None:

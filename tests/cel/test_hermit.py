@@ -16,7 +16,7 @@ from rdflib.namespace import OWL, RDF
 
 from mrag.cel.instances import World
 from mrag.cel.syntax.expressions import And, Expression, OneOf, normal, walk
-from mrag.cel.syntax.owlready import to_owlready
+from mrag.cel.syntax.rdf import to_owlready
 from mrag.rdf.terms import Triple
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, graphs
 from tests.jena import QUICK

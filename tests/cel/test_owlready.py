@@ -22,7 +22,7 @@ from mrag.cel.syntax.expressions import (
     normal,
     walk,
 )
-from mrag.cel.syntax.owlready import from_owlready, to_owlready
+from mrag.cel.syntax.rdf import from_owlready, to_owlready
 from mrag.errors import ConfigError
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, expressions
 
