@@ -43,14 +43,9 @@ def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int
 
     Example:
         >>> import mrag
-        >>> from mrag import Triple
-        >>> from mrag.rdf.terms import RDF
-        >>> from rdflib import URIRef
-        >>> kg = mrag.connect()
-        >>> _ = kg.insert([Triple(URIRef(f"urn:{x}"), URIRef(RDF + "type"), URIRef("urn:A")) for x in "abc"])
-        >>> sampled_negatives(kg, ["urn:b"])
-        ['urn:a', 'urn:c']
-        >>> kg.close()
+        >>> with mrag.demo(model="none") as kg:
+        ...     len(sampled_negatives(kg, [kg.prefixes["ex"] + "Virtuoso"]))
+        20
     """
     wanted = {*map(str, positives)}
     others = [x for x in instances(kg, Top()) if x not in wanted]
@@ -74,20 +69,10 @@ def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 5
 
     Example:
         >>> import mrag
-        >>> from mrag import Triple
-        >>> from mrag.rdf.terms import RDF
-        >>> from rdflib import URIRef
-        >>> kg = mrag.connect()
-        >>> kinds = {"a": "AB", "b": "AB", "c": "C"}
-        >>> _ = kg.insert(
-        ...     Triple(URIRef(f"urn:{x}"), URIRef(RDF + "type"), URIRef(f"urn:{kind}"))
-        ...     for x, given in kinds.items()
-        ...     for kind in given
-        ... )
-        >>> problem = class_problem(kg, "urn:A")
-        >>> problem.positives, problem.negatives, problem.ignored
-        (('urn:a', 'urn:b'), ('urn:c',), ('urn:A',))
-        >>> kg.close()
+        >>> with mrag.demo(model="none") as kg:
+        ...     problem = class_problem(kg, kg.prefixes["ex"] + "Vendor")
+        >>> len(problem.positives), len(problem.negatives), problem.ignored
+        (53, 53, ('https://w3id.org/mrag/demo/products#Vendor',))
     """
     members = _members(kg, name)
     others = sampled_negatives(kg, members, seed=seed)

@@ -501,20 +501,12 @@ class BeamSearch(Learner):
 
     Example:
         >>> import mrag
-        >>> from mrag.cel.problem import LearningProblem
-        >>> from mrag.cel.syntax.notation import to_dl
-        >>> from mrag.rdf.terms import RDF, Triple
-        >>> from rdflib import URIRef
-        >>> kg = mrag.connect()
-        >>> names = {"a": "Cat", "b": "Cat", "c": "Dog"}
-        >>> _ = kg.insert(
-        ...     Triple(URIRef(f"urn:x:{x}"), URIRef(RDF + "type"), URIRef(f"urn:x:{c}"))
-        ...     for x, c in names.items()
-        ... )
-        >>> best = BeamSearch(kg).fit(LearningProblem(["urn:x:a", "urn:x:b"], ["urn:x:c"]))[0]
-        >>> to_dl(best.expression, {"x": "urn:x:"}), best.quality
-        ('x:Cat', 1.0)
-        >>> kg.close()
+        >>> from mrag.cel import LearningProblem, to_dl
+        >>> with mrag.demo(model="none") as kg:
+        ...     stores, others = ("Fuseki", "GraphDB", "Virtuoso"), ("Neo4j", "Redis", "PostgreSQL")
+        ...     examples = ([kg.prefixes["ex"] + name for name in names] for names in (stores, others))
+        ...     to_dl(BeamSearch(kg).fit(LearningProblem(*examples))[0].expression, kg.prefixes)
+        'ex:SemanticProduct'
     """
 
     name = "search"

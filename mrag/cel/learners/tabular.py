@@ -203,27 +203,6 @@ class MOfN(Learner):
     The first hypothesis is not the one that fits the examples best: `estimate` of each is its quality by
     cross-validation, which the order goes by. With fewer than two examples of a kind there is nothing to
     hold out, and the order goes by the examples themselves.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.cel.problem import LearningProblem
-        >>> from mrag.cel.syntax.notation import to_dl
-        >>> from mrag.rdf.terms import RDF, Triple
-        >>> from rdflib import URIRef
-        >>> kg = mrag.connect()
-        >>> shown = {"1": "ab", "2": "bc", "3": "ac", "4": "ab", "5": "ad", "6": "be", "7": "ce", "8": "ad"}
-        >>> made = [(x, "shows", y) for x, all in shown.items() for y in all]
-        >>> _ = kg.insert(
-        ...     Triple(URIRef("urn:x:" + s), URIRef("urn:x:" + p), URIRef("urn:x:" + o)) for s, p, o in made
-        ... )
-        >>> kind = URIRef(RDF + "type"), URIRef("urn:x:Image")
-        >>> _ = kg.insert(Triple(URIRef("urn:x:" + x), *kind) for x in shown)
-        >>> work = MOfN(kg)
-        >>> positives, negatives = ([f"urn:x:{n}" for n in some] for some in ("1234", "5678"))
-        >>> best = work.fit(LearningProblem(positives, negatives))[0]
-        >>> to_dl(best.expression, {"x": "urn:x:"}), best.quality
-        ('≥ 2 x:shows.{x:a, x:b, x:c}', 1.0)
-        >>> kg.close()
     """
 
     name = "m-of-n"
