@@ -205,7 +205,7 @@ def read_configuration(path: str | Path) -> LearningConfiguration:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "a.conf"
-        ...     _ = file.write_text('import("father.owl");\n+stefan\n-"http://example.com/anna"')
+        ...     _ = file.write_text('import("father.owl");\\n+stefan\\n-"http://example.com/anna"')
         ...     found = read_configuration(file)
         >>> found.sources[0].name, found.problems["a"].positives
         ('father.owl', ('http://localhost/foo#stefan',))
