@@ -385,12 +385,9 @@ def instances(kg: KnowledgeGraph, expression: ce.Expression) -> list[str]:
 
     Example:
         >>> import mrag
-        >>> from mrag.rdf.terms import Triple
-        >>> kg = mrag.connect()
-        >>> _ = kg.insert([Triple(URIRef(f"urn:{s}"), URIRef(RDF + "type"), URIRef("urn:A")) for s in "xy"])
-        >>> instances(kg, ce.Named("urn:A"))
-        ['urn:x', 'urn:y']
-        >>> kg.close()
+        >>> with mrag.demo(model="none") as kg:
+        ...     len(instances(kg, ce.Named(kg.prefixes["ex"] + "Vendor")))
+        53
     """
     if not _answers(kg, expression):
         return World.whole(kg).instances(expression)
