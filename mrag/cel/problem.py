@@ -36,7 +36,6 @@ from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
 from mrag.rdf.patterns import to_sparql
-from mrag.rdf.terms import RDF
 
 Measure = typing.Literal["f1", "accuracy", "predictive-accuracy", "weighted-accuracy"]
 """A measure of quality; see `quality`."""
@@ -375,7 +374,6 @@ def mixed(rows: Bits) -> npt.NDArray[np.uint64]:
 
 
 _LABEL, _N, _H = pt.var("label"), pt.var("n"), pt.var("h")
-_TYPE = pt.iri(RDF + "type")
 _TOGETHER = 40
 """Most hypotheses in one query."""
 
