@@ -43,6 +43,7 @@ from mrag.jobs.base import Runner, TaskOutcome
 from mrag.jobs.threads import ThreadRunner
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
+from mrag.redaction import brief
 from mrag.storage.journal import Journal
 from mrag.stores.base import Dataset
 
@@ -269,7 +270,7 @@ def _taken(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return brief(f"{type(error).__name__}: {error}", 300)
 
 
 Regions = typing.Literal["none", "boxes", "grid"]

@@ -18,6 +18,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from mrag.errors import ConfigError, LoadError, StoreError
+from mrag.redaction import brief
 from mrag.stores.process.limited import perform
 
 
@@ -406,7 +407,7 @@ def _decoded(data: bytes, max_pixels: int, *, upright: bool) -> tuple[Any, bool]
         raise
     # Decoders of damaged files raise nearly anything.
     except Exception as error:
-        what = " ".join(str(error).split())[:160]
+        what = brief(str(error), 160)
         raise LoadError(f"The picture cannot be decoded: {what}.") from error
 
 
