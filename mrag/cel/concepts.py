@@ -349,12 +349,7 @@ _NAME = re.compile(r"[^\W_][\w \-]*\Z")
 
 @dataclass(frozen=True)
 class MemberDifference:
-    """How the members of a kept concept differ from the instances of its query.
-
-    Attributes:
-        missing: Instances of the query that are no members.
-        extra: Members that are no instances.
-    """
+    """How the members of a kept concept differ from the instances of its query."""
 
     missing: tuple[str, ...]
     extra: tuple[str, ...]

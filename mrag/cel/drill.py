@@ -442,12 +442,7 @@ class ProblemGeneratorSettings:
 
 @dataclass(frozen=True)
 class GeneratedProblem:
-    """A generated problem.
-
-    Attributes:
-        problem: The examples.
-        concept: An expression that solves it, in normal form.
-    """
+    """A generated problem."""
 
     problem: LearningProblem
     concept: Expression

@@ -127,13 +127,6 @@ def why_satisfied(
 ) -> Reason:
     """Explain whether and why an individual satisfies an expression.
 
-    Args:
-        kg: The knowledge graph.
-        expression: The expression; its normal form is explained.
-        individual: IRI of a named individual.
-        max_values: Most values shown where many decide alike.
-        facts: What has been read of the graph already.
-
     Returns:
         The reason, from the whole expression down to triples. It agrees with the store's query.
 

@@ -193,11 +193,7 @@ class LearningProblem:
             )
 
     def counts(self, held: Iterable[str]) -> ExampleCounts:
-        """Count the examples among what a hypothesis holds.
-
-        Args:
-            held: IRIs; others than examples do not count.
-        """
+        """Count the examples among what a hypothesis holds."""
         found = set(held)
         return ExampleCounts(
             len(found & {*self.positives}),

@@ -65,10 +65,6 @@ class Run:
     def of_scores(cls, name: str, scores: Mapping[str, Mapping[str, float]]) -> Run:
         """Make a run of scores alone.
 
-        Args:
-            name: Of the ranker.
-            scores: Query ID to document ID to score.
-
         Example:
             >>> [hit.doc for hit in Run.of_scores("x", {"1": {"b": 1.0, "c": 2.0, "a": 1.0}}).hits["1"]]
             ['c', 'a', 'b']
@@ -448,11 +444,6 @@ _EXACT = 14
 class Resampling:
     """The settings of intervals and tests.
 
-    Args:
-        resamples: How many samples are drawn, 100 or more.
-        level: Of the intervals, between 0 and 1.
-        seed: The same seed gives the same figures.
-
     Raises:
         ConfigError: If a setting is out of range.
     """
@@ -539,11 +530,6 @@ def compare(
     any query, so the signs of the differences are drawn at random (Smucker, Allan and Carterette, 2007,
     A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, CIKM). All 2^n
     signs are tried for up to 14 queries that differ; else the p-value counts the observation as one sample.
-
-    Args:
-        first: Values of the first system, one a query.
-        second: Values of the second, in the same order.
-        resampling: Number of samples, level and seed.
 
     Raises:
         ConfigError: If the numbers of values differ, or there are none.

@@ -116,11 +116,6 @@ def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> di
 
     That they belong to the class of the shape is no news and is left out, and so are terms of OWL and the
     like.
-
-    Args:
-        kg: The knowledge graph; asserted and inferred triples count.
-        entities: Their IRIs.
-        shape: Whether they have parts.
     """
     found = {entity: EntityFacts() for entity in entities}
     # A graph says the same of many things.
@@ -200,14 +195,7 @@ _LETTERS = 3
 
 @dataclass(frozen=True)
 class BenchmarkQuestion:
-    """A question that was made from an entity.
-
-    Attributes:
-        question: Its ID, made of the entity's.
-        entity: IRI of the entity.
-        text: The question.
-        demand: What it demands, where that is known.
-    """
+    """A question that was made from an entity."""
 
     question: str
     entity: str

@@ -56,13 +56,7 @@ _SETS = 100
 
 
 class ImageCatalogue:
-    """The images of a graph that have a file, in order of IRI, with what is annotated in them.
-
-    Attributes:
-        images: IRIs of the images.
-        files: Names of their files.
-        values: Of each facet the IRIs of its values.
-    """
+    """The images of a graph that have a file, in order of IRI, with what is annotated in them."""
 
     def __init__(self, files: Mapping[str, str], features: Iterable[tuple[str, PartFeatures]] = ()) -> None:
         self.images = tuple(sorted(files))

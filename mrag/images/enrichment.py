@@ -103,16 +103,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Description:
-    """What became of a task.
-
-    Attributes:
-        task: The task, without data.
-        text: The description; empty where there is none.
-        digest: SHA-256 of the file.
-        kind: Why there is no description.
-        reason: The same in words.
-        again: Whether another try may help.
-    """
+    """What became of a task."""
 
     task: Task
     text: str = ""

@@ -160,14 +160,6 @@ def prove(
 ) -> Proof | None:
     """Find a proof of a triple: the least deep one, and of these one with few steps.
 
-    Args:
-        store: The store.
-        asserted: The asserted graphs.
-        inferred: The graphs of their closure.
-        triple: What to prove.
-        ruleset: Rules compiled before, to save that time.
-        label: Returns the names in the axioms' words.
-
     Returns:
         A proof; a leaf if the triple is asserted; None if it does not follow by the rules.
 

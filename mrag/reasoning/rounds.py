@@ -42,13 +42,7 @@ _MAX_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Clash:
-    """Triples that contradict an axiom.
-
-    Attributes:
-        axiom: The axiom in words.
-        rule: Name of the rule of OWL 2 RL/RDF.
-        triples: The triples that clash.
-    """
+    """Triples that contradict an axiom."""
 
     axiom: str
     rule: str

@@ -103,11 +103,7 @@ class Tree:
 
 
 class Forest:
-    """All trees of one fit.
-
-    Attributes:
-        made: How many distinct trees there have been.
-    """
+    """All trees of one fit."""
 
     def __init__(self, fit: FitState) -> None:
         self.fit, self.world = fit, fit.world

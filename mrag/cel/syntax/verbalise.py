@@ -300,11 +300,6 @@ _MOST = 200_000
 def verbalise(expression: ce.Expression, name: Name, language: Language = "en") -> str:
     """Return what an expression holds, as the end of a sentence.
 
-    Args:
-        expression: The expression; its normal form is verbalised.
-        name: Names classes, properties and individuals by their IRIs.
-        language: `en` or `de`.
-
     Returns:
         English after "Whatever …", German after „Alles, was …“.
     """
