@@ -23,7 +23,18 @@ from mrag.graph.record import GraphChange, Record, TouchedEntities
 from mrag.graph.updates import graph_of
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
-from mrag.rdf.patterns import Compare, Construct, Filter, Graph, Group, NotExists, TriplePattern, iri, var
+from mrag.rdf.patterns import (
+    Compare,
+    Construct,
+    Filter,
+    Graph,
+    Group,
+    NotExists,
+    TriplePattern,
+    iri,
+    to_data,
+    var,
+)
 from mrag.rdf.terms import SKOLEM
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import LazyCounts, TripleCounts, applies, clashing, ordered
@@ -445,8 +456,6 @@ class Follower:
         return find_clashes(self.store, Dataset(graphs), checks, counts, self.label)
 
     def _commit(self, after: Record, out: list[ox.Quad], into: list[ox.Quad], *, done: bool) -> None:
-        from mrag.rdf.patterns import to_data
-
         count = after.inferences
         if count >= 0:
             count += len(into) - sum(graph_of(q) in after.inferred for q in out)
