@@ -33,6 +33,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
+from mrag.generation.models.calls import model_name
+from mrag.generation.models.resolve import resolve, status
+from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined
 from mrag.images.files import Box, Picture, PictureLimits, grid, open_picture, part_of, read_capped
@@ -154,8 +157,6 @@ class Work:
         """Return what the model says of a picture, without its thoughts; empty if it says nothing."""
         from langchain_core.messages import HumanMessage
 
-        from mrag.generation.support.sentences import without_thoughts
-
         message = HumanMessage([{"type": "text", "text": self.prompt}, dict(picture.block())])
         answer = self.opened().invoke([message])
         return clean(without_thoughts(str(answer.text)))
@@ -193,9 +194,6 @@ class Work:
 
     def name(self) -> str:
         """Return the name of the model, for the provenance of what it says."""
-        from mrag.generation.models.calls import model_name
-        from mrag.generation.models.resolve import status
-
         if isinstance(self.model, str) and self.model != LABELS:
             found = status(self.model)
             return f"{found.provider}:{found.name}"
@@ -208,8 +206,6 @@ def default_model() -> str:
     Raises:
         ModelError: If there is none.
     """
-    from mrag.generation.models.resolve import status
-
     first = status(f"ollama:{VISION[0]}")
     for name in VISION:
         if status(f"ollama:{name}").available:
@@ -240,8 +236,6 @@ def clean(text: str) -> str:
 
 
 def _resolved(name: str, wanted: dict[str, Any], timeout: float) -> BaseChatModel:
-    from mrag.generation.models.resolve import resolve, status
-
     limits: dict[str, dict[str, Any]] = {
         "ollama": {"client_kwargs": {"timeout": timeout}},
         "openai": {"timeout": timeout},
@@ -254,8 +248,6 @@ def _resolved(name: str, wanted: dict[str, Any], timeout: float) -> BaseChatMode
 
 def _taken(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Return those settings that the provider of a model knows; the others it would refuse."""
-    from mrag.generation.models.resolve import status
-
     known = status(name).options
     return {key: value for key, value in wanted.items() if key in known}
 

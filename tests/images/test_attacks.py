@@ -167,7 +167,7 @@ def test_altered_pictures_do_no_harm(tmp_path: Path) -> None:
 def test_pictures_in_messages_are_read_within_limits_too() -> None:
     from langchain_core.messages import HumanMessage
 
-    from mrag.images.embedding import _shown
+    from mrag.images.labels import _shown
 
     for name in ("png: absurd size", "svg", "png: larger further on"):
         data = base64.b64encode(ATTACKS[name]()).decode()
