@@ -235,7 +235,7 @@ def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> 
     """Return why images are the answer to a question, "" if they are not."""
     if media is not None:
         return "the folder of the images is given"
-    from mrag.images.wanted import wanted
+    from mrag.images.prompts import wanted
 
     if asked.image is not None or wanted(asked.text) is None:
         return ""
