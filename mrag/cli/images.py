@@ -22,7 +22,7 @@ from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, WorkersOp
 from mrag.cli.shared.output import progress, say, show, show_json, status
 from mrag.errors import ConfigError
 from mrag.redaction import redact_url
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 
 if TYPE_CHECKING:
     from mrag.jobs import Runner

@@ -23,7 +23,7 @@ from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.questions import BenchmarkQuestion, question_id, single_questions
 from mrag.evaluation.runs import Qrels, write_qrels
 from mrag.generation.models.calls import model_errors
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mrag.errors import ConfigError, DamagedIndex
-from mrag.storage.journal import Journal
+from mrag.storage.files import Journal
 
 
 class RunJournal(Journal):

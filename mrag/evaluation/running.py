@@ -15,9 +15,7 @@ from mrag.evaluation.runs import Run, Scored, by_rank, ordered
 from mrag.index.backends.base import StoredIndex, documents_of
 from mrag.index.bm25 import THESIS, Bm25Index
 from mrag.index.segments.matches import Mode
-from mrag.jobs.base import Runner
-from mrag.jobs.carrying import carried
-from mrag.jobs.threads import InlineRunner
+from mrag.jobs.runners import InlineRunner, Runner, carried
 from mrag.retrieval.rankers import Question, Ranker
 
 Progress = Callable[[int, int], None]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from mrag.errors import LoadError
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 """Query ID to document ID to grade; above 0 is relevant."""

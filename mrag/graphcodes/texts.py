@@ -16,9 +16,7 @@ from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.interchange import from_json, to_json
 from mrag.graphcodes.registry import RelationRegistry
-from mrag.jobs.base import Runner
-from mrag.jobs.carrying import resumed
-from mrag.jobs.threads import InlineRunner
+from mrag.jobs.runners import InlineRunner, Runner, resumed
 
 _BATCH = 128
 """Texts of one task: few are parsed slowly, and of many much is lost with a worker."""

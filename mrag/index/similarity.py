@@ -35,7 +35,7 @@ from mrag.index.searches import INSTANCE, as_triples, results_wanted, searches
 from mrag.index.segments.changes import SyncReport
 from mrag.index.server_similarity import SERVER, ServerIndex, server_of
 from mrag.index.server_similarity import build as build_on_server
-from mrag.jobs.base import Runner
+from mrag.jobs.runners import Runner
 from mrag.rdf.guard import ReadQuery
 
 logger = logging.getLogger(__name__)

@@ -26,7 +26,7 @@ from mrag.reasoning.evaluate import TripleCounts
 from mrag.reasoning.materialise import run_after
 from mrag.reasoning.rounds import Closure, OnInconsistency, Round
 from mrag.reasoning.rules import Ruleset
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 

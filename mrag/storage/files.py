@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
+import shutil
+import stat
 import struct
 import sys
+import tempfile
+import threading
+import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any, BinaryIO, Final
+
+from mrag.errors import ConfigError
 
 BLOCK: Final = 1 << 13
 """Bytes of a block: few, since a single row of a large file costs a whole block."""
@@ -196,3 +207,317 @@ def lock(descriptor: int) -> None:
         import fcntl
 
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+_FILE = 0o600
+_OTHERS = 0o077
+
+
+def narrow(folder: Path, left: Iterable[str] = ()) -> None:
+    """Take the rights of others from the files of a folder that another library has made.
+
+    Args:
+        folder: The folder; what lies deeper is left.
+        left: Names of files that are left as they are.
+    """
+    kept = frozenset(left)
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name in kept or not entry.is_file(follow_symlinks=False):
+                continue
+            # A file may go while one looks, or belong to somebody else.
+            with suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_mode & _OTHERS:
+                    Path(entry).chmod(_FILE)
+
+
+def is_private(path: Path) -> bool:
+    """Return whether only its owner can use a file or folder; True where the system has no such rights."""
+    return os.name == "nt" or not stat.S_IMODE(path.stat().st_mode) & _OTHERS
+
+
+@contextmanager
+def saved(path: str | Path) -> Iterator[BinaryIO]:
+    """Write a file, in place of one of that name only once it is whole and on the disk.
+
+    Args:
+        path: The file, in a folder that is there.
+
+    Raises:
+        ConfigError: If it cannot be written; what was there before is as it was.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with saved(Path(folder) / "a") as stream:
+        ...         _ = stream.write(b"whole")
+        ...     [(file.name, file.read_bytes()) for file in Path(folder).iterdir()]
+        [('a', b'whole')]
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+    except BaseException as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise ConfigError(
+                f"The file cannot be written: {error.strerror or error}.",
+                file=str(path),
+                hint="What was there before is as it was. Check the disk and the rights, and run it again.",
+            ) from error
+        raise
+
+
+def saved_text(path: str | Path, text: str) -> None:
+    """Write a text in UTF-8, as `saved` does."""
+    with saved(path) as stream:
+        stream.write(text.encode())
+
+
+_LOCK = "in-use"
+_OURS = re.compile(r"\.mrag\.[a-z]+-[a-z0-9_]{8}")
+_MAKING = 60.0
+"""Seconds after which a folder without a lock is no longer one that is being made."""
+
+
+class Scratch:
+    """A temporary folder for this process alone.
+
+    Args:
+        purpose: A word in lower case, which its name tells.
+        parent: Folder to make it in; the system's own for temporary files by default.
+        prefix: How its name begins, in place of that.
+
+    Example:
+        >>> with Scratch("example") as folder:
+        ...     folder.is_dir()
+        True
+        >>> folder.exists()
+        False
+    """
+
+    def __init__(self, purpose: str, parent: Path | None = None, *, prefix: str | None = None) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=prefix or f".mrag.{purpose}-", dir=parent))
+        self._held = _hold(self.path / _LOCK, os.O_CREAT)
+
+    def close(self) -> None:
+        """Remove the folder with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def collect(parent: Path | None = None, *, prefix: str | None = None) -> int:
+    """Remove the temporary folders of processes that have ended.
+
+    Args:
+        parent: Where they lie; the system's folder for temporary files by default.
+        prefix: How their names begin. Give it only where nobody else makes folders of such names: those
+            without a lock, which earlier versions left, go too.
+
+    Returns:
+        How many were removed.
+    """
+    count = 0
+    with suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:
+        for entry in entries:
+            ours = entry.name.startswith(prefix) if prefix else _OURS.fullmatch(entry.name)
+            if ours and _is_left(entry, bool(prefix)):
+                shutil.rmtree(entry.path, ignore_errors=True)
+                count += 1
+    return count
+
+
+def _is_left(entry: os.DirEntry[str], without_lock: bool) -> bool:
+    """Return whether a folder belongs to nobody any more."""
+    try:
+        about = entry.stat(follow_symlinks=False)
+        # In a folder for all, names of this form may be anyone's.
+        if not entry.is_dir(follow_symlinks=False) or about.st_uid != os.geteuid():
+            return False
+        lock = Path(entry.path) / _LOCK
+        if not lock.exists():
+            empty = not any(Path(entry.path).iterdir())
+            return without_lock or (empty and time.time() - about.st_mtime > _MAKING)
+        held = _hold(lock)
+    except (OSError, AttributeError):
+        return False
+    if held is None:
+        return False
+    os.close(held)
+    return True
+
+
+def _hold(lock: Path, create: int = 0) -> int | None:
+    """Lock a file, and return its descriptor; None where another process has it, or files have no locks."""
+    if sys.platform == "win32":
+        return None
+    held = os.open(lock, os.O_RDWR | create, 0o600)
+    try:
+        lock(held)
+    except OSError:
+        os.close(held)
+        return None
+    return held
+
+
+logger = logging.getLogger(__name__)
+
+
+class Journal:
+    """Records in a file, open for writing; one process has it open at a time.
+
+    Args:
+        path: The file, made if need be with its folder.
+        synced: Whether a record is to outlast the end of the machine, not only that of the process.
+
+    Attributes:
+        records: The records that were there when it was opened, in the order of writing.
+        damaged: Numbers of the lines, from 1, that were passed over.
+
+    Raises:
+        BlockingIOError: If another process has it open.
+        OSError: If the file cannot be read or written.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with Journal(Path(folder) / "a.jsonl") as journal:
+        ...         journal.add({"query": "1"})
+        ...     with Journal(Path(folder) / "a.jsonl") as journal:
+        ...         journal.records
+        [{'query': '1'}]
+    """
+
+    def __init__(self, path: Path, *, synced: bool = True) -> None:
+        self.path = path
+        self.records: list[dict[str, Any]] = []
+        self.damaged: list[int] = []
+        self._synced = synced
+        self._writing = threading.Lock()
+        make_folder(path.parent)
+        self._file = create(path, os.O_APPEND)
+        try:
+            _locked(self._file.fileno())
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Append a record; once this returns, it is on disk.
+
+        Raises:
+            OSError: If the system refuses; the record is then not there.
+        """
+        with self._writing:
+            _put(self._file, record, self._synced)
+
+    def clear(self) -> None:
+        """Forget all records.
+
+        Raises:
+            OSError: If the system refuses.
+        """
+        with self._writing:
+            self._file.truncate(0)
+        self.records, self.damaged = [], []
+
+    def close(self) -> None:
+        """Close the file, which lets others open it."""
+        self._file.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        data = self._file.read()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            self._file.truncate(whole)
+        for number, record in lines(data):
+            if record is None:
+                self.damaged.append(number)
+            else:
+                self.records.append(record)
+        if self.damaged:
+            where = ", ".join(map(str, self.damaged[:5])) + (" and more" if len(self.damaged) > 5 else "")
+            logger.warning(
+                "%d of the records in %s are damaged and were passed over: line %s",
+                len(self.damaged),
+                self.path,
+                where,
+            )
+
+
+def append(path: Path, record: Mapping[str, Any]) -> None:
+    """Append a record to a journal that this process alone uses, without reading it and without a sync.
+
+    Raises:
+        OSError: If the system refuses; the record is then not there.
+    """
+    with create(path, os.O_APPEND) as file:
+        _put(file, record, synced=False)
+
+
+def lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """Read the content of a journal; a last line without end is left out.
+
+    Args:
+        data: The content.
+
+    Returns:
+        The number of each line, and its record, None if it is not as it was written.
+
+    Example:
+        >>> list(lines(b'fba18e97 {"a": 1}\\nfba18e97 {"a": 2}\\nfba1'))
+        [(1, {'a': 1}), (2, None)]
+    """
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
+        text = line[9:]
+        whole = line[:9] == b"%08x " % zlib.crc32(text)
+        record = json.loads(text) if whole else None
+        yield number, record if isinstance(record, dict) else None
+
+
+def _put(file: BinaryIO, record: Mapping[str, Any], synced: bool) -> None:
+    text = json.dumps(record).encode()
+    view = memoryview(b"%08x %s\n" % (zlib.crc32(text), text))
+    before = os.fstat(file.fileno()).st_size
+    try:
+        while view:
+            view = view[file.write(view) :]
+        if synced:
+            os.fsync(file.fileno())
+    except OSError:
+        file.truncate(before)
+        raise
+
+
+def _locked(descriptor: int) -> None:
+    try:
+        lock(descriptor)
+    except BlockingIOError:
+        raise
+    except OSError:
+        # Some network file systems have no locks.
+        return

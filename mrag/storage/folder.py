@@ -16,16 +16,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from mrag.errors import DamagedIndex, IndexError_, IndexMismatch, MissingIndex, MragError
-from mrag.storage.arrays import Arrays, Packed, pack
-from mrag.storage.blocks import CheckedFile
-from mrag.storage.files import BLOCK, FileEntry, checksum, create, lock, make_folder, replace, write
+from mrag.storage.arrays import Arrays, CheckedFile, Packed, pack
+from mrag.storage.files import BLOCK, FileEntry, checksum, create, lines, lock, make_folder, replace, write
 
 T = TypeVar("T")
 
@@ -334,3 +337,210 @@ def _read_through(file: Path, entry: FileEntry, hint: str) -> Iterator[int]:
         stop = min(start + wide, entry.size)
         checked.need(start, stop)
         yield stop - start
+
+
+Live: TypeAlias = npt.NDArray[np.bool_] | None
+"""True for every row that is not deleted; None if none is."""
+
+
+class _Segment(Protocol):
+    def arrays(self) -> Arrays: ...
+
+    def __len__(self) -> int: ...
+
+
+S = TypeVar("S", bound=_Segment)
+Opened = TypeVar("Opened")
+
+
+class SegmentFolder(Folder, Generic[S, Opened]):
+    """Reads and writes the files of an index in segments.
+
+    Args:
+        path: The folder. It need not exist.
+        kind: What index it holds.
+        prefix: What the names of its segments' files begin with.
+        segment: Builds a segment of what its `arrays` returned.
+    """
+
+    def __init__(self, path: Path, kind: Kind, prefix: str, segment: Callable[[Arrays], S]) -> None:
+        super().__init__(path, kind)
+        self._prefix = prefix
+        self._segment = segment
+
+    def read(self) -> Opened:
+        """Read the manifest and open the files that it names.
+
+        Returns:
+            The manifest and its segments; where documents are deleted one by one, also True for every row
+            that is not (None if none is).
+
+        Raises:
+            MissingIndex: If there is no index.
+            IndexMismatch: If another version of the package wrote it.
+            DamagedIndex: If a file is missing or damaged.
+        """
+        return self.load(self._read)
+
+    @abstractmethod
+    def _read(self, committed: Committed) -> Opened: ...
+
+    def segment(self, name: str, committed: Committed) -> S:
+        """Open a segment.
+
+        Raises:
+            OSError, KeyError, DamagedIndex: If its file is missing or damaged.
+        """
+        return self._segment(self.opened(name, committed))
+
+    def live(self, name: str, committed: Committed, rows: int) -> npt.NDArray[np.bool_]:
+        """Read which rows are not deleted.
+
+        Raises:
+            OSError, KeyError, DamagedIndex: If the file is missing or damaged.
+        """
+        live: npt.NDArray[np.bool_] = np.unpackbits(self.opened(name, committed)["bits"], count=rows) == 0
+        return live
+
+    def write_segment(self, segment: S, generation: int) -> tuple[str, FileEntry]:
+        """Write a segment, sync it to disk, and return the name of its file and what is known of it.
+
+        Raises:
+            OSError: If the system refuses.
+        """
+        name = f"{self._prefix}-{generation:08d}.seg"
+        return name, self.write(name, segment.arrays())
+
+    def write_deleted(self, live: npt.NDArray[np.bool_], generation: int) -> tuple[str, FileEntry]:
+        """Write which rows are deleted, as `write_segment` does.
+
+        Raises:
+            OSError: If the system refuses.
+        """
+        name = f"deleted-{generation:08d}.bits"
+        return name, self.write(name, {"bits": np.packbits(~live)})
+
+
+def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:
+    """Return from which segment on a commit joins everything into one.
+
+    Segments at least double from the last to the first, so a document is rewritten about log2(n)
+    times in all and there are about as many segments; one that is half deleted is rewritten too.
+
+    Args:
+        sizes: Live rows and all rows of each segment, oldest first.
+        new: Number of documents that the commit brings.
+
+    Returns:
+        Index of the first segment to join; len(sizes) for none.
+
+    Example:
+        >>> first_to_merge([(1000, 1000), (10, 10), (4, 4)], 3), first_to_merge([(40, 100)], 0)
+        (1, 0)
+    """
+    first, total = len(sizes), new
+    while first and sizes[first - 1][0] <= 2 * total:
+        first -= 1
+        total += sizes[first][0]
+    thin = (i for i, (live, rows) in enumerate(sizes) if 2 * live < rows)
+    return min(first, next(thin, first))
+
+
+_JOURNALS: Final = ("*.jsonl", "*.pending")
+
+
+@dataclass(frozen=True)
+class IntegrityReport:
+    """What was found of an index or a journal.
+
+    Attributes:
+        path: Its folder, or the journal's file.
+        kind: What it is.
+        size: Bytes that were read.
+        error: What is amiss; None if nothing is.
+    """
+
+    path: Path
+    kind: str
+    size: int
+    error: IndexError_ | None
+
+
+def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -> Iterator[IntegrityReport]:
+    """Read every index and every journal in a folder, and in those below it, and check all of them.
+
+    Args:
+        folder: The folder; it need not exist.
+        on_progress: Called with bytes checked and bytes in all.
+
+    Example:
+        >>> import tempfile
+        >>> from mrag.storage.files import Journal
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     with Journal(Path(place) / "a.jsonl") as journal:
+        ...         journal.add({"query": "1"})
+        ...     [(found.kind, found.error) for found in check(Path(place))]
+        [('journal', None)]
+    """
+    folders = sorted({file.parent for file in folder.rglob(MANIFEST)})
+    unfinished = sorted(
+        place for place in folder.rglob("*") if place.is_dir() and place not in folders and begun(place)
+    )
+    journals = sorted(file for pattern in _JOURNALS for file in folder.rglob(pattern))
+    sizes = {place: _size(place) for place in folders} | {file: file.stat().st_size for file in journals}
+    total, done = sum(sizes.values()), 0
+
+    def note(read: int, _: int) -> None:
+        if on_progress is not None:
+            on_progress(done + read, total)
+
+    note(0, 0)
+    for place in folders:
+        yield _index(place, sizes[place], note)
+        done += sizes[place]
+        note(0, 0)
+    for place in unfinished:
+        missing = MissingIndex("Building the index was begun and not ended.", file=str(place))
+        yield IntegrityReport(place, "index", 0, missing)
+    for file in journals:
+        yield _journal(file)
+        done += sizes[file]
+        note(0, 0)
+
+
+def _index(place: Path, size: int, note: Callable[[int, int], None]) -> IntegrityReport:
+    name = "index"
+    try:
+        name, form, found = read_manifest(place)
+        if found is None or not isinstance(form, int):
+            raise IndexError_("Another version of mrag wrote the index.", file=str(place))
+        Folder(place, Kind(name, form, "Build it anew.")).verify(note)
+    except IndexError_ as error:
+        return IntegrityReport(place, name or "index", size, error)
+    return IntegrityReport(place, name, size, None)
+
+
+def _journal(file: Path) -> IntegrityReport:
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        why = DamagedIndex(f"The journal cannot be read: {error.strerror or error}.", file=str(file))
+        return IntegrityReport(file, "journal", 0, why)
+    bad = [number for number, record in lines(data) if record is None]
+    found = None
+    if bad:
+        found = DamagedIndex(
+            f"{len(bad)} of the journal's records are damaged and are passed over.",
+            file=str(file),
+            hint="What they said is done again by the next run; or delete the file.",
+        )
+        found.line = bad[0]
+    return IntegrityReport(file, "journal", len(data), found)
+
+
+def _size(place: Path) -> int:
+    try:
+        _, _, found = read_manifest(place)
+    except IndexError_:
+        return 0
+    return 0 if found is None else sum(entry.size for entry in found.files.values())

@@ -21,8 +21,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex, Match
 from mrag.index.embedding.embedders import WordLlamaEmbedder
-from mrag.storage.folder import locked
-from mrag.storage.segments import first_to_merge
+from mrag.storage.folder import first_to_merge, locked
 
 from .conftest import Cranfield
 

@@ -26,7 +26,7 @@ from mrag.cel.semantics.counting import instances_among
 from mrag.cel.syntax.printing import to_dl
 from mrag.errors import ConfigError, LoadError, MragError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mrag.cel.problem_files import read_problems
 from mrag.errors import LoadError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 from mrag.stores.oxigraph import OxigraphStore
 
 _ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt", ".kb", ".ofn", ".fss", ".owx")

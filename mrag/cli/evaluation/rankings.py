@@ -16,7 +16,7 @@ from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.output import progress, say, show_json, show_lines
 from mrag.config import Settings
 from mrag.errors import ConfigError
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 
 class _RankersByDefault(TyperGroup):

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from mrag.generative.index.intake import Batches, Intake
 from mrag.generative.index.segments import ClueSegment, sorted_texts
-from mrag.jobs.base import Runner
-from mrag.jobs.carrying import carried
+from mrag.jobs.runners import Runner, carried
 from mrag.storage.arrays import Arrays
 
 __all__ = ["built"]

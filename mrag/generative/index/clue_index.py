@@ -15,8 +15,7 @@ from mrag.generative.index.cursor import ClueCursor, Restriction
 from mrag.generative.index.files import ClueFolder, ClueManifest
 from mrag.generative.index.intake import Intake
 from mrag.generative.index.segments import SEGMENT_TOKENS, ClueSegment
-from mrag.jobs.base import Runner
-from mrag.jobs.threads import InlineRunner
+from mrag.jobs.runners import InlineRunner, Runner
 
 Start: TypeAlias = Literal["anywhere", "beginning"]
 """Where clues may begin: at any token of a document, or at its first."""

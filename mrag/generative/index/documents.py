@@ -14,7 +14,7 @@ from mrag.generative.models.tokens import Tokeniser, document_tokens
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import home
-from mrag.jobs.base import Runner
+from mrag.jobs.runners import Runner
 from mrag.text.names import iri_words
 
 logger = logging.getLogger(__name__)

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from mrag.generative.index.segments import ClueSegment
 from mrag.storage.files import FileEntry
-from mrag.storage.folder import Committed, Kind
-from mrag.storage.segments import SegmentFolder
+from mrag.storage.folder import Committed, Kind, SegmentFolder
 
 KIND: Final = Kind("clue index", 2, "Build it anew with `mrag clues build`.")
 

@@ -30,7 +30,7 @@ from mrag.errors import ConfigError, ModelError
 from mrag.generative.training.backbone import library
 from mrag.generative.training.data import TrainingPair
 from mrag.generative.training.lora import clue_loss, quiet
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 Pixels: TypeAlias = Callable[[Path], tuple[Any, Sequence[Any]]]
 """Reads a picture: the whole and the cut-outs of its objects, each a tensor of shape (3, height, width) as

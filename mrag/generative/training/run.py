@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from mrag.errors import ConfigError, ModelError
 from mrag.generative.training.backbone import library
 from mrag.generative.training.data import TrainingPair, batches, digest
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 CHECKPOINT = "checkpoint.pt"
 LOG = "log.jsonl"

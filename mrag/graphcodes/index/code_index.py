@@ -22,7 +22,7 @@ from mrag.graphcodes.index.state import CodeState
 from mrag.graphcodes.index.topk import all_values, best
 from mrag.graphcodes.metrics import CodeScores, Lexicographic
 from mrag.graphcodes.registry import RelationRegistry
-from mrag.storage.segments import first_to_merge
+from mrag.storage.folder import first_to_merge
 
 
 @dataclass(frozen=True, slots=True)

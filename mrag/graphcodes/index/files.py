@@ -17,8 +17,7 @@ from typing import Any, Final
 
 from mrag.graphcodes.index.segment import CodeSegment
 from mrag.storage.files import FileEntry
-from mrag.storage.folder import Committed, Kind
-from mrag.storage.segments import Live, SegmentFolder
+from mrag.storage.folder import Committed, Kind, Live, SegmentFolder
 
 KIND: Final = Kind("index of graph codes", 2, "Build it anew with `mrag codes build`.")
 

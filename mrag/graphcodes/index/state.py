@@ -11,7 +11,7 @@ import numpy as np
 from mrag.graphcodes.index.files import CodeManifest
 from mrag.graphcodes.index.segment import CodeSegment
 from mrag.index.segments.rows import Rows
-from mrag.storage.segments import Live
+from mrag.storage.folder import Live
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from mrag.errors import ConfigError, ModelError
 from mrag.images.files.folder import Picture, pixels
 from mrag.index.embedding.embedders import LangChainEmbedder
 from mrag.index.embedding.local_models import Vectors, unit
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 
 _ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp"}
 

@@ -1,7 +1,7 @@
 """The journal of an enrichment: what a model said is on disk before anything else is done with it.
 
 A record is synced to disk before the next image is taken as done, so a process that is killed loses at
-most the answers it was still waiting for. How records are kept is in `mrag.storage.journal`.
+most the answers it was still waiting for. How records are kept is in `mrag.storage.files`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mrag.errors import LoadError, StoreLocked
 from mrag.images.files.folder import part_of
-from mrag.storage.journal import Journal
+from mrag.storage.files import Journal
 
 
 @dataclass(frozen=True)

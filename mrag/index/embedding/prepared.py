@@ -15,8 +15,7 @@ from mrag.errors import IndexError_
 from mrag.index.embedding.embedders import Embedder, embedder
 from mrag.index.embedding.local_models import MiniLmEmbedder, Vectors
 from mrag.index.segments.segment import digest
-from mrag.jobs.base import Runner
-from mrag.jobs.carrying import carried
+from mrag.jobs.runners import Runner, carried
 
 __all__ = ["EmbeddingWork", "PreparedEmbedder", "VectorSource", "prepared"]
 

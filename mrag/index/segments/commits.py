@@ -18,8 +18,7 @@ from mrag.index.segments.rows import Mask
 from mrag.index.segments.segment import DocumentSegment
 from mrag.index.segments.state import DocumentState
 from mrag.storage.files import FileEntry
-from mrag.storage.folder import Committed
-from mrag.storage.segments import first_to_merge
+from mrag.storage.folder import Committed, first_to_merge
 
 __all__ = ["Sealed", "most_rows", "next_state"]
 

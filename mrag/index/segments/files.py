@@ -18,8 +18,7 @@ from mrag.errors import ConfigError, IndexMismatch
 from mrag.index.bm25 import Bm25Params
 from mrag.index.segments.segment import DocumentSegment
 from mrag.storage.files import FileEntry
-from mrag.storage.folder import Committed, Kind
-from mrag.storage.segments import Live, SegmentFolder
+from mrag.storage.folder import Committed, Kind, Live, SegmentFolder
 from mrag.text.analysis import ANALYSIS_VERSION
 
 __all__ = ["KIND", "DocumentFolder", "DocumentManifest"]

@@ -23,9 +23,8 @@ from mrag.index.embedding.local_models import unit
 from mrag.index.embedding.prepared import PreparedEmbedder
 from mrag.index.segments.files import DocumentFolder
 from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment, digest, vectors_in
-from mrag.storage.files import FileEntry
+from mrag.storage.files import FileEntry, Journal, append
 from mrag.storage.folder import Committed
-from mrag.storage.journal import Journal, append
 
 __all__ = ["PendingVectors", "Progress", "embed_missing", "fitting"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import MragError, StoreError
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 from mrag.stores.process.channel import Child
 from mrag.stores.process.reserve import Reserve
 

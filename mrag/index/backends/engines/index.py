@@ -26,8 +26,8 @@ from mrag.index.segments.pending import PendingVectors, Progress, embed_missing,
 from mrag.index.segments.segment import digest
 from mrag.index.segments.state import as_json
 from mrag.index.segments.writing import StoredIndex
-from mrag.storage.files import make_folder
 from mrag.storage.sorting import SortedRows
+from mrag.storage.files import make_folder
 
 __all__ = ["EngineIndex"]
 
