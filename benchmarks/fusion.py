@@ -34,9 +34,8 @@ from mrag.evaluation.running import System, index_system, run_system
 from mrag.evaluation.runs import Scored
 from mrag.evaluation.statistics import Resampling
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import Embedder, Vectors, embedder
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.embedding import Embedder, Vectors, embedder
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.stores.base import SelectResult
 
 MEASURES = ("nDCG@10", "MRR")

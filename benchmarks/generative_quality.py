@@ -34,7 +34,7 @@ from mrag.generative.models.tokens import document_tokens
 from mrag.generative.training.data import TrainingQuestion, make_pairs, prompt
 from mrag.generative.training.sampling import ClueSampling
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 
 DEPTH = 10
 SAMPLING = {"starts": 1, "length": 10, "temperature": 0.05}

@@ -18,7 +18,7 @@ from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.fusion import summed
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.index.bm25 import Bm25Index
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.index.fusion import reciprocal_rank_fusion
 
 DEPTH = 100

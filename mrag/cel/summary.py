@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from mrag import untrusted
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.index.backends.base import StoredIndex
-from mrag.index.embedding.embedders import Embedder, embedder
+from mrag.index.embedding import Embedder, embedder
 
 if TYPE_CHECKING:
     from mrag.cel.rerank import Order

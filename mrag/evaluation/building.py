@@ -17,7 +17,7 @@ from mrag.evaluation.runs import Qrels
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
 from mrag.terminal import inline
 

@@ -14,7 +14,7 @@ from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.runs import Run, Scored, by_rank, ordered
 from mrag.index.backends.base import StoredIndex, documents_of
 from mrag.index.bm25 import THESIS, Bm25Index
-from mrag.index.segments.matches import Mode
+from mrag.index.document_index import Mode
 from mrag.jobs.runners import InlineRunner, Runner, carried
 from mrag.retrieval.rankers import Question, Ranker
 

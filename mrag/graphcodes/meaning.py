@@ -14,9 +14,8 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode, Node
 from mrag.graphcodes.explanation.verbalise import readable
 from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.embedding.embedders import embedder as load_embedder
-from mrag.index.embedding.local_models import Vectors
+from mrag.index.embedding import Embedder, Vectors
+from mrag.index.embedding import embedder as load_embedder
 
 _FLOOR: Final = 0.1
 _SHARPNESS: Final = 4

@@ -4,33 +4,283 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import IndexError_
+from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.known_items import FusionWeight, learnt
-from mrag.index.segments.changes import Documents, SyncReport, compared
-from mrag.index.segments.commits import next_state
-from mrag.index.segments.files import DocumentFolder, DocumentManifest
-from mrag.index.segments.matches import Match, Mode, search
-from mrag.index.segments.model import IndexModel
-from mrag.index.segments.pending import Progress
-from mrag.index.segments.rows import Mask
-from mrag.index.segments.segment import digest
-from mrag.index.segments.state import DocumentState, as_json
-from mrag.index.segments.writing import StoredIndex
+from mrag.index.embedding import Embedder
+from mrag.index.fusion import FusionWeight, candidates, learnt, weighted_rows
+from mrag.index.intake import Documents, IndexModel, Progress, SyncReport, compared
+from mrag.index.rows import Mask, Ranking, digest
+from mrag.index.segments import DocumentFolder, DocumentManifest, DocumentState, as_json, next_state
 from mrag.storage.sorting import SortedRows
 
-__all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
+__all__ = [
+    "DocumentIndex",
+    "Match",
+    "Mode",
+    "StoredIndex",
+    "SyncReport",
+    "check_search",
+    "search",
+]
+
+Mode: TypeAlias = Literal["hybrid", "bm25", "dense"]
+
+
+@dataclass(frozen=True)
+class Match:
+    """A document found.
+
+    Args:
+        doc_id: Its ID.
+        score: Higher is better. Of `hybrid`, the weighted mean of both scores, scaled so that 0.5
+            is the mean of the candidates (`mrag.index.fusion.weighted_scores`); of `bm25`, the BM25
+            score; of `dense`, the cosine.
+        bm25_rank: Its rank among the candidates of BM25, from 1; None if it is not among them.
+        dense_rank: The same by vectors.
+        bm25_score: Its BM25 score; None as above.
+        dense_score: Its cosine with the query; None as above.
+        terms: The words of the query that it contains, in the query's order.
+    """
+
+    doc_id: str
+    score: float
+    bm25_rank: int | None
+    dense_rank: int | None
+    bm25_score: float | None
+    dense_score: float | None
+    terms: tuple[str, ...]
+
+
+def check_search(k: int, mode: Mode, weight: float) -> None:
+    """Look whether a search can be carried out.
+
+    Raises:
+        ConfigError: If k, the mode or the weight cannot be used.
+    """
+    if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
+        hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
+        raise ConfigError(f"Cannot search with k={k}, mode={mode!r} and weight={weight}.", hint=hint)
+
+
+def search(
+    state: DocumentState,
+    text: str,
+    vector: npt.NDArray[np.float32] | None,
+    k: int,
+    *,
+    mode: Mode,
+    allowed: Collection[str] | None,
+    weight: float,
+) -> list[Match]:
+    """Rank documents; see `DocumentIndex.search`.
+
+    Args:
+        state: The index.
+        text: The query.
+        vector: Its vector; None to rank by words alone.
+        k: How many documents at most.
+        mode: By what to rank.
+        allowed: IDs of the documents that may be found; None for all.
+        weight: Of `hybrid`, the share of the vectors, between 0 and 1.
+
+    Raises:
+        ConfigError: If k, the mode or the weight cannot be used.
+    """
+    check_search(k, mode, weight)
+    mask = None if allowed is None else state.rows.mask(allowed)
+    depth = candidates(k) if mode == "hybrid" else k
+    nothing: Ranking = (np.empty(0, np.int64), np.empty(0, np.float32))
+    words = nothing if mode == "dense" else state.bm25.search(text, depth, mask)
+    # A text without a known token has no direction, so no document is near to it.
+    known = vector is not None and state.rows.count and vector.any()
+    # What counts most by both is mostly found by words, so that is compared for certain.
+    nearest = state.dense.search(vector, depth, mask, words[0]) if known and vector is not None else nothing
+    rows: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.floating]
+    rows, scores = words if len(words[0]) else nearest
+    if mode == "hybrid":
+        shares = (1.0, 0.0) if vector is None else (1 - weight, weight)
+        rows, scores = weighted_rows((words, nearest), shares)
+        # Only the rows that may be shown are named, to put ties in order of ID.
+        least = np.partition(scores, len(scores) - k)[len(scores) - k] if len(scores) > k else 0.0
+        shown = [
+            (-score, state.rows.id_of(row), row)
+            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+            if score >= least
+        ]
+        shown.sort()
+        rows = np.array([row for _, _, row in shown], np.int64)
+        scores = np.array([-score for score, _, _ in shown])
+    by_words, by_meaning = _ranked(words), _ranked(nearest)
+    none = (None, None)
+    found = []
+    for row, score, terms in zip(
+        rows[:k].tolist(), scores[:k].tolist(), state.bm25.matching(text, rows[:k]), strict=True
+    ):
+        bm25_rank, bm25_score = by_words.get(row, none)
+        dense_rank, dense_score = by_meaning.get(row, none)
+        found.append(
+            Match(state.rows.id_of(row), score, bm25_rank, dense_rank, bm25_score, dense_score, terms)
+        )
+    return found
+
+
+def _ranked(ranking: Ranking) -> dict[int, tuple[int, float]]:
+    found = zip(ranking[0].tolist(), ranking[1].tolist(), strict=True)
+    return {row: (rank, score) for rank, (row, score) in enumerate(found, 1)}
+
+
+class StoredIndex(ABC):
+    """An index of texts by document ID, wherever it is kept."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of documents."""
+
+    @abstractmethod
+    def __contains__(self, doc_id: object) -> bool: ...
+
+    @property
+    @abstractmethod
+    def doc_ids(self) -> list[str]:
+        """The IDs of all documents, sorted."""
+
+    @property
+    @abstractmethod
+    def extra(self) -> dict[str, Any]:
+        """The JSON kept with the index; a copy."""
+
+    @property
+    @abstractmethod
+    def embedder_name(self) -> str | None:
+        """Name of the embedding model that the index was built with; None for BM25 alone."""
+
+    @property
+    @abstractmethod
+    def bm25_params(self) -> Bm25Params:
+        """The knobs of BM25 that the index was built with."""
+
+    @abstractmethod
+    def refresh(self) -> bool:
+        """Take over what others have committed, and return whether there was something.
+
+        Raises:
+            MissingIndex: If it has been removed.
+        """
+
+    @abstractmethod
+    def search(
+        self,
+        text: str,
+        k: int,
+        *,
+        mode: Mode = "hybrid",
+        allowed: Collection[str] | None = None,
+        weight: float = 0.5,
+    ) -> list[Match]:
+        """Find the documents nearest to a text, best first, ties by ID; see `DocumentIndex.search`."""
+
+    @abstractmethod
+    def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the texts of documents; none of those that are not there."""
+
+    @abstractmethod
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of documents; none of those that have none."""
+
+    @abstractmethod
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts by digest; none of those that it does not know."""
+
+    @abstractmethod
+    def differing(self, documents: Iterable[tuple[str, str]]) -> int:
+        """Return how many documents `sync` would add, change or delete."""
+
+    @abstractmethod
+    def learnt_weight(self) -> FusionWeight:
+        """Return which share of the vectors serves `hybrid` best."""
+
+    @abstractmethod
+    def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
+        """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""
+
+    @abstractmethod
+    def _update(
+        self,
+        documents: Iterable[tuple[str, str]],
+        whole: bool,
+        extra: Mapping[str, Any] | None,
+        on_progress: Progress | None,
+        batch: int,
+    ) -> SyncReport:
+        """Take in documents; if they are the whole index, delete all others."""
+
+    def text_of(self, doc_id: str) -> str:
+        """Return the text of a document.
+
+        Raises:
+            IndexError_: If there is no such document.
+        """
+        found = self.texts_of([str(doc_id)])
+        if not found:
+            hint = "Bring the index up to date, or check the ID; IRIs are written whole."
+            raise IndexError_("The index has no such document.", term=str(doc_id), hint=hint)
+        return found[str(doc_id)]
+
+    def sync(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        extra: Mapping[str, Any] | None,
+        on_progress: Progress | None = None,
+        batch: int = 256,
+    ) -> SyncReport:
+        """Make the index hold exactly these documents; embed only new texts.
+
+        The change becomes visible in one step at the end. An interrupted run loses at most one
+        batch: the next `sync` finds the vectors that were made, and vectors of texts known under
+        another ID are taken over too.
+
+        Args:
+            documents: IDs and texts; each ID once.
+            extra: JSON to keep with the index; None keeps what is there.
+            on_progress: Called with the number of new texts that have vectors, and their number.
+            batch: Texts that the model gets at once, 1 or more.
+
+        Returns:
+            What changed.
+
+        Raises:
+            IndexError_: If an ID occurs twice, another writer is at work, or the folder cannot be
+                written; the index is then as before.
+            IndexMismatch: If the model does not fit, see `open`.
+            ConfigError: If `extra` is not JSON, or a document is not a pair of strings.
+            ModelError: If the model fails.
+        """
+        return self._update(documents, True, extra, on_progress, batch)
+
+    def add(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        extra: Mapping[str, Any] | None = None,
+        on_progress: Progress | None = None,
+        batch: int = 256,
+    ) -> SyncReport:
+        """Add documents, or replace those whose ID is known; the others stay. All else is as for `sync`."""
+        return self._update(documents, False, extra, on_progress, batch)
 
 
 class DocumentIndex(StoredIndex):
@@ -241,7 +491,7 @@ class DocumentIndex(StoredIndex):
         return index
 
     def learnt_weight(self) -> FusionWeight:
-        """Return which share of the vectors serves `hybrid` best; see `mrag.index.known_items`."""
+        """Return which share of the vectors serves `hybrid` best; see `mrag.index.fusion`."""
         return learnt(self._state, self._model)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:

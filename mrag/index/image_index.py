@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import DamagedIndex, IndexMismatch, LoadError, MissingIndex
-from mrag.index.document_index import DocumentIndex, SyncReport
-from mrag.index.segments.matches import Match
-from mrag.index.segments.pending import Progress
+from mrag.index.document_index import DocumentIndex, Match
+from mrag.index.intake import Progress, SyncReport
 
 logger = logging.getLogger(__name__)
 

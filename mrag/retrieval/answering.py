@@ -14,7 +14,7 @@ from mrag.errors import MissingIndex
 from mrag.generation.prompts import PENDING
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.freshness import freshen
+from mrag.index.similarity import freshen
 from mrag.planning.neural.choosing import Planner
 from mrag.retrieval.claims import StoreFacts
 from mrag.retrieval.rankers import Hits, Question, Ranker

@@ -17,7 +17,7 @@ import pyoxigraph as ox
 
 from mrag.errors import ModelError, MragError, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.embedding.embedders import MiniLmEmbedder
+from mrag.index.embedding import MiniLmEmbedder
 from mrag.planning.answering import parser_of
 from mrag.retrieval.routing import MAX_TRIPLES, computed
 from mrag.stores.base import Dataset, Limits

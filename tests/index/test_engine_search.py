@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.index import Bm25Params
-from mrag.index.backends.engines.rows import Found, IndexView
-from mrag.index.backends.engines.search import search
+from mrag.index.backends.engine import Found, IndexView, search
 from mrag.index.bm25 import Bm25Index
 
 WORDS = "heron gull tern rail crake".split()

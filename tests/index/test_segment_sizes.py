@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mrag.index.backends.trials import Trigrams
+from mrag.index import segments
+from mrag.index.conformance import Trigrams
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex
-from mrag.index.segments import commits
 
 MOST = 40
 WORDS = "red blue green coat shoe hat of leather with a hood buttons laces number".split()
@@ -18,8 +18,8 @@ WORDS = "red blue green coat shoe hat of leather with a hood buttons laces numbe
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commits, "_LEAST_ROWS", MOST)
-    monkeypatch.setattr(commits, "_MOST_ROWS", MOST)
+    monkeypatch.setattr(segments, "_LEAST_ROWS", MOST)
+    monkeypatch.setattr(segments, "_MOST_ROWS", MOST)
 
 
 def made(number: int, seed: int = 1) -> dict[str, str]:
@@ -53,7 +53,7 @@ def test_results_do_not_depend_on_the_size_of_segments(
         assert told[-1][0] == told[-1][1] and max(sizes(index), default=0) <= MOST
         opened = DocumentIndex.open(tmp_path, embedder=Trigrams(), thorough=True)
         with monkeypatch.context() as usual:
-            usual.setattr(commits, "_LEAST_ROWS", 10_000)
+            usual.setattr(segments, "_LEAST_ROWS", 10_000)
             whole = DocumentIndex.create(None, embedder=Trigrams())
             whole.sync(documents.items(), extra={})
         assert answers(opened) == answers(index) == answers(whole)

@@ -15,10 +15,8 @@ from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex, Q
 from mrag.graph.connection import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition
-from mrag.index.freshness import freshen
-from mrag.index.searches import INSTANCE, SIM
-from mrag.index.segments.files import DocumentFolder
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.segments import DocumentFolder
+from mrag.index.similarity import INSTANCE, SIM, SimilarityIndexes, freshen
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import FusedRanker, Question, SimilarityRanker

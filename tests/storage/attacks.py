@@ -23,7 +23,7 @@ from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import WordLlamaEmbedder
+from mrag.index.embedding import WordLlamaEmbedder
 
 WORDS = ["red", "blue", "shoe", "coat", "leather", "wool", "warm", "light", "dress", "hat", "long", "old"]
 BITS_FROM = DenseParams(prefilter_from=100)

@@ -234,7 +234,7 @@ def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
 
 def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
     from mrag.evaluation.plot import tsne
-    from mrag.index.embedding.embedders import embedder
+    from mrag.index.embedding import embedder
 
     chosen = embedder(model or Settings.from_env().embedder)
     if chosen is None:

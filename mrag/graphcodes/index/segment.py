@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from mrag.graphcodes.code import Cell, Edge, GraphCode, Node
 from mrag.graphcodes.index.flat import Flat, Ints, WeightedCell
-from mrag.index.segments.rows import StringTable
+from mrag.index.rows import StringTable
 from mrag.storage.arrays import Arrays, lazy
 
 _HUB: Final = 32

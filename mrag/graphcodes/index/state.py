@@ -10,7 +10,7 @@ import numpy as np
 
 from mrag.graphcodes.index.files import CodeManifest
 from mrag.graphcodes.index.segment import CodeSegment
-from mrag.index.segments.rows import Rows
+from mrag.index.rows import Rows
 from mrag.storage.folder import Live
 
 

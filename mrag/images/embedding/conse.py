@@ -19,15 +19,14 @@ import numpy as np
 from mrag.errors import ModelError
 from mrag.images.embedding.efficientnet import efficientnet, prepared
 from mrag.images.files.folder import Picture, pixels
-from mrag.index.embedding.embedders import Embedder, embedder
-from mrag.index.embedding.local_models import Vectors, unit
+from mrag.index.embedding import Embedder, Vectors, embedder, unit
 
 
 class ConseEmbedder:
     """Embeds pictures by their labels, and words by a text model.
 
     Args:
-        text: The text model, as for `mrag.index.embedding.embedders.embedder`.
+        text: The text model, as for `mrag.index.embedding.embedder`.
         labels: How many labels a picture's vector is made of.
 
     Raises:

@@ -21,8 +21,7 @@ import numpy as np
 
 from mrag.errors import ConfigError, ModelError
 from mrag.images.files.folder import Picture, pixels
-from mrag.index.embedding.embedders import LangChainEmbedder
-from mrag.index.embedding.local_models import Vectors, unit
+from mrag.index.embedding import LangChainEmbedder, Vectors, unit
 from mrag.storage.files import Scratch
 
 _ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp"}
@@ -51,7 +50,7 @@ class LangChainImageEmbedder:
 
     Args:
         embeddings: The object.
-        name: Identifies the model; as for `mrag.index.embedding.embedders.LangChainEmbedder` if left out.
+        name: Identifies the model; as for `mrag.index.embedding.LangChainEmbedder` if left out.
     """
 
     def __init__(self, embeddings: Any, *, name: str | None = None) -> None:

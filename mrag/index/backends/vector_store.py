@@ -18,21 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.backends.base import Abilities
-from mrag.index.backends.engines.rows import Found, some
-from mrag.index.backends.engines.search import fused
-from mrag.index.backends.engines.versioned import settled
-from mrag.index.backends.local import LocalBackend
+from mrag.index.backends.base import Abilities, LocalBackend
+from mrag.index.backends.engine import Found, fused, settled, some
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.fusion import candidates
-from mrag.index.known_items import FusionWeight
-from mrag.index.segments.changes import SyncReport, gathered
-from mrag.index.segments.matches import Match, Mode, check_search
-from mrag.index.segments.model import check_model
-from mrag.index.segments.pending import Progress
-from mrag.index.segments.writing import StoredIndex
+from mrag.index.document_index import DocumentIndex, Match, Mode, StoredIndex, check_search
+from mrag.index.embedding import Embedder
+from mrag.index.fusion import FusionWeight, candidates
+from mrag.index.intake import Progress, SyncReport, check_model, gathered
 from mrag.storage.folder import locked
 
 if TYPE_CHECKING:

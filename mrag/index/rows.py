@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,8 +15,6 @@ import numpy.typing as npt
 
 from mrag.errors import IndexError_
 from mrag.storage.arrays import Lazy, LazyArray
-
-__all__ = ["Mask", "Ranking", "Rows", "StringTable", "best", "contenders", "distinct", "twice"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
@@ -294,3 +293,16 @@ def contenders(values: npt.NDArray[np.floating], k: int, *, margin: float = 0.0)
     if len(values) == 0:
         return np.empty(0, np.int64)
     return np.flatnonzero(values >= best(values, k) - margin).astype(np.int64, copy=False)
+
+
+DIGEST_BYTES: Final = 16
+
+
+def digest(text: str) -> bytes:
+    """Return the BLAKE2b digest of a text, by which changed texts and known vectors are told.
+
+    Example:
+        >>> digest("a red shoe").hex()
+        '9bd8a83305de6f4dab0bbf1128d225e8'
+    """
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()

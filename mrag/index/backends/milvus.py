@@ -3,7 +3,7 @@
 | collection | content |
 |---|---|
 | `mrag_indexes` | a row for each index: its graph, its name and, as JSON, what it is |
-| `mrag_…` | a row for each document, see `mrag.index.backends.engines.versioned` |
+| `mrag_…` | a row for each document, see `mrag.index.backends.engine` |
 | `mrag_…_terms` | a row for each term: how many documents have it; that of no term has how many there are |
 
 A document has the parts of BM25 that do not depend on others, a query how rare its terms are: in the whole
@@ -30,13 +30,13 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engines.backend import VersionedBackend
-from mrag.index.backends.engines.rows import EngineRow, Found, some
-from mrag.index.backends.engines.versioned import OPEN, numbered, word_weights
+from mrag.index.backends.engine import OPEN, EngineRow, Found, VersionedBackend, numbered, some, word_weights
 from mrag.index.bm25 import Bm25Params
 from mrag.redaction import redact
 
-__all__ = ["MilvusBackend"]
+__all__ = [
+    "MilvusBackend",
+]
 
 _REGISTRY: Final = "mrag_indexes"
 _TERMS: Final = "_terms"

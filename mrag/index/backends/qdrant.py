@@ -1,10 +1,4 @@
-"""Similarity indexes in Qdrant: dense vectors, and words as sparse vectors whose rarity the engine knows.
-
-| collection | content |
-|---|---|
-| `mrag_index` | a point for each index: its graph, its name and, as JSON, what it is |
-| `mrag_…` | a point for each document, see `mrag.index.backends.engines.versioned` |
-"""
+"""Engines that keep similarity indexes, and what is the same for all of them."""
 
 from __future__ import annotations
 
@@ -24,13 +18,13 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engines.backend import VersionedBackend
-from mrag.index.backends.engines.rows import EngineRow, Found
-from mrag.index.backends.engines.versioned import OPEN, numbered, word_weights
+from mrag.index.backends.engine import OPEN, EngineRow, Found, VersionedBackend, numbered, word_weights
 from mrag.index.bm25 import Bm25Params
 from mrag.redaction import redact
 
-__all__ = ["QdrantBackend"]
+__all__ = [
+    "QdrantBackend",
+]
 
 _REGISTRY: Final = "mrag_index"
 _PAGE: Final = 4096

@@ -1,32 +1,152 @@
-"""Embedding of new texts, kept batch by batch so that an interrupted run resumes.
-
-| file | content |
-|---|---|
-| `vectors.pending` | vectors, a record a batch |
-| `segments.pending` | segments that were written and not committed, whose vectors are in them |
-"""
+"""The embedding model of an open index."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import asdict
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass
+from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, ModelError
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.embedding.local_models import unit
-from mrag.index.embedding.prepared import PreparedEmbedder
-from mrag.index.segments.files import DocumentFolder
-from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment, digest, vectors_in
+from mrag.index.embedding import Embedder, PreparedEmbedder, unit
+from mrag.index.rows import DIGEST_BYTES, Mask, digest, twice
+from mrag.index.segments import (
+    DocumentFolder,
+    DocumentManifest,
+    DocumentSegment,
+    DocumentState,
+    most_rows,
+    vectors_in,
+)
 from mrag.storage.files import FileEntry, Journal, append
 from mrag.storage.folder import Committed
+from mrag.storage.sorting import SortedRows
 
-__all__ = ["PendingVectors", "Progress", "embed_missing", "fitting"]
+__all__ = [
+    "DocumentComparison",
+    "Documents",
+    "IndexModel",
+    "PendingVectors",
+    "Progress",
+    "SyncReport",
+    "check_model",
+    "compared",
+    "embed_missing",
+    "fitting",
+    "gathered",
+    "needed_model",
+]
+
+Documents: TypeAlias = SortedRows[tuple[str, str]]
+"""IDs and texts, in order of ID."""
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """What a `sync` did: numbers of documents, and the seconds it took."""
+
+    added: int
+    changed: int
+    deleted: int
+    unchanged: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class DocumentComparison:
+    """Documents compared with those of an index.
+
+    Attributes:
+        fresh: Those that are new or have another text.
+        kept: The rows that stay.
+        same: How many documents are as before.
+        changed: How many have another text.
+    """
+
+    fresh: Documents
+    kept: Mask
+    same: int
+    changed: int
+
+
+def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield documents as pairs of plain strings.
+
+    Args:
+        documents: IDs and texts.
+
+    Raises:
+        ConfigError: If one is not a pair of strings.
+    """
+    for document in documents:
+        given: object = document
+        pair = isinstance(given, tuple | list) and len(given) == 2
+        if not (pair and all(isinstance(part, str) for part in document)):
+            hint = "Give pairs of two strings: ID and text."
+            raise ConfigError(f"Not a document: {given!r:.200}.", hint=hint)
+        # Plain strings: rdflib's IRIs are strings that equal no plain one.
+        doc_id, text = document
+        yield str(doc_id), str(text)
+
+
+@contextmanager
+def gathered(documents: Iterable[tuple[str, str]], folder: Path | None = None) -> Iterator[Documents]:
+    """Give documents in order of ID; those that do not fit into memory wait in a file.
+
+    Args:
+        documents: IDs and texts.
+        folder: Where that file is.
+
+    Raises:
+        ConfigError: If one is not a pair of strings.
+        IndexError_: If an ID occurs twice.
+    """
+    with SortedRows(checked(documents), folder=folder) as rows:
+        for (one, _), (other, _) in pairwise(rows):
+            if one == other:
+                raise twice(one)
+        yield rows
+
+
+@contextmanager
+def compared(
+    state: DocumentState, documents: Iterable[tuple[str, str]], *, whole: bool, folder: Path | None = None
+) -> Iterator[DocumentComparison]:
+    """Compare documents with those of an index.
+
+    Args:
+        state: The index.
+        documents: IDs and texts.
+        whole: Whether they are to be the whole index; else all others stay.
+        folder: Where documents wait that do not fit into memory.
+
+    Raises:
+        ConfigError, IndexError_: As `gathered` does.
+    """
+    rows, counts = state.rows, {"same": 0, "changed": 0}
+    kept = np.zeros(rows.total, np.bool_) if whole else rows.live.copy()
+
+    def fresh(given: Documents) -> Iterator[tuple[str, str]]:
+        # All of them are met in the order of their IDs, few are looked for one by one.
+        meets = rows.met(doc_id for doc_id, _ in given) if whole else (rows.row_of(i) for i, _ in given)
+        for (doc_id, text), row in zip(given, meets, strict=True):
+            same = row is not None and state.digests[row].tobytes() == digest(text)
+            if row is not None:
+                kept[row] = same
+                counts["same" if same else "changed"] += 1
+            if not same:
+                yield doc_id, text
+
+    with gathered(documents, folder) as given, SortedRows(fresh(given), folder=folder) as found:
+        yield DocumentComparison(found, kept, **counts)
+
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with how much is done, and how much there is."""
@@ -241,3 +361,135 @@ def embed_missing(
         found.update(zip(some, vectors, strict=True))
         on_progress(len(found), len(by_digest))
     return found
+
+
+class IndexModel:
+    """Embeds questions, and new texts but once.
+
+    Args:
+        embedder: The model; None for none.
+        folder: Where vectors are kept until they are committed; None for memory.
+    """
+
+    def __init__(self, embedder: Embedder | None, folder: DocumentFolder | None) -> None:
+        self._embedder = embedder
+        self._path = None if folder is None else str(folder.path)
+        self.pending = PendingVectors(folder)
+        self._last: set[bytes] = set()
+
+    def check(self, manifest: DocumentManifest) -> None:
+        """Look whether an index was built with this model.
+
+        Raises:
+            IndexMismatch: If it was built with another, or with none.
+        """
+        check_model(manifest.embedder, self._embedder, self._path)
+
+    def query_vector(self, state: DocumentState, text: str) -> npt.NDArray[np.float32]:
+        """Embed a question.
+
+        Raises:
+            ConfigError: If the index has no vectors, or was opened without its model.
+            IndexMismatch: If the vector has other dimensions than the index.
+        """
+        return fitting(unit(self._of(state).embed_query(text)), state.manifest.dim)
+
+    def embedded(self, state: DocumentState, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Embed texts that do not enter the index, shape (len(texts), dim).
+
+        Raises:
+            ConfigError: If the index has no vectors, or was opened without its model.
+        """
+        return self._of(state).embed_documents(texts)
+
+    def built(
+        self, state: DocumentState, fresh: Documents, on_progress: Progress, batch: int
+    ) -> Iterator[DocumentSegment]:
+        """Yield the segments of new documents, embedding those texts that are new.
+
+        Args:
+            state: The index.
+            fresh: New documents.
+            on_progress: Called with how many have vectors, and how many there are.
+            batch: Texts that the model gets at once, 1 or more.
+
+        Raises: As `embed_missing` does.
+        """
+        self._last = set()
+        model = None
+        if state.manifest.embedder is None or not fresh:
+            on_progress(len(fresh), len(fresh))
+        else:
+            model = self._of(state)
+            self.pending.load(model.name)
+        rest, most, start = iter(fresh), self.most(state, len(fresh)), 0
+        while part := dict(islice(rest, most)):
+            vectors = None
+            if model is not None:
+                vectors = embed_missing(
+                    part.values(), state.known_vectors, model, self.pending, dim=state.manifest.dim,
+                    batch=batch, on_progress=_partly(on_progress, start, len(part), len(fresh)),
+                )  # fmt: skip
+                self._last = set(vectors)
+            start += len(part)
+            yield DocumentSegment.build(part, state.manifest.bm25.analysis, vectors)
+
+    def most(self, state: DocumentState, new: int) -> int:
+        """Return how many rows a segment may have when so many documents come."""
+        dim = state.manifest.dim
+        if dim is None and new > most_rows(sys.maxsize) and state.manifest.embedder is not None:
+            dim = self._of(state).dim
+        return most_rows(dim)
+
+    def committed(self) -> None:
+        """Forget the pending vectors if all of them are in the index now."""
+        if not self.pending.earlier and self.pending.vectors.keys() <= self._last:
+            self.pending.clear()
+
+    def _of(self, state: DocumentState) -> Embedder:
+        return needed_model(state.manifest.embedder, self._embedder)
+
+
+def check_model(built: str | None, model: Embedder | None, file: str | None = None) -> None:
+    """Look whether an index was built with a model.
+
+    Args:
+        built: Name of the model that it was built with; None for BM25 alone.
+        model: The model that it is opened with; None to read it, or to search it by words.
+        file: Where it is kept.
+
+    Raises:
+        IndexMismatch: If it was built with another, or with none.
+    """
+    if model is not None and model.name != built:
+        raise IndexMismatch(
+            f"The index was built with {built or 'no model, for BM25 alone'}, not with {model.name}.",
+            file=file,
+            hint="Open it with the model it was built with, or build it anew with the other.",
+        )
+
+
+def needed_model(built: str | None, model: Embedder | None) -> Embedder:
+    """Return the model of an index, for what cannot be done without.
+
+    Raises:
+        ConfigError: If the index has no vectors, or was opened without its model.
+    """
+    if built is None:
+        hint = "Search with mode bm25, or build the index with a model, such as minilm."
+        raise ConfigError("The index has no vectors.", hint=hint)
+    if model is None:
+        hint = "Open it with that model, or search with mode bm25."
+        raise ConfigError(f"The index was opened without its model {built}.", hint=hint)
+    return model
+
+
+def _partly(on_progress: Progress, before: int, part: int, total: int) -> Progress:
+    """Return what is called with the progress of a part and tells that of the whole."""
+    if part == total:
+        return on_progress
+
+    def tell(done: int, of: int | None) -> None:
+        on_progress(before + (part if done == of else done), total)
+
+    return tell

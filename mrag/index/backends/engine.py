@@ -1,0 +1,1067 @@
+"""What the backends of all engines have in common."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
+from mrag.index.backends.base import Abilities
+from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
+from mrag.index.document_index import Match, Mode, StoredIndex, check_search
+from mrag.index.embedding import Embedder, unit
+from mrag.index.fusion import FusionWeight, candidates, weighted_scores
+from mrag.index.intake import (
+    Documents,
+    PendingVectors,
+    Progress,
+    SyncReport,
+    check_model,
+    embed_missing,
+    fitting,
+    gathered,
+    needed_model,
+)
+from mrag.index.rows import digest
+from mrag.index.segments import DocumentFolder, DocumentManifest, as_json
+from mrag.redaction import names_secret
+from mrag.storage.files import make_folder
+from mrag.storage.folder import Committed, locked
+from mrag.storage.sorting import SortedRows
+
+__all__ = [
+    "OPEN",
+    "EngineBackend",
+    "EngineIndex",
+    "EngineRow",
+    "EngineState",
+    "Found",
+    "IndexChange",
+    "IndexView",
+    "Replaced",
+    "Shelf",
+    "Tallies",
+    "VersionedBackend",
+    "VersionedShelf",
+    "VersionedView",
+    "Versions",
+    "document_counts",
+    "fused",
+    "numbered",
+    "ordered",
+    "search",
+    "settled",
+    "some",
+    "space_of",
+    "terms_in",
+    "word_weights",
+]
+
+Found: TypeAlias = list[tuple[str, float]]
+"""Document IDs with their scores, best first, ties by ID."""
+
+_DRIFT = 0.1
+_BATCH = 512
+"""Documents that go to an engine at once."""
+
+
+@dataclass(frozen=True)
+class EngineState:
+    """One commit of an index in an engine.
+
+    Args:
+        manifest: What the index is.
+        tokens: Terms of all its documents, repeated ones counted again.
+        place: Tells the tables or the collection of this index from those of an earlier build.
+        mean: The mean number of terms that the weights of words rest on; 0 where they follow each change.
+
+    Example:
+        >>> state = EngineState(DocumentManifest(documents=2), 6, "abc")
+        >>> EngineState.from_json(state.to_json()) == state, state.mean_length
+        (True, 3.0)
+    """
+
+    manifest: DocumentManifest
+    tokens: int = 0
+    place: str = ""
+    mean: float = 0.0
+
+    @property
+    def drifted(self) -> bool:
+        """Whether the documents are now so much longer or shorter that their words need other weights."""
+        return bool(self.mean) and abs(self.mean_length / self.mean - 1) > _DRIFT
+
+    @property
+    def mean_length(self) -> float:
+        """Mean number of terms of a document."""
+        return self.tokens / self.manifest.documents if self.manifest.documents else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        kept = self.manifest.committed()
+        about = {**kept.about, "segments": []}
+        return {
+            "generation": kept.generation,
+            "about": about,
+            "tokens": self.tokens,
+            "place": self.place,
+            "mean": self.mean,
+        }
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> EngineState:
+        """Return what `to_json` gave.
+
+        Raises:
+            IndexMismatch: If its terms were made in another way.
+        """
+        manifest = DocumentManifest.of(Committed(kept["generation"], {}, kept["about"]))
+        return cls(manifest, kept["tokens"], kept["place"], kept.get("mean", 0.0))
+
+
+@dataclass(frozen=True)
+class EngineRow:
+    """A document as an engine keeps it.
+
+    Args:
+        doc_id: Its ID.
+        text: Its text.
+        digest: The digest of the text.
+        terms: How often each of its terms occurs.
+        length: Terms in all.
+        vector: Its vector; None in an index without.
+    """
+
+    doc_id: str
+    text: str
+    digest: bytes
+    terms: Mapping[str, int]
+    length: int
+    vector: npt.NDArray[np.float32] | None
+
+
+@dataclass(frozen=True)
+class IndexChange:
+    """What the next commit of an index changes.
+
+    Args:
+        before: The commit before; None if there was none, or if it is to be replaced as a whole.
+        after: What the index is then; its `tokens` and `place` are the engine's to tell.
+        fresh: New documents and new texts of known ones.
+        vectors: Their vectors by digest of the text; None in an index without.
+        gone: IDs that are to go: those of deleted documents and of those with a new text.
+    """
+
+    before: EngineState | None
+    after: DocumentManifest
+    fresh: Documents
+    vectors: Mapping[bytes, npt.NDArray[np.float32]] | None
+    gone: Sequence[str]
+
+    def rows(self) -> Iterator[list[EngineRow]]:
+        """Yield the fresh documents in batches, in order of ID."""
+        rest = iter(self.fresh)
+        while given := list(islice(rest, _BATCH)):
+            part, texts = ([one[at] for one in given] for at in (0, 1))
+            built = Postings.build(texts, self.after.bm25.analysis)
+            terms: list[dict[str, int]] = [{} for _ in part]
+            starts, rows, counts = built.starts.tolist(), np.asarray(built.rows), np.asarray(built.counts)
+            for at, term in enumerate(built.terms):
+                here = slice(starts[at], starts[at + 1])
+                for row, count in zip(rows[here].tolist(), counts[here].tolist(), strict=True):
+                    terms[row][term] = count
+            keys = [digest(text) for text in texts]
+            vectors = [None if self.vectors is None else self.vectors[key] for key in keys]
+            lengths = built.lengths.tolist()
+            yield [EngineRow(*row) for row in zip(part, texts, keys, terms, lengths, vectors, strict=True)]
+
+    def tokens(self) -> int:
+        """Return how many terms the fresh documents have together."""
+        texts = (text for _, text in self.fresh)
+        return sum(terms_in(part, self.after.bm25) for part in iter(lambda: list(islice(texts, _BATCH)), []))
+
+    def committed(self, *, documents: int, tokens: int, place: str) -> EngineState:
+        """Return the commit when all of it is done."""
+        return EngineState(replace(self.after, documents=documents), tokens, place)
+
+
+class Replaced(IndexError_):
+    """The commit that is being read is gone, because the index was built anew meanwhile."""
+
+
+class IndexView(Protocol):
+    """One commit of an index, to be asked."""
+
+    @property
+    def state(self) -> EngineState:
+        """What the index is."""
+
+    def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> Found:
+        """Rank by BM25 the documents that have a term.
+
+        Args:
+            query: How often each term occurs in the query, at least one.
+            k: How many documents at most.
+            allowed: IDs of those that may be found; None for all.
+        """
+
+    def by_vector(self, vector: npt.NDArray[np.float32], k: int, allowed: Collection[str] | None) -> Found:
+        """Rank by the inner product with a vector of length 1."""
+
+    def texts(self, ids: Collection[str]) -> dict[str, str]:
+        """Return the texts of documents; none of those that are not there."""
+
+    def digests(self) -> dict[str, bytes]:
+        """Return the digest of the text of every document, by ID."""
+
+    def vectors(self, ids: Collection[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of documents; none of those that have none."""
+
+
+class Shelf(Protocol):
+    """The place of one index in an engine."""
+
+    def reading(self) -> AbstractContextManager[IndexView]:
+        """Give the newest commit for a while.
+
+        Raises:
+            MissingIndex: If there is none.
+        """
+
+    def state(self) -> EngineState | None:
+        """Return what the index is; None if there is none."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Keep other writers out.
+
+        Raises:
+            IndexError_: If one is at work.
+        """
+
+    def drop(self) -> None:
+        """Remove the index, while it is locked for writing."""
+
+    def commit(self, change: IndexChange) -> EngineState:
+        """Carry out a change so that readers see all of it or nothing, whenever it is broken off."""
+
+
+def space_of(identity: str, name: str) -> str:
+    """Return what tells a graph, or an index, from the others that are kept in one engine.
+
+    Args:
+        identity: That of the store of a graph, or of the graph of an index.
+        name: Its name there.
+
+    Example:
+        >>> space_of("oxigraph:/data/db", "main")
+        'ae6c7b876b76756c'
+    """
+    return hashlib.blake2b(f"{identity}\0{name}".encode(), digest_size=8).hexdigest()
+
+
+def terms_in(texts: Sequence[str], bm25: Bm25Params) -> int:
+    """Return how many terms texts have together.
+
+    Example:
+        >>> terms_in(["a red shoe", "a hat"], Bm25Params())
+        5
+    """
+    return int(Postings.build(texts, bm25.analysis).lengths.sum())
+
+
+def document_counts(texts: Sequence[str], bm25: Bm25Params) -> dict[str, int]:
+    """Return how many of some texts have each of their terms.
+
+    Example:
+        >>> document_counts(["a red shoe", "red, red"], Bm25Params())
+        {'a': 1, 'red': 2, 'shoe': 1}
+    """
+    built = Postings.build(texts, bm25.analysis)
+    return dict(zip(built.terms, np.diff(built.starts).tolist(), strict=True))
+
+
+def some(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]]:
+    """Yield a sequence in parts.
+
+    Example:
+        >>> list(some("abcde", 2))
+        ['ab', 'cd', 'e']
+    """
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def ordered(found: Iterable[tuple[str, float]], k: int) -> Found:
+    """Return the best k, ties by ID.
+
+    Example:
+        >>> ordered([("b", 1.0), ("c", 2.0), ("a", 1.0)], 2)
+        [('c', 2.0), ('a', 1.0)]
+    """
+    return sorted(found, key=lambda one: (-one[1], one[0]))[:k]
+
+
+OPEN: Final = 2**53 - 1
+"""The commit to which a row counts that has not ended."""
+_BEYOND: Final = 16
+"""Hits that are asked for beyond those that are wanted, to see where ties end."""
+_MOST: Final = 10_000
+"""Hits beyond which ties may be in another order."""
+
+
+class Versions(Protocol):
+    """An engine that keeps rows with the commits they belong to.
+
+    `place` names a collection; `at` is the number of a commit. All that reads sees the rows that count then.
+    """
+
+    def names(self, graph: str) -> list[str]:
+        """List the indexes of a graph in order of name."""
+
+    def kept(self, graph: str, name: str) -> Mapping[str, Any] | None:
+        """Return the JSON that is kept for an index."""
+
+    def keep(self, graph: str, name: str, state: Mapping[str, Any] | None) -> None:
+        """Keep JSON for an index, or nothing any more, in one step."""
+
+    def places(self) -> list[str]:
+        """List the collections."""
+
+    def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
+        """Make a collection, for vectors of so many dimensions, if there are any."""
+
+    def drop(self, place: str) -> None:
+        """Remove a collection, if it is there."""
+
+    def put(self, place: str, rows: Sequence[EngineRow], since: int, mean: float, bm25: Bm25Params) -> None:
+        """Add rows that count from a commit on; documents have `mean` terms on average."""
+
+    def end(self, place: str, ids: Sequence[str], at: int, until: int) -> None:
+        """Mark that the rows which count at a commit end with another."""
+
+    def undo(self, place: str, at: int) -> None:
+        """Remove the rows that count later than a commit, and the marks of an end later than that."""
+
+    def purge(self, place: str, at: int) -> None:
+        """Remove the rows that have ended at a commit."""
+
+    def by_words(
+        self,
+        place: str,
+        at: int,
+        query: Mapping[str, int],
+        k: int,
+        allowed: Collection[str] | None,
+        bm25: Bm25Params,
+    ) -> Found:
+        """Rank by BM25."""
+
+    def by_vector(
+        self,
+        place: str,
+        at: int,
+        vector: npt.NDArray[np.float32],
+        k: int,
+        allowed: Collection[str] | None,
+    ) -> Found:
+        """Rank by the inner product with a vector."""
+
+    def texts(self, place: str, at: int, ids: Sequence[str]) -> dict[str, str]:
+        """Return the texts of documents."""
+
+    def digests(self, place: str, at: int) -> dict[str, bytes]:
+        """Return the digest of the text of every document."""
+
+    def vectors(self, place: str, at: int, ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of documents."""
+
+
+@runtime_checkable
+class Tallies(Protocol):
+    """An engine that has to be told how rare words are."""
+
+    def tally(
+        self, place: str, at: int | None, until: int, changes: Mapping[str, int], documents: int
+    ) -> None:
+        """Note in how many more or fewer documents each term is, and how many documents there are.
+
+        Args:
+            place: The collection.
+            at: The commit before; None if there was none.
+            until: The next, which this belongs to.
+            changes: The difference for each term.
+            documents: How many documents there are then.
+        """
+
+
+class VersionedShelf:
+    """The place of one index in such an engine.
+
+    Args:
+        engine: The engine.
+        graph: Tells the graph.
+        name: Name of the index.
+        beside: Folder of the lock that keeps other writers of this machine out; None for none.
+    """
+
+    def __init__(self, engine: Versions, graph: str, name: str, beside: Path | None) -> None:
+        self._engine = engine
+        self._key = (graph, name)
+        self._beside = beside
+
+    def state(self) -> EngineState | None:
+        """Return what the index is; None if there is none."""
+        kept = self._engine.kept(*self._key)
+        return None if kept is None else EngineState.from_json(kept)
+
+    @contextmanager
+    def reading(self) -> Iterator[VersionedView]:
+        """Give the newest commit for a while.
+
+        Raises:
+            MissingIndex: If there is none.
+        """
+        state = self.state()
+        if state is None:
+            raise MissingIndex(f"There is no similarity index {self._key[1]!r}.")
+        yield VersionedView(self._engine, state)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other writers of this machine out.
+
+        Raises:
+            IndexError_: If one is at work.
+        """
+        if self._beside is None:
+            yield
+            return
+        with locked(self._beside):
+            yield
+
+    def commit(self, change: IndexChange) -> EngineState:
+        """Carry out a change."""
+        engine, before, after = self._engine, change.before, change.after
+        old = self.state()
+        if before is None or before.manifest.dim != after.dim:
+            state = self._built(change)
+        else:
+            state = self._changed(before, change)
+        engine.keep(*self._key, state.to_json())
+        if old is not None and old.place != state.place:
+            engine.drop(old.place)
+        else:
+            engine.purge(state.place, state.manifest.generation)
+        return state
+
+    def drop(self) -> None:
+        """Remove the index."""
+        state = self.state()
+        self._engine.keep(*self._key, None)
+        if state is not None:
+            self._engine.drop(state.place)
+
+    def _built(self, change: IndexChange) -> EngineState:
+        after, ours = change.after, f"mrag_{space_of(*self._key)}_"
+        state = self.state()
+        for left in self._engine.places():
+            if left.startswith(ours) and (state is None or left != state.place):
+                self._engine.drop(left)  # of a build that was broken off
+        place, tokens = ours + secrets.token_hex(4), change.tokens()
+        mean = tokens / max(1, len(change.fresh))
+        self._engine.make(place, after.dim, after.bm25)
+        counts: Counter[str] = Counter()
+        for rows in change.rows():
+            self._engine.put(place, rows, after.generation, mean, after.bm25)
+            self._count(counts, rows)
+        self._tally(place, None, after.generation, counts, len(change.fresh))
+        made = change.committed(documents=len(change.fresh), tokens=tokens, place=place)
+        return replace(made, mean=mean)
+
+    def _changed(self, before: EngineState, change: IndexChange) -> EngineState:
+        engine, place, at = self._engine, before.place, before.manifest.generation
+        until, bm25 = change.after.generation, change.after.bm25
+        engine.undo(place, at)
+        documents, tokens = before.manifest.documents, before.tokens
+        counts: Counter[str] = Counter()
+        for part in some(change.gone):
+            texts = list(engine.texts(place, at, part).values())
+            documents, tokens = documents - len(texts), tokens - terms_in(texts, bm25)
+            if isinstance(engine, Tallies):
+                counts.subtract(document_counts(texts, bm25))
+            engine.end(place, part, at, until)
+        try:
+            for rows in change.rows():
+                engine.put(place, rows, until, before.mean, bm25)
+                documents, tokens = documents + len(rows), tokens + sum(row.length for row in rows)
+                self._count(counts, rows)
+            self._tally(place, at, until, counts, documents)
+        except BaseException:
+            with suppress(IndexError_):
+                engine.undo(place, at)  # what does not count would still make its words less rare
+            raise
+        return replace(change.committed(documents=documents, tokens=tokens, place=place), mean=before.mean)
+
+    def _count(self, counts: Counter[str], rows: Sequence[EngineRow]) -> None:
+        if isinstance(self._engine, Tallies):
+            for row in rows:
+                counts.update(row.terms.keys())
+
+    def _tally(
+        self, place: str, at: int | None, until: int, counts: Mapping[str, int], documents: int
+    ) -> None:
+        if isinstance(self._engine, Tallies):
+            changes = {term: count for term, count in counts.items() if count}
+            self._engine.tally(place, at, until, changes, documents)
+
+
+class VersionedView:
+    """One commit of an index in such an engine."""
+
+    def __init__(self, engine: Versions, state: EngineState) -> None:
+        self._engine = engine
+        self._commit = (state.place, state.manifest.generation)
+        self.state = state
+
+    def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> Found:
+        """Rank by BM25; see `IndexView`."""
+        knobs = self.state.manifest.bm25
+        return settled(lambda most: self._engine.by_words(*self._commit, query, most, allowed, knobs), k)
+
+    def by_vector(self, vector: npt.NDArray[np.float32], k: int, allowed: Collection[str] | None) -> Found:
+        """Rank by the inner product with a vector."""
+        return settled(lambda most: self._engine.by_vector(*self._commit, vector, most, allowed), k)
+
+    def texts(self, ids: Collection[str]) -> dict[str, str]:
+        """Return the texts of documents; none of those that are not there."""
+        found = [self._engine.texts(*self._commit, part) for part in some(list(ids))]
+        return {doc_id: text for part in found for doc_id, text in part.items()}
+
+    def digests(self) -> dict[str, bytes]:
+        """Return the digest of the text of every document, by ID."""
+        return self._engine.digests(*self._commit)
+
+    def vectors(self, ids: Collection[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of documents; none of those that have none."""
+        if self.state.manifest.dim is None:
+            return {}
+        found = [self._engine.vectors(*self._commit, part) for part in some(list(ids))]
+        return {doc_id: vector for part in found for doc_id, vector in part.items()}
+
+
+def settled(ask: Callable[[int], Found], k: int) -> Found:
+    """Return the best k with ties in order of ID, from an engine that breaks ties in its own way.
+
+    Args:
+        ask: Returns so many hits.
+        k: How many are wanted.
+
+    Example:
+        >>> hits = [("d", 2.0), ("c", 1.0), ("b", 1.0), ("a", 1.0)]
+        >>> settled(lambda most: hits[:most], 2)
+        [('d', 2.0), ('a', 1.0)]
+    """
+    most = k + _BEYOND
+    while True:
+        # Engines add in binary32, not all in the same order.
+        hits = [(doc_id, float(np.float32(score))) for doc_id, score in ask(most)]
+        best = ordered(hits, k)
+        if len(hits) < most or most >= _MOST or hits[-1][1] < best[-1][1]:
+            return best
+        most = min(4 * most, _MOST)
+
+
+def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[str, float]:
+    """Return the part of BM25 that a document has in each of its terms; the rarity of terms is not in it.
+
+    Example:
+        >>> word_weights(EngineRow("a", "", b"", {"shoe": 1}, 2, None), 2.0, Bm25Params(k1=1.0))
+        {'shoe': 0.5}
+    """
+    relative = row.length / mean if mean else 0.0
+    norm = bm25.k1 * (1 - bm25.b + bm25.b * relative)
+    return {term: count / (count + norm) for term, count in row.terms.items()}
+
+
+def numbered(weights: Mapping[str, float]) -> dict[int, float]:
+    """Return weights by number of a term, as sparse vectors have them; hardly two of 100,000 terms share one.
+
+    Example:
+        >>> numbered({"shoe": 0.5})
+        {1757513937: 0.5}
+    """
+    found: dict[int, float] = {}
+    for term, weight in weights.items():
+        number = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")
+        number = min(max(number, 1), 2**32 - 2)  # no engine takes the largest, and 0 is for our own use
+        found[number] = found.get(number, 0.0) + weight
+    return found
+
+
+def search(
+    view: IndexView,
+    text: str,
+    vector: npt.NDArray[np.float32] | None,
+    k: int,
+    *,
+    mode: Mode,
+    allowed: Collection[str] | None,
+    weight: float,
+) -> list[Match]:
+    """Rank documents; the arguments and the result are those of `mrag.index.document_index.search`."""
+    knobs = view.state.manifest.bm25
+    query = Bm25Index.of((), knobs).counted(text)
+    depth = candidates(k) if mode == "hybrid" else k
+    allowed = None if allowed is None else sorted(set(map(str, allowed)))
+    some = bool(view.state.manifest.documents) and allowed != []
+    words = view.by_words(query, depth, allowed) if some and query and mode != "dense" else []
+    # A text without a known token has no direction, so no document is near to it.
+    near = some and vector is not None and vector.any()
+    nearest = view.by_vector(vector, depth, allowed) if near and vector is not None else []
+    if words and nearest and vector is not None:
+        nearest = _completed(view, vector, nearest, [doc_id for doc_id, _ in words], depth)
+    return fused(
+        text,
+        words,
+        nearest,
+        k,
+        mode=mode,
+        weight=None if vector is None else weight,
+        knobs=knobs,
+        texts=view.texts,
+    )
+
+
+def _completed(
+    view: IndexView, vector: npt.NDArray[np.float32], nearest: Found, others: list[str], depth: int
+) -> Found:
+    """Return the nearest documents with those of some others that the engine has passed over.
+
+    An engine looks through a part of the vectors. The documents that count most for a query by both are found
+    by words, too, and so can be compared one by one.
+    """
+    known = {doc_id for doc_id, _ in nearest}
+    least = nearest[-1][1] if len(nearest) >= depth else -np.inf
+    vectors = view.vectors([doc_id for doc_id in others if doc_id not in known])
+    compared = ((doc_id, float(one @ vector)) for doc_id, one in vectors.items() if one.any())
+    passed = [(doc_id, score) for doc_id, score in compared if score > least]
+    return sorted([*nearest, *passed], key=lambda one: (-one[1], one[0]))[:depth] if passed else nearest
+
+
+def fused(
+    text: str,
+    words: Found,
+    nearest: Found,
+    k: int,
+    *,
+    mode: Mode,
+    weight: float | None,
+    knobs: Bm25Params,
+    texts: Callable[[list[str]], Mapping[str, str]],
+) -> list[Match]:
+    """Put two rankings together.
+
+    Args:
+        text: The query.
+        words: The ranking by words.
+        nearest: The ranking by vectors.
+        k: How many documents at most.
+        mode: By what to rank.
+        weight: The share of the vectors in `hybrid`; None where there are none.
+        knobs: Those of BM25.
+        texts: Gives the texts of documents.
+    """
+    best = words or nearest
+    if mode == "hybrid":
+        shares = (1.0, 0.0) if weight is None else (1 - weight, weight)
+        best = weighted_scores((words, nearest), weights=shares)
+    best = best[:k]
+    found_texts = texts([doc_id for doc_id, _ in best]) if best else {}
+    shown = Bm25Index.of(found_texts.items(), knobs)
+    by_words, by_meaning, none = _ranked(words), _ranked(nearest), (None, None)
+    found = []
+    for doc_id, score in best:
+        row = shown.rows.row_of(doc_id)
+        terms = () if row is None else shown.matching(text, np.array([row]))[0]
+        bm25_rank, bm25_score = by_words.get(doc_id, none)
+        dense_rank, dense_score = by_meaning.get(doc_id, none)
+        found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
+    return found
+
+
+def _ranked(found: Found) -> dict[str, tuple[int, float]]:
+    return {doc_id: (rank, score) for rank, (doc_id, score) in enumerate(found, 1)}
+
+
+T = TypeVar("T")
+
+_TRIES = 5
+
+
+class EngineIndex(StoredIndex):
+    """Documents with their texts in an engine, found by words, by meaning, or by both.
+
+    Args:
+        shelf: Its place in the engine.
+        manifest: What it is, or is to become.
+        embedder: The embedding model; None to search by words alone, or only to read.
+        pending: Where vectors are kept until they are committed; None for memory.
+        anew: Whether the next change replaces what is there.
+    """
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        manifest: DocumentManifest,
+        embedder: Embedder | None,
+        *,
+        pending: Path | None = None,
+        anew: bool = False,
+    ) -> None:
+        self._shelf = shelf
+        self._manifest = manifest
+        self._embedder = embedder
+        self._beside = pending
+        self._pending = PendingVectors(None if pending is None else DocumentFolder(pending))
+        self._anew = anew
+        check_model(manifest.embedder, embedder)
+
+    @classmethod
+    def open(cls, shelf: Shelf, name: str, embedder: Embedder | None, pending: Path | None) -> EngineIndex:
+        """Open the index on a shelf.
+
+        Raises:
+            MissingIndex: If there is none.
+            IndexMismatch: If it was built with another model, or by another version.
+        """
+        state = shelf.state()
+        if state is None:
+            raise MissingIndex(f"There is no similarity index {name!r}.", hint="Build it with `mrag index`.")
+        return cls(shelf, state.manifest, embedder, pending=pending)
+
+    @classmethod
+    def create(
+        cls,
+        shelf: Shelf,
+        embedder: Embedder | None,
+        bm25: Bm25Params,
+        pending: Path | None,
+        *,
+        replace: bool,
+    ) -> EngineIndex:
+        """Begin an index on a shelf.
+
+        Raises:
+            IndexError_: If there is one already and it is not to be replaced.
+            ConfigError: If BM25 is to weigh terms in a way that engines do not.
+        """
+        if not replace and shelf.state() is not None:
+            raise IndexError_("There is an index already.", hint="Open it, or create with replace=True.")
+        if bm25.idf != "lucene":
+            raise ConfigError(f"An engine cannot weigh terms by idf {bm25.idf!r}.", hint="Use `lucene`.")
+        manifest = DocumentManifest(embedder=None if embedder is None else embedder.name, bm25=bm25)
+        return cls(shelf, manifest, embedder, pending=pending, anew=True)
+
+    def __len__(self) -> int:
+        return self._manifest.documents
+
+    def __contains__(self, doc_id: object) -> bool:
+        return isinstance(doc_id, str) and bool(self.texts_of([doc_id]))
+
+    @property
+    def doc_ids(self) -> list[str]:
+        """The IDs of all documents, sorted."""
+        return sorted(self._read(lambda view: view.digests()) or ())
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The JSON kept with the index; a copy."""
+        return as_json(self._manifest.extra)
+
+    @property
+    def embedder_name(self) -> str | None:
+        """Name of the embedding model that the index was built with; None for BM25 alone."""
+        return self._manifest.embedder
+
+    @property
+    def bm25_params(self) -> Bm25Params:
+        """The knobs of BM25 that the index was built with."""
+        return self._manifest.bm25
+
+    def refresh(self) -> bool:
+        """Take over what others have committed, and return whether there was something.
+
+        Raises:
+            MissingIndex: If it has been removed.
+        """
+        before = self._manifest
+        self._read(lambda view: view.state)
+        return self._manifest != before
+
+    def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the texts of documents; none of those that are not there."""
+        wanted = list(map(str, ids))
+        return self._read(lambda view: view.texts(wanted)) or {}
+
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of documents; none of those that have none."""
+        if self.embedder_name is None:
+            return {}
+        wanted = list(map(str, ids))
+        return self._read(lambda view: view.vectors(wanted)) or {}
+
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts by digest; none of those that it does not know."""
+        wanted = frozenset(digests) if self.embedder_name is not None else frozenset()
+
+        def ask(view: IndexView) -> dict[bytes, npt.NDArray[np.float32]]:
+            holders = {doc_id: key for doc_id, key in view.digests().items() if key in wanted}
+            ids = sorted({key: doc_id for doc_id, key in sorted(holders.items(), reverse=True)}.values())
+            return {holders[doc_id]: vector for doc_id, vector in view.vectors(ids).items()}
+
+        return (self._read(ask) if wanted else None) or {}
+
+    def differing(self, documents: Iterable[tuple[str, str]]) -> int:
+        """Return how many documents `sync` would add, change or delete."""
+        known = self._read(lambda view: view.digests()) or {}
+        there, count = 0, 0
+        for doc_id, text in documents:
+            kept = known.get(doc_id)
+            there += kept is not None
+            count += kept != digest(text)
+        return count + len(known) - there
+
+    def learnt_weight(self) -> FusionWeight:
+        """Return the shares as they are: to learn them takes the rankings of many made-up questions."""
+        kept = FusionWeight.from_json(self._manifest.extra.get("fusion"))
+        return replace(kept, documents=len(self), changed=0)
+
+    def search(
+        self,
+        text: str,
+        k: int,
+        *,
+        mode: Mode = "hybrid",
+        allowed: Collection[str] | None = None,
+        weight: float = 0.5,
+    ) -> list[Match]:
+        """Find the documents nearest to a text; see `DocumentIndex.search`."""
+        check_search(k, mode, weight)
+        vector = None
+        if mode == "dense" or (mode == "hybrid" and self.embedder_name is not None):
+            vector = fitting(unit(self._model().embed_query(text)), self._manifest.dim)
+        found = self._read(
+            lambda view: search(view, text, vector, k, mode=mode, allowed=allowed, weight=weight)
+        )
+        return found or []
+
+    def _update(
+        self,
+        documents: Iterable[tuple[str, str]],
+        whole: bool,
+        extra: Mapping[str, Any] | None,
+        on_progress: Progress | None,
+        batch: int,
+    ) -> SyncReport:
+        started = time.perf_counter()
+        with self._shelf.writing():
+            before = None if self._anew else self._shelf.state()
+            known: dict[str, bytes] = {}
+            if before is not None:
+                with self._shelf.reading() as view:
+                    known = view.digests()
+            stays: set[str] = set()
+            changed: set[str] = set()
+
+            def differing(given: Documents) -> Iterator[tuple[str, str]]:
+                for doc_id, text in given:
+                    if known.get(doc_id) == digest(text):
+                        stays.add(doc_id)
+                        continue
+                    if doc_id in known:
+                        changed.add(doc_id)
+                    yield doc_id, text
+
+            with gathered(documents) as given, SortedRows(differing(given)) as fresh:
+                gone = sorted(known.keys() - stays if whole else changed)
+                if whole and before is not None and before.drifted:
+                    self._commit(None, known, given, [], extra, on_progress, batch)
+                else:
+                    self._commit(before, known, fresh, gone, extra, on_progress, batch)
+                added = len(fresh) - len(changed)
+        seconds = time.perf_counter() - started
+        return SyncReport(added, len(changed), len(gone) - len(changed), len(stays), seconds)
+
+    def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
+        """Delete documents, and return how many there were; `extra` is as for `sync`."""
+        with self._shelf.writing():
+            with self._shelf.reading() as view:
+                wanted = sorted(set(map(str, ids)))
+                gone = sorted(view.texts(wanted)) if wanted else []
+                before = view.state
+            with SortedRows[tuple[str, str]](()) as none:
+                self._commit(before, {}, none, gone, extra, None, 1)
+        return len(gone)
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _read(self, ask: Callable[[IndexView], T]) -> T | None:
+        """Ask the newest commit; None before the first."""
+        if self._anew and self._shelf.state() is None:
+            return None
+        for _ in range(_TRIES):
+            try:
+                with self._shelf.reading() as view:
+                    if not self._anew:
+                        self._take(view.state)
+                    return ask(view)
+            except Replaced as error:
+                last = error
+        raise last
+
+    def _take(self, state: EngineState) -> None:
+        if self._embedder is not None and state.manifest.embedder != self._embedder.name:
+            raise IndexMismatch(
+                f"The index has been built anew with {state.manifest.embedder or 'no model'}.",
+                hint="Open it with that model.",
+            )
+        self._manifest = state.manifest
+
+    def _model(self) -> Embedder:
+        return needed_model(self.embedder_name, self._embedder)
+
+    def _commit(
+        self,
+        before: EngineState | None,
+        known: Mapping[str, bytes],
+        fresh: Documents,
+        gone: list[str],
+        extra: Mapping[str, Any] | None,
+        on_progress: Progress | None,
+        batch: int,
+    ) -> None:
+        manifest = self._manifest if before is None else before.manifest
+        kept = as_json(manifest.extra if extra is None else extra)
+        if before is not None and not fresh and not gone and kept == manifest.extra:
+            return
+        vectors = self._vectors(manifest, known, fresh, on_progress or (lambda *_: None), batch)
+        dim = next((len(vector) for vector in (vectors or {}).values()), manifest.dim)
+        generation = (0 if before is None else before.manifest.generation) + 1
+        after = replace(manifest, extra=kept, dim=dim, generation=generation)
+        self._manifest = self._shelf.commit(IndexChange(before, after, fresh, vectors, gone)).manifest
+        self._anew = False
+        self._pending.clear()
+
+    def _vectors(
+        self,
+        manifest: DocumentManifest,
+        known: Mapping[str, bytes],
+        fresh: Documents,
+        on_progress: Progress,
+        batch: int,
+    ) -> Mapping[bytes, npt.NDArray[np.float32]] | None:
+        if manifest.embedder is None:
+            on_progress(len(fresh), len(fresh))
+            return None
+        if not fresh:
+            on_progress(0, 0)
+            return {}
+        there = set(known.values())
+
+        def stored(keys: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+            return self.known_vectors([key for key in keys if key in there])
+
+        model = self._model()
+        if self._beside is not None:
+            make_folder(self._beside)
+        self._pending.load(model.name)
+        pending, dim = self._pending, manifest.dim
+        return embed_missing(
+            (text for _, text in fresh), stored, model, pending,
+            dim=dim, batch=batch, on_progress=on_progress,
+        )  # fmt: skip
+
+
+class EngineBackend(ABC):
+    """Keeps indexes in an engine.
+
+    Args:
+        url: Its URL, which holds no password, because it is written down.
+        graph: Tells the graph, because many may keep their indexes in one engine.
+        pending: Folder for the vectors of a build that is broken off, and for the locks of writers; None for
+            memory.
+
+    Raises:
+        ConfigError: If the URL holds a password, or the package of the engine is not installed.
+    """
+
+    abilities: Abilities
+    login_by = "the environment"
+    """Where a password belongs."""
+
+    def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
+        place, _, query = url.partition("?")
+        login = place.partition("//")[2].partition("/")[0].rpartition("@")[0]
+        if login.partition(":")[2] or any(names_secret(part.partition("=")[0]) for part in query.split("&")):
+            raise ConfigError(
+                "The URL of an index holds no password, because it is written down.",
+                hint=f"Put the password into {self.login_by}.",
+            )
+        self.url = url
+        self.graph = graph
+        self.pending = pending
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """List the indexes of the graph in order of name."""
+
+    @abstractmethod
+    def shelf(self, name: str) -> Shelf:
+        """Return the place of an index."""
+
+    def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> EngineIndex:
+        """Open an index; see `IndexBackend`."""
+        return EngineIndex.open(self.shelf(name), name, embedder, self.beside(name))
+
+    def create(
+        self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
+    ) -> EngineIndex:
+        """Begin an index; see `IndexBackend`."""
+        return EngineIndex.create(self.shelf(name), embedder, bm25, self.beside(name), replace=replace)
+
+    def delete(self, name: str) -> None:
+        """Remove an index; if there is none, nothing is done."""
+        if name in self.names():
+            shelf = self.shelf(name)
+            with shelf.writing():
+                shelf.drop()
+
+    def beside(self, name: str) -> Path | None:
+        """Return the folder of what a writer keeps on this machine."""
+        return None if self.pending is None else self.pending / name
+
+
+class VersionedBackend(EngineBackend):
+    """Keeps indexes in an engine without transactions; a subclass sets `engine`. All else is as above."""
+
+    engine: Versions
+
+    def names(self) -> list[str]:
+        """List the indexes of the graph in order of name."""
+        return self.engine.names(self.graph)
+
+    def shelf(self, name: str) -> VersionedShelf:
+        """Return the place of an index."""
+        return VersionedShelf(self.engine, self.graph, name, self.beside(name))

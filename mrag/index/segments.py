@@ -1,0 +1,549 @@
+"""How the next commit of an index is made of the one before.
+
+No segment has more rows than `most_rows` says, so that building and joining take bounded memory, however
+large the index is. A large change is built segment by segment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import ConfigError, IndexMismatch
+from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
+from mrag.index.dense import (
+    DenseIndex,
+    DenseParams,
+    SegmentSigns,
+)
+from mrag.index.rows import DIGEST_BYTES, Mask, Rows, StringTable, digest
+from mrag.storage.arrays import Arrays, LazyArray, lazy
+from mrag.storage.files import FileEntry
+from mrag.storage.folder import Committed, Kind, Live, SegmentFolder, first_to_merge
+from mrag.text.analysis import ANALYSIS_VERSION, Analyser
+
+__all__ = [
+    "KIND",
+    "DocumentFolder",
+    "DocumentManifest",
+    "DocumentState",
+    "Sealed",
+    "Vectors",
+    "as_json",
+    "most_rows",
+    "next_state",
+]
+
+
+class DocumentSegment:
+    """A run of documents, sorted by ID.
+
+    Args:
+        arrays: What `arrays` returns; those of a file are read as they are asked for.
+
+    Example:
+        >>> segment = DocumentSegment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
+        >>> list(segment.ids), segment.texts[0], len(segment)
+        (['ex:a', 'ex:b'], 'a shoe', 2)
+    """
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
+
+    def __len__(self) -> int:
+        return len(lazy(self._arrays, "ids.offsets")) - 1
+
+    @cached_property
+    def ids(self) -> StringTable:
+        """Their IDs."""
+        return self._strings("ids")
+
+    @cached_property
+    def texts(self) -> StringTable:
+        """Their texts."""
+        return self._strings("texts")
+
+    @cached_property
+    def digests(self) -> npt.NDArray[np.uint8]:
+        """What `digest` returns for each text, shape (rows, DIGEST_BYTES)."""
+        return self._arrays["digests"]
+
+    @cached_property
+    def postings(self) -> Postings:
+        """Their term frequencies."""
+        arrays = self._arrays
+        return Postings(
+            terms=StringTable(arrays["terms.blob"], arrays["terms.offsets"]),
+            starts=arrays["postings.starts"],
+            rows=lazy(arrays, "postings.rows"),
+            counts=lazy(arrays, "postings.counts"),
+            lengths=arrays["postings.lengths"],
+        )
+
+    @cached_property
+    def vectors(self) -> LazyArray | None:
+        """Their vectors, float32, shape (rows, dim); None in an index without a model."""
+        return lazy(self._arrays, "vectors") if "vectors" in self._arrays else None
+
+    @cached_property
+    def signs(self) -> SegmentSigns | None:
+        """The signs of the vectors."""
+        arrays = self._arrays
+        return SegmentSigns(lazy(arrays, "planes"), lazy(arrays, "signs")) if "signs" in arrays else None
+
+    def _strings(self, name: str) -> StringTable:
+        return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
+
+    @classmethod
+    def _of(
+        cls,
+        ids: StringTable,
+        texts: StringTable,
+        digests: npt.NDArray[np.uint8],
+        postings: Postings,
+        vectors: npt.NDArray[np.float32] | None,
+    ) -> DocumentSegment:
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "ids.blob": np.asarray(ids.blob),
+            "ids.offsets": ids.offsets,
+            "texts.blob": np.asarray(texts.blob),
+            "texts.offsets": texts.offsets,
+            "digests": digests,
+            "terms.blob": np.asarray(postings.terms.blob),
+            "terms.offsets": postings.terms.offsets,
+            "postings.starts": postings.starts,
+            "postings.rows": np.asarray(postings.rows),
+            "postings.counts": np.asarray(postings.counts),
+            "postings.lengths": postings.lengths,
+        }
+        if vectors is not None:
+            signs = SegmentSigns.of(vectors)
+            arrays |= {"planes": signs.planes, "signs": signs.rows, "vectors": vectors}
+        return cls(arrays)
+
+    @classmethod
+    def build(
+        cls, documents: Mapping[str, str], analyser: Analyser, vectors: Mapping[bytes, Any] | None
+    ) -> DocumentSegment:
+        """Build a segment.
+
+        Args:
+            documents: Text by document ID, at least one.
+            analyser: How texts become terms.
+            vectors: Vector by digest of the text, shape (dim,) each; None for no vectors.
+        """
+        ids = sorted(documents)
+        texts = [documents[doc_id] for doc_id in ids]
+        digests = [digest(text) for text in texts]
+        stacked = (
+            None
+            if vectors is None
+            else np.stack([vectors[d] for d in digests]).astype(np.float32, copy=False)
+        )
+        return cls._of(
+            StringTable.of(ids),
+            StringTable.of(texts),
+            np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES),
+            Postings.build(texts, analyser),
+            stacked,
+        )
+
+    @classmethod
+    def merge(cls, parts: Sequence[tuple[DocumentSegment, Mask]]) -> DocumentSegment:
+        """Join the live rows of segments into one, the same as if built from their documents.
+
+        Args:
+            parts: Segments with their live rows; no ID is live twice, and one row at least is live.
+        """
+        found = [
+            (doc_id, part, row)
+            for part, (segment, live) in enumerate(parts)
+            for row, doc_id in enumerate(segment.ids)
+            if live[row]
+        ]
+        found.sort()
+        where = np.array([(part, row) for _, part, row in found], np.int64)
+        new = [np.full(len(segment), -1, np.int64) for segment, _ in parts]
+        texts: list[str] = [""] * len(found)
+        digests = np.empty((len(found), DIGEST_BYTES), np.uint8)
+        first = parts[0][0].vectors
+        vectors = None if first is None else np.empty((len(found), first.shape[1]), np.float32)
+        for part, (segment, _) in enumerate(parts):
+            here = np.flatnonzero(where[:, 0] == part)
+            rows = where[here, 1]
+            new[part][rows] = here
+            digests[here] = segment.digests[rows]
+            if vectors is not None and segment.vectors is not None:
+                vectors[here] = segment.vectors[rows]
+            for at, row in zip(here.tolist(), rows.tolist(), strict=True):
+                texts[at] = segment.texts[row]
+        postings = [(segment.postings, moved) for (segment, _), moved in zip(parts, new, strict=True)]
+        return cls._of(
+            StringTable.of([doc_id for doc_id, _, _ in found]),
+            StringTable.of(texts),
+            digests,
+            Postings.merge(postings, len(found)),
+            vectors,
+        )
+
+    def arrays(self) -> Arrays:
+        """Return everything that a segment is, to be written to a file."""
+        return self._arrays
+
+
+def vectors_in(
+    segments: Sequence[DocumentSegment], digests: Collection[bytes]
+) -> dict[bytes, npt.NDArray[np.float32]]:
+    """Return the vectors that segments have of some texts, whatever the ID, deleted or not.
+
+    Args:
+        segments: The segments.
+        digests: Digests of the texts.
+    """
+    # Half of each digest finds the rows in one vectorised pass, the whole of it decides.
+    asked = np.frombuffer(b"".join(digests), np.uint64)[::2]
+    found: dict[bytes, npt.NDArray[np.float32]] = {}
+    for segment in segments if len(asked) else ():
+        if segment.vectors is not None and len(segment):
+            stored = np.ascontiguousarray(segment.digests).view(np.uint64)[:, 0]
+            rows = np.flatnonzero(np.isin(stored, asked))
+            keys = map(bytes, segment.digests[rows])
+            found.update(zip(keys, segment.vectors[rows], strict=True))
+    return {key: found[key] for key in digests if key in found}
+
+
+KIND: Final = Kind("similarity index", 3, "Build it anew with `mrag index`.")
+
+
+@dataclass(frozen=True)
+class DocumentManifest:
+    """What an index is.
+
+    Args:
+        generation: Number of commits so far; 0 before the first.
+        documents: Number of documents that are not deleted.
+        embedder: Name of the embedding model; None for BM25 alone.
+        dim: Dimensions of its vectors, once there are any.
+        bm25: The knobs of BM25.
+        segments: Names of the segments' files, oldest first, with their rows.
+        deleted: Name of the file of deleted rows; None if there are none.
+        extra: Whatever the caller keeps with the index.
+        files: The files that count, with their checksums.
+    """
+
+    generation: int = 0
+    documents: int = 0
+    embedder: str | None = None
+    dim: int | None = None
+    bm25: Bm25Params = field(default_factory=Bm25Params)
+    segments: tuple[tuple[str, int], ...] = ()
+    deleted: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
+
+    def committed(self) -> Committed:
+        """Return it as it is written."""
+        about = {
+            "analysis": self.bm25.analysis.version,
+            "documents": self.documents,
+            "embedder": self.embedder,
+            "dim": self.dim,
+            "bm25": asdict(self.bm25),
+            "segments": self.segments,
+            "deleted": self.deleted,
+            "extra": self.extra,
+        }
+        return Committed(self.generation, self.files, about)
+
+    @classmethod
+    def of(cls, committed: Committed) -> DocumentManifest:
+        """Undo `committed`.
+
+        Raises:
+            IndexMismatch: If its terms were made in another way.
+            ValueError, TypeError, KeyError: If it is not such a manifest.
+        """
+        fields = dict(committed.about)
+        analysis = str(fields.pop("analysis"))
+        if analysis.partition(" ")[0] != str(ANALYSIS_VERSION):
+            raise IndexMismatch(
+                f"Another version of mrag cut the texts of the index into words ({analysis}, not "
+                f"{ANALYSIS_VERSION}).",
+                hint=KIND.hint,
+            )
+        name = fields["bm25"]["analyser"]
+        try:
+            fields["bm25"] = Bm25Params(**fields["bm25"])
+        except ConfigError as error:
+            raise IndexMismatch(
+                f"The analyser of the index, {name}, cannot be used: {error.message}",
+                hint=f"{error.hint} Or build the index with another: `mrag index --analyser auto`.",
+            ) from error
+        if (here := fields["bm25"].analysis.version) != analysis:
+            raise IndexMismatch(
+                f"Another release of the analyser {name} cut the texts of the index into words ({analysis}, "
+                f"not {here}).",
+                hint=KIND.hint,
+            )
+        fields["segments"] = tuple((str(name), int(rows)) for name, rows in fields["segments"])
+        return cls(generation=committed.generation, files=committed.files, **fields)
+
+
+class DocumentFolder(SegmentFolder[DocumentSegment, tuple[DocumentManifest, list[DocumentSegment], Live]]):
+    """Reads and writes the files of an index of documents.
+
+    Args:
+        path: The folder. It need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, KIND, "segment", DocumentSegment)
+
+    def _read(self, committed: Committed) -> tuple[DocumentManifest, list[DocumentSegment], Live]:
+        manifest = DocumentManifest.of(committed)
+        segments = [self.segment(name, committed) for name, _ in manifest.segments]
+        for segment, (name, rows) in zip(segments, manifest.segments, strict=True):
+            if len(segment) != rows:
+                raise ValueError(f"{name} has {len(segment)} rows, not {rows}")
+        deleted = manifest.deleted
+        return manifest, segments, self.live(deleted, committed, sum(map(len, segments))) if deleted else None
+
+
+Vectors = Mapping[bytes, npt.NDArray[np.float32]]
+"""Vector by digest of the text."""
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentState:
+    """What searches see. Replaced whole and never changed, so that none sees half of a change.
+
+    Args:
+        manifest: What the index is.
+        segments: Its segments, as in the manifest.
+        rows: Their rows.
+        dense_params: The knobs of vector search.
+    """
+
+    manifest: DocumentManifest
+    segments: tuple[DocumentSegment, ...]
+    rows: Rows
+    dense_params: DenseParams
+
+    @classmethod
+    def of(
+        cls,
+        manifest: DocumentManifest,
+        segments: Sequence[DocumentSegment],
+        live: Mask | None,
+        dense_params: DenseParams,
+    ) -> DocumentState:
+        """Put a state together; `live` as `DocumentFolder.read` gives it."""
+        rows = Rows([segment.ids for segment in segments], live)
+        return cls(manifest, tuple(segments), rows, dense_params)
+
+    @cached_property
+    def bm25(self) -> Bm25Index:
+        """The lexical ranker."""
+        return Bm25Index(self.manifest.bm25, self.rows, [segment.postings for segment in self.segments])
+
+    @cached_property
+    def dense(self) -> DenseIndex:
+        """The ranker by vectors; empty in an index without."""
+        pairs = [(s.vectors, s.signs) for s in self.segments]
+        vectors = [v for v, _ in pairs if v is not None]
+        signs = [p for _, p in pairs if p is not None]
+        return DenseIndex(self.rows, vectors, signs, self.dense_params)
+
+    def sample(self, most: int) -> list[int]:
+        """Return rows chosen at random, but the same however the documents came and lie in segments.
+
+        Args:
+            most: How many rows at most.
+        """
+        live = np.flatnonzero(self.rows.live)
+        keys = np.ascontiguousarray(self.digests[live]).view(np.uint64)[:, 0]
+        if len(live) > most:
+            few = np.argpartition(keys, most)[:most]
+            live, keys = live[few], keys[few]
+        return [int(row) for row in live[np.argsort(keys, kind="stable")]]
+
+    @cached_property
+    def digests(self) -> npt.NDArray[np.uint8]:
+        """Digest of the text of each row."""
+        empty = np.empty((0, DIGEST_BYTES), np.uint8)
+        return np.concatenate([empty, *(segment.digests for segment in self.segments)])
+
+    def place(self, row: int) -> tuple[DocumentSegment, int]:
+        """Return the segment of a row and the place in it."""
+        for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True):
+            if row < end:
+                return segment, row - start
+        raise IndexError(f"Row {row} of {self.rows.total}.")
+
+    def known_vectors(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors that are stored for some texts; see `vectors_in`."""
+        return vectors_in(self.segments, digests)
+
+
+def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of the caller's JSON.
+
+    Raises:
+        ConfigError: If it is not JSON.
+
+    Example:
+        >>> as_json({"languages": ("en", "mul")})
+        {'languages': ['en', 'mul']}
+    """
+    try:
+        return dict(json.loads(json.dumps(extra, allow_nan=False)))
+    except (TypeError, ValueError) as error:
+        hint = "Use a dict of strings, finite numbers, booleans, None, lists and dicts."
+        raise ConfigError(f"What is kept with the index must be JSON: {error}.", hint=hint) from error
+
+
+_LEAST_ROWS: Final = 25_000
+"""Rows that every segment may have."""
+_MOST_ROWS: Final = 250_000
+_MOST_BYTES: Final = 1 << 28
+"""Bytes of the vectors of a segment, if it has more rows than all may have."""
+
+Sealed: TypeAlias = Callable[[DocumentSegment, str, FileEntry | None], None]
+"""Called with a segment that is written before its commit, the name of its file and what is known of that."""
+
+
+def most_rows(dim: int | None) -> int:
+    """Return how many rows a segment may have.
+
+    Args:
+        dim: Dimensions of its vectors; None for none.
+
+    Example:
+        >>> most_rows(None), most_rows(256), most_rows(1024), most_rows(16_000)
+        (250000, 250000, 65536, 25000)
+    """
+    return max(_LEAST_ROWS, min(_MOST_ROWS, _MOST_BYTES // (4 * (dim or 1))))
+
+
+class _Next:
+    """The segments of the next commit."""
+
+    def __init__(self, state: DocumentState, folder: DocumentFolder | None, sealed: Sealed) -> None:
+        self._state = state
+        self._folder = folder
+        self._sealed = sealed
+        self.segments: list[DocumentSegment] = []
+        self.names: list[tuple[str, int]] = []
+        self.files: dict[str, FileEntry] = {}
+        self.live: list[Mask] = []
+        self.group: list[tuple[DocumentSegment, Mask]] = []
+        self.size = 0
+
+    def keep(self, at: int, live: Mask) -> None:
+        """Take over a segment as it is."""
+        self.close()
+        self.segments.append(self._state.segments[at])
+        self.live.append(live)
+        if self._folder:
+            name, rows = self._state.manifest.segments[at]
+            self.names.append((name, rows))
+            self.files[name] = self._state.manifest.files[name]
+
+    def join(self, segment: DocumentSegment, live: Mask, most: int) -> None:
+        """Add the live rows of a segment to those that become one."""
+        rows = int(np.count_nonzero(live))
+        if self.size + rows > most:
+            self.close()
+        self.group.append((segment, live))
+        self.size += rows
+
+    def close(self, *, early: bool = False) -> None:
+        """Write what is to become one segment; `early` if more is to come."""
+        group, self.group, self.size = self.group, [], 0
+        if not any(live.any() for _, live in group):
+            return
+        whole = len(group) == 1 and bool(group[0][1].all())
+        segment, name, entry = group[0][0] if whole else DocumentSegment.merge(group), "", None
+        if self._folder is not None:
+            with self._folder.refusals():
+                number = self._folder.next_generation()
+                name, entry = self._folder.write_segment(segment, number)
+                segment = self._folder.segment(name, Committed(number, {name: entry}))
+            self.files[name] = entry
+            self.names.append((name, len(segment)))
+        if early:
+            self._sealed(segment, name, entry)
+        self.segments.append(segment)
+        self.live.append(np.ones(len(segment), np.bool_))
+
+
+def next_state(
+    state: DocumentState,
+    kept: Mask,
+    new: int,
+    built: Iterable[DocumentSegment],
+    *,
+    extra: Mapping[str, Any],
+    folder: DocumentFolder | None,
+    most: int,
+    sealed: Sealed,
+) -> DocumentState:
+    """Make the next state and, in a folder, commit it.
+
+    Args:
+        state: The one before.
+        kept: True for the rows that stay, shape (rows.total,).
+        new: How many new documents there are; none of them has the ID of a row that stays.
+        built: Gives their segments, one after the other.
+        extra: The caller's JSON.
+        folder: The folder, locked; None in memory.
+        most: How many rows a segment may have.
+        sealed: Called with each segment that is written while others are still to be built.
+
+    Raises:
+        IndexError_: If the system refuses to write; the folder then holds the state before or, if
+            only the last step failed, the state after.
+    """
+    spans = list(state.rows.spans())
+    sizes = [(int(np.count_nonzero(kept[start:end])), end - start) for start, end in spans]
+    first = first_to_merge(sizes, new)
+    following = _Next(state, folder, sealed)
+    for at, (segment, (start, end)) in enumerate(zip(state.segments, spans, strict=True)):
+        live, rows = sizes[at]
+        if at < first or max(most, rows) < 2 * live:
+            following.keep(at, kept[start:end])
+        else:
+            following.join(segment, kept[start:end], most)
+    for segment in built:
+        following.join(segment, np.ones(len(segment), np.bool_), most)
+        if most < 2 * following.size:
+            following.close(early=True)
+    following.close()
+    live_rows = np.concatenate([np.ones(0, np.bool_), *following.live])
+    whole, deleted = bool(live_rows.all()), None
+    with nullcontext() if folder is None else folder.refusals():
+        generation = folder.next_generation() if folder else state.manifest.generation + 1
+        if folder and not whole:
+            deleted, following.files[deleted] = folder.write_deleted(live_rows, generation)
+        dims = (s.vectors.shape[1] for s in following.segments if s.vectors is not None)
+        manifest = replace(
+            state.manifest,
+            generation=generation,
+            documents=int(np.count_nonzero(live_rows)),
+            dim=next(dims, state.manifest.dim),
+            segments=tuple(following.names),
+            deleted=deleted,
+            extra=extra,
+            files=following.files,
+        )
+        if folder:
+            folder.commit(manifest.committed())
+    return DocumentState.of(manifest, following.segments, None if whole else live_rows, state.dense_params)
