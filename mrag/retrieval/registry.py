@@ -289,8 +289,8 @@ def _codes(asked: RankerRequest) -> Ranker:
 
 
 def _clues(asked: RankerRequest) -> Ranker:
-    from mrag.generative.index.documents import open_clues
-    from mrag.generative.models.resolve import language_model
+    from mrag.generative.documents import open_clues
+    from mrag.generative.models import language_model
     from mrag.generative.ranker import GenerativeRanker
 
     if not asked.argument:

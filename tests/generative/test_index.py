@@ -15,10 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
-from mrag.generative.index import cursor, segments, suffix_view
-from mrag.generative.index.clue_index import ClueIndex, Start
-from mrag.generative.index.suffix_view import Places
-from mrag.generative.index.suffixes import sort_suffixes
+from mrag.generative import clue_index, suffixes
+from mrag.generative.clue_index import ClueIndex, Start
+from mrag.generative.suffixes import Places, sort_suffixes
 
 Corpus = list[tuple[str, list[int]]]
 
@@ -104,11 +103,11 @@ def test_appending_equals_building(corpus: Corpus, cut: int) -> None:
 @settings(max_examples=30, deadline=None)
 def test_hubs_change_nothing(corpus: Corpus, only: set[str], hub: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suffix_view, "HUB", hub)
-        patch.setattr(suffix_view, "_SMALL", hub)
-        patch.setattr(suffix_view, "_DEPTH", 3)
-        patch.setattr(suffix_view, "_REMEMBERED", 2)
-        patch.setattr(segments, "_RUN", hub + 1)
+        patch.setattr(suffixes, "HUB", hub)
+        patch.setattr(suffixes, "_SMALL", hub)
+        patch.setattr(suffixes, "_DEPTH", 3)
+        patch.setattr(suffixes, "_REMEMBERED", 2)
+        patch.setattr(clue_index, "_RUN", hub + 1)
         check(ClueIndex.build(corpus, 100_000), corpus, only, tokens=3)
 
 
@@ -260,7 +259,7 @@ def test_a_killed_build_leaves_the_old_index(tmp_path: Path) -> None:
     program = """
 import os, signal, sys
 from pathlib import Path
-from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.clue_index import ClueIndex
 def documents():
     for i in range(10):
         yield f"urn:{i}", [i, 5, i]
@@ -296,9 +295,9 @@ def test_cursors_are_shared_between_threads() -> None:
 @settings(max_examples=50, deadline=None)
 def test_continuations_of_segments_are_joined(parts: list[set[int]], few: int, sparse: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cursor, "_FEW", few)
-        patch.setattr(cursor, "_SPARSE", sparse)
-        joined = cursor._union([np.array(sorted(part), np.int64) for part in parts], 300)
+        patch.setattr(clue_index, "_FEW", few)
+        patch.setattr(clue_index, "_SPARSE", sparse)
+        joined = clue_index._union([np.array(sorted(part), np.int64) for part in parts], 300)
     assert joined.tolist() == sorted(set().union(*parts))
 
 

@@ -13,6 +13,7 @@ from mrag.index.dense import (
     DenseIndex,
     DenseParams,
     SegmentSigns,
+    _rotated,
     nearest_by_signs,
     sign_planes,
 )

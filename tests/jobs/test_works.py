@@ -13,8 +13,8 @@ import pytest
 
 from mrag.errors import ConfigError
 from mrag.evaluation.running import System, run_system
-from mrag.generative.index import building
-from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative import clue_index
+from mrag.generative.clue_index import ClueIndex
 from mrag.graphcodes import texts as extraction
 from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.texts import extract_codes
@@ -112,7 +112,7 @@ def test_segments_of_clues_are_the_same_where_a_worker_is_killed(
         (f"urn:twin{n}", [n, 7, 9 + n % 3]) for n in (0, 3)
     ]
     alone = ClueIndex.build(texts, 20, segment_tokens=8)
-    monkeypatch.setattr(building, "sorted_texts", DeadlyTexts(str(tmp_path / "told")))
+    monkeypatch.setattr(clue_index, "sorted_texts", DeadlyTexts(str(tmp_path / "told")))
     for runner in (ProcessRunner(2), ThreadRunner(2)):
         place = tmp_path / type(runner).__name__
         index = ClueIndex.build(texts, 20, segment_tokens=8, folder=place, runner=runner)

@@ -11,7 +11,7 @@ from typing import Any
 from mrag.errors import ModelError
 from mrag.evaluation.running import index_system
 from mrag.evaluation.runs import Scored
-from mrag.generative.index.segments import sorted_texts
+from mrag.generative.clue_index import sorted_texts
 from mrag.index.document_index import DocumentIndex
 
 

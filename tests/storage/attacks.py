@@ -18,7 +18,7 @@ import pytest
 
 from mrag.cli import main
 from mrag.errors import IndexError_
-from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.clue_index import ClueIndex
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.index.dense import DenseParams

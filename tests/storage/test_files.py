@@ -15,7 +15,7 @@ import pytest
 from mrag.completion.plan.calibration import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
 from mrag.evaluation import journal as runs
-from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.clue_index import ClueIndex
 from mrag.graphcodes.registry import RelationRegistry
 from mrag.storage.arrays import Packed, load_arrays, pack, save_arrays
 from mrag.storage.files import BLOCK, Journal, write

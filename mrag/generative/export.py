@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ModelError
-from mrag.generative.training.backbone import library
+from mrag.generative.training import library
 
 _NAMES: Final[Mapping[str, str]] = {
     "self_attn.q_proj": "attn_q",
@@ -38,7 +38,7 @@ def write_gguf(base: Path, adapter: Path, out: Path) -> Path:
 
     Args:
         base: The GGUF file that was adapted, of the Llama architecture.
-        adapter: The folder that `mrag.generative.training.lora.LoraLearner.save` wrote.
+        adapter: The folder that `mrag.generative.training.LoraLearner.save` wrote.
         out: The file to write; one that is there is replaced once the new one is whole.
 
     Returns:
@@ -95,7 +95,7 @@ def write_folder(model: Any, tokeniser: Any, out: Path) -> Path:
     """Write a folder of transformers with the model and its adapter in one.
 
     Args:
-        model: The model of a `mrag.generative.training.lora.LoraLearner`. It holds the adapter no longer.
+        model: The model of a `mrag.generative.training.LoraLearner`. It holds the adapter no longer.
         tokeniser: The tokeniser, as an object of transformers.
         out: The folder; one that is there is replaced once the new one is whole.
 

@@ -27,9 +27,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mrag.errors import ConfigError, ModelError
-from mrag.generative.training.backbone import library
-from mrag.generative.training.data import TrainingPair
-from mrag.generative.training.lora import clue_loss, quiet
+from mrag.generative.training import TrainingPair, clue_loss, library, quiet
 from mrag.storage.files import saved_text
 
 Pixels: TypeAlias = Callable[[Path], tuple[Any, Sequence[Any]]]
@@ -152,7 +150,7 @@ class PrefixLearner:
 
     Args:
         language: A causal language model of transformers; of its parameters only those of an adapter that
-            `mrag.generative.training.lora.LoraLearner` has put into it go on learning.
+            `mrag.generative.training.LoraLearner` has put into it go on learning.
         prefix: Turns pictures into embeddings.
         pixels: Reads pictures. What it gives is kept in memory by path.
     """
@@ -208,7 +206,7 @@ class PrefixLearner:
     def look(self, picture: Path) -> Any:
         """Return what stands before the prompt for one picture, shape (places, width).
 
-        This is what `mrag.generative.models.transformers.SeeingTransformersModel` asks for.
+        This is what `mrag.generative.models.SeeingTransformersModel` asks for.
         """
         embeddings, mask = self.see([picture])
         return embeddings[0][mask[0].bool()]

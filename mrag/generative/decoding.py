@@ -1,26 +1,29 @@
-"""Decoding: a language model writes clues, and the index lets it write only what is in the documents.
-
-Beam search in groups (Vijayakumar et al., 2018) under the continuations of the clue index. A clue is
-done as soon as it occurs in one document only and has the least length; the end of its document ends it
-too. What is still ambiguous at the greatest length, or at the end of a document, is dropped.
-"""
+"""From clues to documents: how the clues of one document make its score."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from rdflib import URIRef
 
-from mrag.errors import ConfigError, IndexMismatch, ModelError
-from mrag.generative.index.clue_index import ClueIndex, Start
-from mrag.generative.index.cursor import ClueCursor, Restriction
-from mrag.generative.models.resolve import Beams, LanguageModel, LogProbabilities, PictureModel
-from mrag.generative.models.tokens import clue_text
+from mrag.cel.concepts.registry import concept_iri, find_concept
+from mrag.cel.semantics.counting import instances
+from mrag.cel.syntax.expressions import Expression, Named
+from mrag.cel.syntax.parsing import from_dl, from_manchester
+from mrag.cel.syntax.printing import to_dl
+from mrag.errors import ConfigError, IndexMismatch, ModelError, TermError
+from mrag.generative.clue_index import ClueCursor, ClueIndex, Restriction, Start
+from mrag.generative.models import Beams, LanguageModel, LogProbabilities, PictureModel, clue_text
+from mrag.graph.kg import KnowledgeGraph
+from mrag.stores.base import Limits, SelectResult
 
 _MOST = 64
 
@@ -310,3 +313,138 @@ class _Group:
             return False
         worst = sorted((beam.score for beam in self.done), reverse=True)[self.width - 1]
         return max(beam.score for beam in live) <= worst
+
+
+_LIMITS = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
+
+
+def of_class(kg: KnowledgeGraph, index: ClueIndex, concept: Expression | str) -> Restriction:
+    """Return the restriction to the documents of a class expression's instances.
+
+    Args:
+        kg: The knowledge graph.
+        index: The index of its documents.
+        concept: As for `read_concept`.
+
+    Raises:
+        ConfigError: If the expression cannot be read.
+    """
+    expression, _ = read_concept(kg, concept)
+    return index.restriction(frozenset(instances(kg, expression)))
+
+
+def of_query(kg: KnowledgeGraph, index: ClueIndex, query: str) -> Restriction:
+    """Return the restriction to the documents of the entities that a SPARQL query gives.
+
+    Args:
+        kg: The knowledge graph.
+        index: The index of its documents.
+        query: A SELECT query, guarded and bounded; the entities are in its first variable.
+
+    Raises:
+        ConfigError: If it is no SELECT query.
+        QueryRefused: If it may not be asked.
+        QueryTimeout: If it takes longer than five minutes.
+    """
+    result = kg.query(query, limits=_LIMITS)
+    if not isinstance(result, SelectResult):
+        raise ConfigError("A mask is a SELECT query.", query=query, hint="Select the entities as ?x.")
+    return index.restriction(frozenset(str(row[0]) for row in result if isinstance(row[0], URIRef)))
+
+
+def read_concept(kg: KnowledgeGraph, concept: Expression | str) -> tuple[Expression, str]:
+    """Return a class expression and how to show it.
+
+    Args:
+        kg: The knowledge graph.
+        concept: An expression; the name of a kept concept; the IRI or CURIE of a class; or an expression
+            written in DL or Manchester syntax.
+
+    Raises:
+        ConfigError: If it cannot be read.
+    """
+    if not isinstance(concept, str):
+        return concept, to_dl(concept, kg.prefixes)
+    try:
+        kept = find_concept(kg, concept)
+    except (ConfigError, TermError):
+        kept = None  # no name at all
+    if kept is not None:
+        return kept.expression, kept.label
+    if any(sign in concept for sign in " ()⊓⊔∃∀¬≥≤⊤⊥{"):
+        try:
+            read = from_dl(concept, kg.prefixes)
+        except (ConfigError, TermError):
+            read = from_manchester(concept, kg.prefixes)
+        return read, to_dl(read, kg.prefixes)
+    if ":" not in concept:
+        raise ConfigError(
+            f"There is no kept concept {concept!r}.",
+            hint="Give a class as IRI or CURIE, or write an expression in DL or Manchester syntax.",
+        )
+    named = Named(concept_iri(kg, concept))
+    return named, kg.labels([named.iri])[named.iri] or to_dl(named, kg.prefixes)
+
+
+Aggregation: TypeAlias = Literal["best", "sum"]
+"""A document's score is that of its best clue, or the sum over its clues."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document that clues lead to.
+
+    Attributes:
+        number: Its number in the index.
+        ids: Its ids; several if equal documents have several.
+        score: Natural logarithm of its score.
+        clues: Its clues, best first.
+    """
+
+    number: int
+    ids: tuple[str, ...]
+    score: float
+    clues: tuple[Clue, ...]
+
+
+def aggregate(clues: Iterable[Clue], how: Aggregation = "best", *, overlap: float = 0.8) -> list[Found]:
+    """Gather clues by document.
+
+    Args:
+        clues: The clues.
+        how: `best` takes the best clue's score alone: the product of probabilities of Sect. 3 of the
+            paper. `sum` adds up the scores' exponentials, each clue counted as far as its tokens are new.
+        overlap: For `sum`, the part of a clue's weight that depends on how many of its tokens no better
+            clue of the document has (SEAL's beta; Bevilacqua et al., 2022).
+
+    Returns:
+        The documents, best first; ties in order of their ids.
+
+    Example:
+        >>> one = Clue((1, 2), "a b", -1.0, -1.0, ("urn:a",), 0)
+        >>> two = Clue((1, 3), "a c", -2.0, -2.0, ("urn:a",), 0)
+        >>> [round(found.score, 3) for found in aggregate([two, one])]
+        [-1.0]
+        >>> [round(found.score, 3) for found in aggregate([two, one], "sum")]
+        [-0.801]
+    """
+    gathered: dict[int, list[Clue]] = {}
+    for clue in sorted(clues, key=lambda c: (-c.score, c.tokens)):
+        gathered.setdefault(clue.number, []).append(clue)
+    found = []
+    for number, own in gathered.items():
+        score = own[0].score if how == "best" else _sum(own, overlap)
+        found.append(Found(number, own[0].documents, score, tuple(own)))
+    return sorted(found, key=lambda f: (-f.score, f.ids))
+
+
+def _sum(clues: list[Clue], overlap: float) -> float:
+    seen: set[int] = set()
+    top = clues[0].score
+    total = 0.0
+    for clue in clues:
+        tokens = set(clue.tokens)
+        new = len(tokens - seen) / len(tokens)
+        seen |= tokens
+        total += (1 - overlap + overlap * new) * math.exp(clue.score - top)
+    return top + math.log(total)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mrag.errors import ConfigError, MissingIndex, StaleIndex
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.models.tokens import Tokeniser, document_tokens
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.models import Tokeniser, document_tokens
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import home
