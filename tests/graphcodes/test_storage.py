@@ -18,7 +18,7 @@ from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.index.flat import Flat
 from tests.graphcodes.strategies import codes
-from tests.graphcodes.test_index import COMPILED, check
+from tests.graphcodes.test_index import check
 
 BITES = GraphCode.of([], [("dog", "bites", "man")])
 LICKS = GraphCode.of([], [("dog", "licks", "man")])
@@ -82,7 +82,7 @@ def test_after_any_changes_it_is_as_if_built_at_once(tmp_path_factory, steps, q,
     book = Book(path)
     for step in steps:
         (book.put if isinstance(step, dict) else book.delete)(step)
-    for index in (book.index, GraphCodeIndex(path), GraphCodeIndex(path, accelerate=COMPILED)):
+    for index in (book.index, GraphCodeIndex(path)):
         check(index, book.codes, q, CodeComparison(metric))
         for doc_id, code in book.codes.items():
             assert index.code(doc_id) == code

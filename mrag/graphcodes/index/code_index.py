@@ -13,7 +13,6 @@ import numpy as np
 from mrag.errors import ConfigError, IndexError_
 from mrag.graphcodes.code import GraphCode, Node
 from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.accelerate import Kernels, kernels
 from mrag.graphcodes.index.counts import Floats, SegmentCounts
 from mrag.graphcodes.index.files import CodeFolder, CodeManifest
 from mrag.graphcodes.index.flat import Flat
@@ -47,8 +46,6 @@ class GraphCodeIndex:
         path: The folder, which is read if there is an index in it; None to keep the index in memory.
         must_exist: Whether a folder without an index is an error.
         anew: Whether to pass over the index that is there, damaged or not; the first change takes its place.
-        accelerate: Whether numba counts; by default it does where it is installed and the index is large.
-            The results are the same.
 
     Raises:
         MissingIndex: If there is no index and `must_exist` is set.
@@ -68,10 +65,8 @@ class GraphCodeIndex:
         path: str | Path | None = None,
         *,
         must_exist: bool = False,
-        accelerate: bool | None = None,
         anew: bool = False,
     ) -> None:
-        self.accelerate = accelerate
         self.path = None if path is None else Path(path)
         self._state = CodeState()
         self._writing = threading.Lock()
@@ -232,16 +227,9 @@ class GraphCodeIndex:
             found.append(values if live is None else values[live])
         return np.concatenate(found)
 
-    def _counts(
-        self,
-        state: CodeState,
-        at: int,
-        q: GraphCode,
-        comparison: CodeComparison,
-        quick: Kernels | None = None,
-    ) -> SegmentCounts:
+    def _counts(self, state: CodeState, at: int, q: GraphCode, comparison: CodeComparison) -> SegmentCounts:
         registry = self.registry if comparison.metric == "paper-numbers" else self._registry
-        return SegmentCounts(state.segments[at], q, comparison, registry, state.live_of(at), quick)
+        return SegmentCounts(state.segments[at], q, comparison, registry, state.live_of(at))
 
     def search(self, q: GraphCode, k: int = 10, comparison: CodeComparison | None = None) -> list[CodeMatch]:
         """Find the best documents among those that share a node with a question.
@@ -261,9 +249,8 @@ class GraphCodeIndex:
             raise ConfigError(f"At least one document must be asked for, not {k}.")
         comparison, state = comparison or CodeComparison(), self._state
         found = []
-        quick = kernels(self.accelerate, state.bases[-1]) if _plain(comparison) else None
         for at, segment in enumerate(state.segments if q else ()):
-            rows, values = best(self._counts(state, at, q, comparison, quick), k)
+            rows, values = best(self._counts(state, at, q, comparison), k)
             for row, three in zip(rows.tolist(), values.tolist(), strict=True):
                 scores = CodeScores(*three)
                 key = comparison.aggregate(scores)
@@ -321,10 +308,6 @@ class GraphCodeIndex:
         if place is None:
             raise IndexError_("This document is not in the index of graph codes.", term=doc_id)
         return place
-
-
-def _plain(comparison: CodeComparison) -> bool:
-    return comparison.ontology is None and comparison.metric != "paper-numbers"
 
 
 def _empty(segment: CodeSegment, comparison: CodeComparison) -> Floats:

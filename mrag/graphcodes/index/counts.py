@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.accelerate import Kernels
 from mrag.graphcodes.index.flat import Ints
 from mrag.graphcodes.index.lookup import SegmentLookup
 from mrag.graphcodes.index.segment import CodeSegment
@@ -48,7 +47,6 @@ class SegmentCounts:
         comparison: How codes are compared.
         registry: Numbers of relations, for `paper-numbers`.
         live: False for deleted documents.
-        kernels: Compiled functions that count, if there are any.
 
     Attributes:
         count: For each document, how many nodes of the question it has a match of.
@@ -62,11 +60,9 @@ class SegmentCounts:
         comparison: CodeComparison,
         registry: RelationRegistry,
         live: npt.NDArray[np.bool_] | None = None,
-        kernels: Kernels | None = None,
     ) -> None:
         self.segment, self.q, self.comparison = segment, q, comparison
-        self.kernels = kernels
-        self.lookup = SegmentLookup(segment, q, comparison, kernels)
+        self.lookup = SegmentLookup(segment, q, comparison)
         size = len(segment)
         self.count: npt.NDArray[Any] = np.zeros(size, np.uint8 if len(q) < 256 else np.uint16)
         for slots in self.lookup.slots:
@@ -80,7 +76,6 @@ class SegmentCounts:
             self.count *= live
         self.live = live
         self.kept: dict[str, npt.NDArray[Any]] = {}
-        self.dense: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
         self.touched: Rows = np.empty(0, np.int64)
         if comparison.metric == "structural":
             if comparison.ontology is None:
@@ -104,60 +99,11 @@ class SegmentCounts:
         """Sum up entries, or values of theirs, for each document of `touched`."""
         return np.bincount(at, weights=values, minlength=len(self.touched)).astype(np.float64)
 
-    def _counted(self, pairs: Rows, kind: Rows, table: npt.NDArray[Any]) -> None:
-        """Count pairs and what a table gives for them for every document, by compiled functions."""
-        assert self.kernels is not None
-        segment = self.segment
-        both = np.zeros(len(segment), np.uint8 if len(pairs) < 256 else np.uint16)
-        same = np.zeros(len(segment), np.uint16)
-        starts, ends = self.lookup.spans(pairs)
-        docs, cells = segment.pair_docs, segment.pair_cells
-        sets, _, _ = segment.relation_sets
-        self.kernels.arcs(docs, cells, sets, starts, ends, kind, table, both, same)
-        self.dense = (both, same)
-        self.touched = np.flatnonzero(both != 0)
-
     def levels(self, low: int, high: int) -> Rows:
         """Return the documents that share so many nodes, from low to high, and are not in `touched`."""
         count = self.count
         rows: Rows = np.flatnonzero((count >= low) & (count <= high) if high < len(self.q) else count >= low)
-        if self.dense is not None:
-            other: npt.NDArray[np.bool_] = self.dense[0][rows] == 0
-        else:
-            other = ~_scratch("touched", len(self.segment), np.bool_)[rows]
-        return rows[other]
-
-    def select(self, k: int, weights: Floats, floor: float) -> Rows:
-        """Return those of `touched` that may be among the best k, or reach a floor, by compiled functions.
-
-        Args:
-            k: How many; 0 for all that reach the floor.
-            weights: Of the three values, in sum 1.
-            floor: What a document must reach at least.
-        """
-        assert self.kernels is not None and self.dense is not None
-        segment, metric = self.segment, self.comparison.metric
-        pairs = len(self.q.cells) if metric == "structural" else sum(s != t for s, t in self.lookup.ends)
-        rows, keys = np.empty(len(self.touched), np.int64), np.empty(len(self.touched))
-        found = self.kernels.select(
-            ("paper", "query-relative", "structural").index(metric),
-            len(self.q),
-            pairs,
-            len(self.q.edges),
-            self.comparison.excess,
-            weights,
-            self.touched,
-            self.count,
-            *self.dense,
-            segment.n_nodes,
-            segment.n_pairs,
-            segment.n_edges,
-            floor,
-            np.zeros(k),
-            rows,
-            keys,
-        )
-        return rows[:found]
+        return rows[~_scratch("touched", len(self.segment), np.bool_)[rows]]
 
     def _cells(self, registry: RelationRegistry) -> None:
         """Count for the metrics of whole cells: those of the paper and the query-relative one."""
@@ -166,14 +112,6 @@ class SegmentCounts:
         keep = np.array([s != t for s, t in look.ends], bool)[places]
         pairs, places = pairs[keep], places[keep]
         _, numbers, _ = self.segment.relation_sets
-        if self.comparison.metric != "paper-numbers" and self.kernels is not None:
-            kinds = {cell: at for at, cell in enumerate(dict.fromkeys(look.cells))}
-            table = np.zeros((len(kinds) + 1, len(numbers) + 1), np.uint8)
-            for cell, at_kind in kinds.items():
-                table[at_kind, numbers.get(cell, -1)] = cell in numbers
-            kind = np.array([kinds[cell] for cell in look.cells], np.int64)[places]
-            self._counted(pairs, kind, table)
-            return
         found = look.postings(pairs)
         at = self.touch(found.docs)
         self.kept = {"both": self.sum(at)}
@@ -195,9 +133,6 @@ class SegmentCounts:
         kind = np.array([kinds[cell] for cell in self.lookup.cells] or [0], np.int64)[places]
         table = np.stack([self.fitting(cell, exact=True) for cell in kinds] or [np.zeros(1)])
         self.their_count: npt.NDArray[Any] = self.count
-        if self.kernels is not None:
-            self._counted(pairs, kind, table.astype(np.uint16))
-            return
         found = self.lookup.postings(pairs)
         at = self.touch(found.docs)
         typed = table[kind[found.which], found.sets] if len(found.docs) else np.zeros(0)
@@ -240,12 +175,7 @@ class SegmentCounts:
             at: Their places in `touched`; None for documents that are not in it.
             bound: For `paper`, give for the types a bound from above that takes less time.
         """
-        if self.dense is not None:
-            first, second = (counts[rows].astype(np.float64) for counts in self.dense)
-            kept = {"both": first, "same": second, "pairs": first, "edges": second}
-            kept |= {"their_pairs": first, "their_edges": second}
-        else:
-            kept = {n: v[at] if at is not None else np.zeros(len(rows)) for n, v in self.kept.items()}
+        kept = {n: v[at] if at is not None else np.zeros(len(rows)) for n, v in self.kept.items()}
         if self.comparison.metric == "structural":
             return self._structural(rows, kept)
         k = self.count[rows].astype(np.float64)
@@ -286,10 +216,6 @@ class SegmentCounts:
         return count.astype(np.float64), value
 
     @cached_property
-    def _free_spans(self) -> tuple[Rows, Rows]:
-        return self.lookup.spans(self.lookup.other_arcs())
-
-    @cached_property
     def _free(self) -> tuple[Rows, Ints]:
         pairs = self.lookup.other_arcs()
         if self.comparison.metric == "paper":
@@ -304,10 +230,6 @@ class SegmentCounts:
         # Only places of the rows asked for are read below, so older ones do no harm.
         number = _scratch("number", len(self.segment), np.int32)
         number[rows] = np.arange(len(rows), dtype=np.int32)
-        if self.dense is not None and self.kernels is not None:
-            total = np.zeros(len(rows), np.uint32)
-            self.kernels.others(self.segment.pair_docs, *self._free_spans, flags, number, total)
-            return total.astype(np.float64), np.empty(0)
         docs, cells = self._free
         hit = np.flatnonzero(flags[docs])
         at = number[docs[hit]]

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from mrag.graphcodes.code import Cell, Edge, GraphCode
 from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.accelerate import Kernels
 from mrag.graphcodes.index.flat import Ints
 from mrag.graphcodes.index.segment import CodeSegment
 from mrag.graphcodes.ontology import Ontology
@@ -45,14 +44,10 @@ class SegmentLookup:
         segment: The segment.
         q: The question's code.
         comparison: How it is compared; only `structural` looks at types and the ontology.
-        kernels: Compiled functions that count, if there are any.
     """
 
-    def __init__(
-        self, segment: CodeSegment, q: GraphCode, comparison: CodeComparison, kernels: Kernels | None = None
-    ) -> None:
+    def __init__(self, segment: CodeSegment, q: GraphCode, comparison: CodeComparison) -> None:
         self.segment = segment
-        self.kernels = kernels
         self.marks: dict[tuple[int, ...], npt.NDArray[np.uint8]] = {}
         self.q = q
         self.place = {node_id: at for at, node_id in enumerate(q.dictionary)}
@@ -89,13 +84,6 @@ class SegmentLookup:
         """Add 1 for each document that has a slot, for each of the slots."""
         segment = self.segment
         hub_of, ptr = segment.hub_of[slots].tolist(), segment.node_ptr
-        if self.kernels is not None:
-            sparse = np.array([slot for slot, hub in zip(slots, hub_of, strict=True) if hub < 0], np.int64)
-            self.kernels.add(counts, segment.node_docs, ptr[sparse], ptr[sparse + 1])
-            for hub in hub_of:
-                if hub >= 0:
-                    counts += np.unpackbits(segment.hubs[hub], count=len(segment))
-            return
         for slot, hub in zip(slots, hub_of, strict=True):
             if hub >= 0:
                 counts += np.unpackbits(segment.hubs[hub], count=len(segment))

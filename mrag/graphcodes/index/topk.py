@@ -81,31 +81,9 @@ class _Kept:
 def best(counts: SegmentCounts, k: int) -> Best:
     """Return the best k documents that share a node with the question; ties in order of rows."""
     kept = _Kept(k, counts.comparison.aggregate)
-    if counts.dense is not None:
-        _selected(counts, kept)
-    else:
-        _touched(counts, kept)
+    _touched(counts, kept)
     _untouched(counts, kept)
     return kept.rows, np.stack(kept.values, axis=1)
-
-
-def _selected(counts: SegmentCounts, kept: _Kept) -> None:
-    """Let compiled functions say which documents are worth working out."""
-    aggregate = kept.aggregate
-    if isinstance(aggregate, Weighted):
-        weights = np.array([aggregate.features, aggregate.relations, aggregate.types], np.float64)
-    else:
-        weights = np.array([float(name == aggregate.order[0]) for name in _NAMES])
-    weights /= weights.sum()
-    bounds = counts.comparison.metric == "paper"
-    rows = counts.select(_AHEAD * kept.k if bounds else kept.k, weights, -np.inf)
-    if len(rows):
-        kept.take(rows, counts.values(rows, None))
-    if bounds and len(rows):
-        # What was selected by a bound is exact now; whatever else may reach the k-th best comes too.
-        more = np.setdiff1d(counts.select(0, weights, kept.worst), rows, assume_unique=True)
-        if len(more):
-            kept.take(more, counts.values(more, None))
 
 
 def _touched(counts: SegmentCounts, kept: _Kept) -> None:
