@@ -21,9 +21,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison, Metric
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.index.flat import Flat
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison, Metric
+from mrag.graphcodes.segments import Flat
 
 RELATIONS = 20
 METRICS: tuple[Metric, ...] = ("paper", "query-relative", "structural")

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import Edge, GraphCode, Node, term
-from mrag.graphcodes.registry import RelationRegistry
+from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, term
 
 PUBLIC_RELATIONS: Final[Mapping[str, int]] = {
     "child": 1,

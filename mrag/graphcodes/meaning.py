@@ -12,7 +12,7 @@ import numpy as np
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode, Node
-from mrag.graphcodes.explanation.verbalise import readable
+from mrag.graphcodes.explanation import readable
 from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder

@@ -278,7 +278,7 @@ def _by_concept(asked: RankerRequest) -> Ranker:
 
 
 def _codes(asked: RankerRequest) -> Ranker:
-    from mrag.graphcodes.index.code_index import GraphCodeIndex
+    from mrag.graphcodes.code_index import GraphCodeIndex
     from mrag.graphcodes.ranker import GraphCodeRanker
 
     beside = home(asked.kg)

@@ -6,10 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mrag.graphcodes.code import GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.index.flat import Flat
-from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison, CodeScores, Lexicographic, Weighted
+from mrag.graphcodes.segments import Flat
 from tests.graphcodes.strategies import codes, ontologies
 
 AGGREGATES = [

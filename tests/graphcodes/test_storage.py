@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.index.flat import Flat
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison
+from mrag.graphcodes.segments import Flat
 from tests.graphcodes.strategies import codes
 from tests.graphcodes.test_index import check
 
@@ -231,7 +231,7 @@ def test_files_that_no_manifest_names_are_swept(folder):
 KILLED = """
 import os, sys
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.code_index import GraphCodeIndex
 calls = 0
 real = os.fsync
 def fsync(descriptor):

@@ -20,7 +20,7 @@ from mrag.cli import main
 from mrag.errors import IndexError_
 from mrag.generative.clue_index import ClueIndex
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import WordLlamaEmbedder

@@ -16,7 +16,7 @@ from mrag.completion.plan.calibration import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
 from mrag.evaluation import journal as runs
 from mrag.generative.clue_index import ClueIndex
-from mrag.graphcodes.registry import RelationRegistry
+from mrag.graphcodes.code import RelationRegistry
 from mrag.storage.arrays import Packed, load_arrays, pack, save_arrays
 from mrag.storage.files import BLOCK, Journal, write
 from tests.conftest import ROOT

@@ -1,34 +1,150 @@
-"""Segments: runs of documents with their postings, never changed once built.
-
-| array | content |
-|---|---|
-| `ids` | ids of the documents, sorted |
-| `slots`, `hashes` | nodes, sorted by a hash of their ids, by which they are found |
-| `node_ptr`, `node_docs` | for each slot the documents that have it, ascending |
-| `hub_of`, `hubs` | instead, for slots of more than one document in 32: one bit per document |
-| `pair_keys`, `pair_ptr`, | for each ordered pair of slots (source times number of slots plus target) |
-| `pair_docs`, `pair_cells` | the documents that have edges there, and their cells |
-| `n_nodes`, `n_pairs`, `n_edges` | how many things each document has |
-
-Posting lists are read by a fancy index at 5 to 9 ns an entry, bits at 0.07 ns a document: a bit set is
-the faster form from a document in 64 on and the smaller one from a document in 32 on.
-"""
+"""One commit of an index of graph codes."""
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from mrag.errors import ConfigError
 from mrag.graphcodes.code import Cell, Edge, GraphCode, Node
-from mrag.graphcodes.index.flat import Flat, Ints, WeightedCell
-from mrag.index.rows import StringTable
+from mrag.index.rows import Rows, StringTable
 from mrag.storage.arrays import Arrays, lazy
+from mrag.storage.files import FileEntry
+from mrag.storage.folder import Committed, Kind, Live, SegmentFolder
+
+Ints: TypeAlias = npt.NDArray[np.integer[Any]]
+
+WeightedCell: TypeAlias = tuple[Cell, tuple[float, ...]]
+"""The relations of one ordered pair of nodes, sorted, and their weights."""
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Codes as arrays: one entry per node of a document, one per ordered pair that has edges.
+
+    The nodes of a pair must be nodes of its document. Whoever has graphs as numbers already (a scene
+    parser, a dump) makes these arrays directly, which is several times as fast as going through
+    `GraphCode` objects.
+
+    Args:
+        ids: The ids of the documents, each once, in any order.
+        nodes: The distinct nodes; the same id may come with several sets of types.
+        cells: The distinct cells.
+        node_doc: Number of the document of each entry.
+        node_slot: Number of its node; each at most once in a document.
+        pair_doc: Number of the document of each pair.
+        pair_source: Number of the node that its edges leave.
+        pair_target: Number of the node that they reach.
+        pair_cell: Number of its cell.
+
+    Raises:
+        ConfigError: If arrays that belong together differ in length, or an id comes twice.
+    """
+
+    ids: Sequence[str]
+    nodes: Sequence[Node]
+    cells: Sequence[WeightedCell]
+    node_doc: Ints
+    node_slot: Ints
+    pair_doc: Ints
+    pair_source: Ints
+    pair_target: Ints
+    pair_cell: Ints
+
+    def __post_init__(self) -> None:
+        lengths = {len(a) for a in (self.pair_doc, self.pair_source, self.pair_target, self.pair_cell)}
+        if len(self.node_doc) != len(self.node_slot) or len(lengths) != 1:
+            raise ConfigError("Arrays of a flat collection that belong together differ in length.")
+        if len(set(self.ids)) != len(self.ids):
+            raise ConfigError("A document id comes twice.")
+
+    @classmethod
+    def of(cls, codes: Mapping[str, GraphCode]) -> Flat:
+        """Take codes by document id apart.
+
+        Example:
+            >>> flat = Flat.of({"ex:1": GraphCode.of([], [("dog", "bites", "man")])})
+            >>> flat.node_slot.tolist(), flat.cells
+            ([0, 1], [(('bites',), (1.0,))])
+        """
+        slots: dict[tuple[str, frozenset[str]], int] = {}
+        nodes: list[Node] = []
+        cells: dict[WeightedCell, int] = {}
+        node_doc: list[int] = []
+        node_slot: list[int] = []
+        pairs: list[tuple[int, int, int, int]] = []
+        for at, code in enumerate(codes.values()):
+            here: dict[str, int] = {}
+            for node in code.nodes:
+                slot = slots.setdefault((node.id, node.types), len(nodes))
+                if slot == len(nodes):
+                    nodes.append(node)
+                elif node.label and (not nodes[slot].label or node.label < nodes[slot].label):
+                    nodes[slot] = node
+                here[node.id] = slot
+            node_slot += here.values()
+            node_doc += [at] * len(here)
+            # Edges are sorted by source and relation, so relations of a pair come in order.
+            found: dict[tuple[str, str], tuple[list[str], list[float]]] = {}
+            for edge in code.edges:
+                relations, weights = found.setdefault((edge.source, edge.target), ([], []))
+                relations.append(edge.relation)
+                weights.append(edge.weight)
+            for (source, target), (relations, weights) in found.items():
+                number = cells.setdefault((tuple(relations), tuple(weights)), len(cells))
+                pairs.append((at, here[source], here[target], number))
+        table = np.array(pairs, np.int32).reshape(-1, 4)
+        return cls(
+            list(codes),
+            nodes,
+            list(cells),
+            np.array(node_doc, np.int32),
+            np.array(node_slot, np.int32),
+            *(np.ascontiguousarray(column) for column in table.T),
+        )
+
+    @classmethod
+    def merged(cls, flats: Sequence[Flat]) -> Flat:
+        """Join collections, at least one, that have no document in common."""
+        if len(flats) == 1:
+            return flats[0]
+        slots: dict[tuple[str, frozenset[str]], int] = {}
+        nodes: list[Node] = []
+        cells: dict[WeightedCell, int] = {}
+        ids: list[str] = []
+        columns: list[tuple[object, ...]] = []
+        for flat in flats:
+            slot_of, cell_of = np.empty(len(flat.nodes), np.int64), np.empty(len(flat.cells), np.int64)
+            for at, node in enumerate(flat.nodes):
+                slot = slot_of[at] = slots.setdefault((node.id, node.types), len(nodes))
+                if slot == len(nodes):
+                    nodes.append(node)
+                elif node.label and (not nodes[slot].label or node.label < nodes[slot].label):
+                    nodes[slot] = node
+            for at, cell in enumerate(flat.cells):
+                cell_of[at] = cells.setdefault(cell, len(cells))
+            columns.append(
+                (
+                    np.asarray(flat.node_doc) + len(ids),
+                    slot_of[flat.node_slot],
+                    np.asarray(flat.pair_doc) + len(ids),
+                    slot_of[flat.pair_source],
+                    slot_of[flat.pair_target],
+                    cell_of[flat.pair_cell],
+                )
+            )
+            ids += flat.ids
+        return cls(ids, nodes, list(cells), *(np.concatenate(parts) for parts in zip(*columns, strict=True)))
+
 
 _HUB: Final = 32
 
@@ -308,3 +424,125 @@ def _sorted(columns: Iterable[tuple[Ints, int]]) -> list[npt.NDArray[np.int64]]:
         found.append((packed & np.uint64((1 << bits) - 1)).astype(np.int64))
         packed >>= np.uint64(bits)
     return found[::-1]
+
+
+KIND: Final = Kind("index of graph codes", 2, "Build it anew with `mrag codes build`.")
+
+
+@dataclass(frozen=True)
+class CodeManifest:
+    """What an index is.
+
+    Attributes:
+        generation: Number of commits so far.
+        files: The files that count, the segments' in order.
+        relations: Numbers of the relations.
+        extra: Whatever the caller keeps with the index.
+    """
+
+    generation: int = 0
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
+    relations: Mapping[str, int] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def segments(self) -> list[str]:
+        """Names of the segments' files, in order."""
+        return [name for name in self.files if name.endswith(".seg")]
+
+
+class CodeFolder(SegmentFolder[CodeSegment, tuple[CodeManifest, list[CodeSegment], Live]]):
+    """Reads and writes the files of an index of graph codes.
+
+    Args:
+        path: The folder. It need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, KIND, "codes", CodeSegment)
+
+    def _read(self, committed: Committed) -> tuple[CodeManifest, list[CodeSegment], Live]:
+        about = committed.about
+        manifest = CodeManifest(committed.generation, committed.files, about["relations"], about["extra"])
+        segments = [self.segment(name, committed) for name in manifest.segments]
+        deleted = next((name for name in manifest.files if name.endswith(".bits")), None)
+        return manifest, segments, self.live(deleted, committed, sum(map(len, segments))) if deleted else None
+
+    def put(
+        self,
+        before: CodeManifest | None,
+        kept: int,
+        built: Sequence[CodeSegment],
+        live: Live,
+        relations: Mapping[str, int],
+        extra: Mapping[str, Any],
+    ) -> CodeManifest:
+        """Write what has changed and put a new manifest in place. Only for who holds the lock.
+
+        Args:
+            before: The manifest in place, if there is one.
+            kept: How many of its segments stay, the first ones.
+            built: The segments that follow them.
+            live: False for every deleted document; None if none is.
+            relations: Numbers of the relations.
+            extra: Whatever the caller keeps with the index.
+
+        Returns:
+            The manifest.
+
+        Raises:
+            IndexError_: If the system refuses; the index is then as it was before.
+        """
+        files = {name: before.files[name] for name in before.segments[:kept]} if before is not None else {}
+        generation = self.next_generation() + kept
+        with self.refusals():
+            for segment in built:
+                name, files[name] = self.write_segment(segment, generation)
+                generation += 1
+            if live is not None:
+                name, files[name] = self.write_deleted(live, generation)
+            manifest = CodeManifest(generation, files, dict(relations), dict(extra))
+            about = {"relations": manifest.relations, "extra": manifest.extra}
+            self.commit(Committed(generation, files, about))
+        self.sweep(files)
+        return manifest
+
+
+@dataclass(frozen=True)
+class CodeState:
+    """What readers see: replaced as a whole by a writer.
+
+    Attributes:
+        segments: The segments.
+        live: False for every deleted document; None if none is.
+        manifest: What the index is; None before the first commit.
+    """
+
+    segments: tuple[CodeSegment, ...] = ()
+    live: Live = None
+    manifest: CodeManifest | None = None
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The documents as numbered rows; their ids are read for it."""
+        return Rows([segment.ids for segment in self.segments], self.live)
+
+    @cached_property
+    def bases(self) -> list[int]:
+        """Where the documents of each segment begin, and those of the last end."""
+        return [0, *np.cumsum([len(segment) for segment in self.segments]).tolist()]
+
+    def __len__(self) -> int:
+        return self.bases[-1] if self.live is None else int(np.count_nonzero(self.live))
+
+    def live_of(self, at: int) -> Live:
+        """Return False for every deleted document of a segment; None if no document is deleted."""
+        return None if self.live is None else self.live[self.bases[at] : self.bases[at + 1]]
+
+    def find(self, doc_id: str) -> tuple[CodeSegment, int] | None:
+        """Return the segment of a document and its row in it."""
+        row = self.rows.row_of(doc_id)
+        if row is None:
+            return None
+        at = bisect_right(self.bases, row) - 1
+        return self.segments[at], row - self.bases[at]

@@ -11,16 +11,10 @@ from typing import Any
 import numpy as np
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.graphcodes.code import GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.counts import Floats, SegmentCounts
-from mrag.graphcodes.index.files import CodeFolder, CodeManifest
-from mrag.graphcodes.index.flat import Flat
-from mrag.graphcodes.index.segment import CodeSegment
-from mrag.graphcodes.index.state import CodeState
-from mrag.graphcodes.index.topk import all_values, best
-from mrag.graphcodes.metrics import CodeScores, Lexicographic
-from mrag.graphcodes.registry import RelationRegistry
+from mrag.graphcodes.code import GraphCode, Node, RelationRegistry
+from mrag.graphcodes.counts import Floats, SegmentCounts, all_values, best
+from mrag.graphcodes.metrics import CodeComparison, CodeScores, Lexicographic
+from mrag.graphcodes.segments import CodeFolder, CodeManifest, CodeSegment, CodeState, Flat
 from mrag.storage.folder import first_to_merge
 
 
@@ -297,7 +291,7 @@ class GraphCodeIndex:
         Raises:
             IndexError_: If the document is not there.
         """
-        from mrag.graphcodes.index.lookup import part_of
+        from mrag.graphcodes.counts import part_of
 
         segment, row = self._place(doc_id)
         part = part_of(segment, row, q, replace(comparison, aggregate=Lexicographic()))
