@@ -6,8 +6,8 @@ import pytest
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.reading import LONGEST, ParsedWord, TextExtractor
-from mrag.graphcodes.repair import FormDictionary
+from mrag.graphcodes.reading import LONGEST, TextExtractor
+from mrag.graphcodes.repair import FormDictionary, ParsedWord
 from tests.conftest import requires
 
 requires("spacy", "graphcodes")
