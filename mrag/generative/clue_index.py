@@ -21,10 +21,6 @@ from mrag.storage.arrays import Arrays
 from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Kind, SegmentFolder
 
-__all__ = [
-    "built",
-]
-
 _BLOCK: Final = 128
 
 
@@ -346,11 +342,6 @@ class BatchNames:
 class Batches:
     """The batches of which segments are built, one after the other; equal documents come once.
 
-    Args:
-        stream: The documents.
-        earlier: Segments of the index as it is.
-        max_tokens: Most tokens of a batch, ends of documents counted; one document at least.
-
     Attributes:
         names: Ids of the documents of the batches that have been given out.
     """
@@ -405,12 +396,6 @@ def built(
     """Yield the segments of new documents, in order.
 
     The runner sorts suffixes, which takes nearly all the time; which documents are equal is told here.
-
-    Args:
-        stream: The documents.
-        earlier: Segments of the index as it is.
-        max_tokens: Most tokens of a segment.
-        runner: What builds them.
     """
     batches = Batches(stream, earlier, max_tokens)
     waiting: dict[int, Arrays] = {}

@@ -321,11 +321,6 @@ _LIMITS = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
 def of_class(kg: KnowledgeGraph, index: ClueIndex, concept: Expression | str) -> Restriction:
     """Return the restriction to the documents of a class expression's instances.
 
-    Args:
-        kg: The knowledge graph.
-        index: The index of its documents.
-        concept: As for `read_concept`.
-
     Raises:
         ConfigError: If the expression cannot be read.
     """
@@ -335,11 +330,6 @@ def of_class(kg: KnowledgeGraph, index: ClueIndex, concept: Expression | str) ->
 
 def of_query(kg: KnowledgeGraph, index: ClueIndex, query: str) -> Restriction:
     """Return the restriction to the documents of the entities that a SPARQL query gives.
-
-    Args:
-        kg: The knowledge graph.
-        index: The index of its documents.
-        query: A SELECT query, guarded and bounded; the entities are in its first variable.
 
     Raises:
         ConfigError: If it is no SELECT query.
@@ -354,11 +344,6 @@ def of_query(kg: KnowledgeGraph, index: ClueIndex, query: str) -> Restriction:
 
 def read_concept(kg: KnowledgeGraph, concept: Expression | str) -> tuple[Expression, str]:
     """Return a class expression and how to show it.
-
-    Args:
-        kg: The knowledge graph.
-        concept: An expression; the name of a kept concept; the IRI or CURIE of a class; or an expression
-            written in DL or Manchester syntax.
 
     Raises:
         ConfigError: If it cannot be read.

@@ -25,10 +25,6 @@ def clue_texts(kg: KnowledgeGraph, definition: Definition | None = None) -> Iter
 
     A similarity index repeats the name to weigh it; here a repeated name would only lengthen clues.
 
-    Args:
-        kg: The knowledge graph.
-        definition: Queries and languages; those of the graph by default.
-
     Example:
         >>> from rdflib import Literal, RDFS, URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore

@@ -253,11 +253,7 @@ _BATCH: Final = 512
 
 
 class GgufTokeniser:
-    """The tokeniser of a model file.
-
-    Args:
-        model: The model, whose functions it uses.
-    """
+    """The tokeniser of a model file."""
 
     def __init__(self, model: GgufModel) -> None:
         self._model = model
@@ -288,11 +284,7 @@ class GgufTokeniser:
         return list(tokens[:found])
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of tokens; control tokens give none.
-
-        Raises:
-            ModelError: If an id is not one of the vocabulary.
-        """
+        """Return the text of tokens; control tokens give none."""
         lib, vocab = self._model.lib, self._model.alive()
         given = [int(i) for i in ids]
         if any(not 0 <= i < self.vocabulary for i in given):
@@ -309,11 +301,6 @@ class GgufTokeniser:
 
 class GgufModel:
     """A model file in GGUF format, run in this process.
-
-    Args:
-        path: The file.
-        n_ctx: Most tokens of prompts and beams together; at least 256.
-        n_threads: Threads for the arithmetic. More than there are idle cores makes it many times slower.
 
     Raises:
         ModelError: If the file is no model, or llama.cpp cannot be used.
@@ -367,21 +354,13 @@ class GgufModel:
         self.tokeniser = GgufTokeniser(self)
 
     def alive(self) -> Any:
-        """Return the vocabulary.
-
-        Raises:
-            ModelError: If the model has been closed.
-        """
+        """Return the vocabulary."""
         if not self._end.alive:
             raise ModelError(f"The model {self.name} has been closed.", hint="Open it again.")
         return self.vocab
 
     def start(self, prompt: Sequence[int]) -> GgufBeams:
-        """Read a prompt and give one beam behind it.
-
-        Raises:
-            ModelError: If the prompt is empty, too long, or has tokens that the model lacks.
-        """
+        """Read a prompt and give one beam behind it."""
         tokens = tuple(int(t) for t in prompt)
         if not tokens:
             raise ModelError("The prompt is empty.", hint="Give one token at least.")
@@ -409,11 +388,7 @@ class GgufModel:
             return GgufBeams(self, [sequence], [len(tokens)], rows)
 
     def take(self) -> int:
-        """Take a free sequence.
-
-        Raises:
-            ModelError: If there is none.
-        """
+        """Take a free sequence."""
         if not self._free:
             raise ModelError(
                 f"{self.name} writes {_SEQUENCES} beams at once, and no more.",
@@ -437,9 +412,6 @@ class GgufModel:
         Args:
             rows: Token, position and sequence of each; at most 512.
             last: Whether only the last one's probabilities are wanted.
-
-        Raises:
-            ModelError: If there is no room for them, or llama.cpp refuses.
         """
         batch = self._batch
         batch.n_tokens = len(rows)
@@ -488,11 +460,7 @@ class GgufBeams:
         self.log_probabilities = rows
 
     def advance(self, parents: Sequence[int], tokens: Sequence[int]) -> LogProbabilities:
-        """Replace the beams by others, each a beam of before with one token more.
-
-        Raises:
-            ModelError: If there is no room for them.
-        """
+        """Replace the beams by others, each a beam of before with one token more."""
         model = self._model
         with model._lock:
             model.alive()

@@ -147,11 +147,7 @@ class PictureModel(LanguageModel, Protocol):
     """A language model that can also see: a picture's features stand before the prompt."""
 
     def start_with_picture(self, picture: Path, prompt: Sequence[int]) -> Beams:
-        """Read a picture and a prompt and give one beam behind them.
-
-        Raises:
-            ModelError: If the picture cannot be read, or prompt and picture are too long.
-        """
+        """Read a picture and a prompt and give one beam behind them."""
 
 
 def language_model(name: str, *, n_threads: int = 1) -> LanguageModel:
@@ -204,11 +200,6 @@ _CACHES: Final = ("cache", "past_key_values")
 class TransformersTokeniser:
     """A tokeniser of transformers.
 
-    Args:
-        tokeniser: The tokeniser.
-        vocabulary: Number of token ids of its model, which may be more than the tokeniser's own.
-        name: What to call it.
-
     Raises:
         ModelError: If it has no token that ends a text.
     """
@@ -245,11 +236,6 @@ class TransformersTokeniser:
 class TransformersModel:
     """A causal model of transformers.
 
-    Args:
-        model: The model, ready to be run; it is put into evaluation mode.
-        tokeniser: Its tokeniser.
-        name: What to call it.
-
     Raises:
         ModelError: If torch is missing, or the tokeniser has no end token.
     """
@@ -263,18 +249,7 @@ class TransformersModel:
 
     @classmethod
     def open(cls, name: str, *, n_threads: int = 1, **options: Any) -> TransformersModel:
-        """Load a model.
-
-        Args:
-            name: A folder, or a model's name on the Hugging Face hub.
-            n_threads: Threads for the arithmetic of all models of this process. More than there are idle
-                cores makes it many times slower.
-            options: Further options of `from_pretrained`, such as `gguf_file`; code that comes with a model
-                is not run unless `trust_remote_code` says so.
-
-        Raises:
-            ModelError: If a package is missing, or there is no such model.
-        """
+        """Load a model."""
         torch = _torch()
         if find_spec("transformers") is None:
             raise ModelError("transformers is not installed.", hint=_INSTALL)
@@ -293,19 +268,11 @@ class TransformersModel:
         return cls(model, tokeniser, name)
 
     def start(self, prompt: Sequence[int]) -> TransformersBeams:
-        """Read a prompt and give one beam behind it.
-
-        Raises:
-            ModelError: If the prompt is empty, too long, or has tokens that the model lacks.
-        """
+        """Read a prompt and give one beam behind it."""
         return TransformersBeams(self, self.embed(prompt))
 
     def embed(self, prompt: Sequence[int]) -> Any:
-        """Return the embeddings of a prompt's tokens, a tensor of shape (1, tokens, width).
-
-        Raises:
-            ModelError: If the prompt is empty, too long, or has tokens that the model lacks.
-        """
+        """Return the embeddings of a prompt's tokens, a tensor of shape (1, tokens, width)."""
         tokens = [int(t) for t in prompt]
         if not tokens:
             raise ModelError("The prompt is empty.", hint="Give one token at least.")

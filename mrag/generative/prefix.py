@@ -58,12 +58,6 @@ class PrefixSettings:
 class ObjectPrefix:
     """Turns pictures into embeddings that stand before a prompt.
 
-    Args:
-        vision: A CLIP vision model of transformers; it is frozen.
-        width: Of the language model's embeddings.
-        settings: The knobs.
-        seed: Of the first weights.
-
     Raises:
         ConfigError: If the model has fewer layers than the settings want.
         ModelError: If the model is not built as CLIP's, or torch is missing.

@@ -24,10 +24,6 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 class Places:
     """Places in a text, in three bytes each where the text is short enough, else in four.
 
-    Args:
-        low: Their lower sixteen bits.
-        high: Their upper bits, uint8 or uint16.
-
     Example:
         >>> places = Places.of(np.array([70_000, 5]))
         >>> places.one(0), places.some(0, 2).tolist(), places.high.dtype.name

@@ -217,14 +217,7 @@ class TrainingQuestion:
 
 @dataclass(frozen=True)
 class TrainingPair:
-    """What a model is shown at a time.
-
-    Args:
-        prompt: Tokens of the instruction with the question.
-        clue: Tokens that it should write.
-        document: Id of the document that the clue is of.
-        picture: Path of the picture that goes with the question; None for none.
-    """
+    """What a model is shown at a time."""
 
     prompt: tuple[int, ...]
     clue: tuple[int, ...]
@@ -447,11 +440,6 @@ class LoraSettings:
 class LoraLearner:
     """A language model with an adapter that learns to write clues; the model itself is frozen.
 
-    Args:
-        model: A causal language model of transformers. The adapter is put into it.
-        settings: The knobs.
-        seed: Of the adapter's first weights.
-
     Raises:
         ConfigError: If the model has no layer of the names in `settings.modules`.
         ModelError: If a package is missing.
@@ -519,14 +507,7 @@ def padded(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[in
 
 
 def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, prefix_mask: Any = None) -> Any:
-    """Return the mean loss of the clues' tokens under a model.
-
-    Args:
-        model: A causal language model of transformers.
-        pairs: At least one.
-        prefix: Embeddings that stand before the prompts, shape (pairs, length, width); None for none.
-        prefix_mask: 1 for those that are there and 0 for padding, shape (pairs, length).
-    """
+    """Return the mean loss of the clues' tokens under a model."""
     torch = library("torch")
     rows, kept, wanted, ahead = padded(pairs)
     if not ahead:
@@ -555,10 +536,6 @@ def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, pre
 
 def merged(model: Any, adapter: Path) -> Any:
     """Return a language model with an adapter's weights added to its own.
-
-    Args:
-        model: The causal language model of transformers that was adapted.
-        adapter: The folder that `LoraLearner.save` wrote.
 
     Raises:
         ModelError: If there is no adapter there, or it does not fit the model.

@@ -155,14 +155,6 @@ class GraphCode:
     ) -> GraphCode:
         """Make a code.
 
-        Args:
-            nodes: Nodes or their ids. One that comes twice is one node with the types of both and the label
-                that sorts first.
-            edges: Edges or triples of source, relation and target. Their ends become nodes. Of an edge that
-                comes twice the greater weight counts. Parallel edges with other relations are kept, and
-                so are self-loops.
-            parts: Codes of parts.
-
         Raises:
             ConfigError: If a node or an edge is not allowed.
         """
@@ -271,9 +263,6 @@ class RelationRegistry:
     0 is never given, since it says "no edge" in a matrix, and no number is given twice, not even after
     a restart. Several relations of one ordered pair together have a number of their own too, so
     that one number in a matrix tells them all.
-
-    Args:
-        numbers: Numbers that are given already, by relation.
 
     Raises:
         ConfigError: If two relations share a number, or a number is below 1.
@@ -467,10 +456,6 @@ def centred(code: GraphCode, entity: str) -> GraphCode:
     Every link of an entity has the entity at one end, so the codes of two entities have no edge in common,
     however alike they are. Seen from the entities they have those that lead to the same things. The classes
     of the entity become edges too.
-
-    Args:
-        code: The code.
-        entity: The IRI of the entity, which need not be among the nodes.
 
     Example:
         >>> a = GraphCode.of([], [("ex:a", "ex:madeBy", "ex:m")])

@@ -41,13 +41,7 @@ class PairPostings:
 
 
 class SegmentLookup:
-    """A question looked up in a segment.
-
-    Args:
-        segment: The segment.
-        q: The question's code.
-        comparison: How it is compared; only `structural` looks at types and the ontology.
-    """
+    """A question looked up in a segment."""
 
     def __init__(self, segment: CodeSegment, q: GraphCode, comparison: CodeComparison) -> None:
         self.segment = segment
@@ -288,13 +282,6 @@ def _scratch(name: str, size: int, dtype: type[Any]) -> npt.NDArray[Any]:
 
 class SegmentCounts:
     """The counts of one question in one segment. Use it up before the same thread makes another.
-
-    Args:
-        segment: The segment.
-        q: The question's code, with at least one node.
-        comparison: How codes are compared.
-        registry: Numbers of relations, for `paper-numbers`.
-        live: False for deleted documents.
 
     Attributes:
         count: For each document, how many nodes of the question it has a match of.

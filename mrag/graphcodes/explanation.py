@@ -286,13 +286,7 @@ class Explanation:
     def reasons(
         self, q: GraphCode, verbaliser: CodeVerbaliser | None = None, *, max_things: int = 8
     ) -> tuple[str, ...]:
-        """Return the explanation in sentences.
-
-        Args:
-            q: The question's code.
-            verbaliser: How codes are put in words.
-            max_things: How many things a sentence lists at most.
-        """
+        """Return the explanation in sentences."""
         verbaliser = verbaliser or CodeVerbaliser()
 
         def node(asked: str, found: str) -> str:

@@ -40,10 +40,6 @@ _DEEPEST: Final = 32
 def to_json(code: GraphCode, registry: RelationRegistry) -> dict[str, Any]:
     """Write a code for exchange; `from_json` gives the same code back.
 
-    Args:
-        code: The code.
-        registry: Gives relations their numbers; new ones are registered.
-
     Returns:
         What `json.dumps` takes.
 

@@ -63,12 +63,7 @@ class CodeMeaning:
         return self.aggregate(self.scores(q, d))
 
     def scores(self, q: GraphCode, d: GraphCode) -> CodeScores:
-        """Compare two codes; all values are 0 if one of them is empty.
-
-        Args:
-            q: The question's code.
-            d: The document's code.
-        """
+        """Compare two codes; all values are 0 if one of them is empty."""
         if not q or not d:
             return CodeScores(0.0, 0.0, 0.0)
         nodes = _likeness(
@@ -164,11 +159,7 @@ class _NameVectors:
 
     @classmethod
     def by(cls, embedder: str | Embedder) -> _NameVectors:
-        """Return those of an embedder.
-
-        Raises:
-            ConfigError: If there is no such embedder, or it is `none`.
-        """
+        """Return those of an embedder."""
         model = load_embedder(embedder)
         if model is None:
             raise ConfigError("Meaning is compared by an embedding model.", hint="Name minilm or wordllama.")

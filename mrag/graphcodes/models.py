@@ -202,13 +202,6 @@ _SHOTS: Final = (
 class ModelExtractor:
     """Reads the code of a text by a chat model.
 
-    Args:
-        model: A chat model of LangChain.
-        structured: Whether the server is asked to hold the model to the form; the answer is read as text
-            where that cannot be had.
-        instructions: What the model is told.
-        most_chars: Characters after which a text is cut.
-
     Example:
         >>> from langchain_core.language_models import FakeListChatModel
         >>> answers = ["I see.", '{"edges": [["dog", "chase", "cat"]]}']
@@ -329,13 +322,6 @@ class Detector(Protocol):
 @dataclass
 class PictureExtractor:
     """Reads the code of a picture.
-
-    Args:
-        model: A multimodal chat model of LangChain; it gets the picture as a content block.
-        detector: Finds objects instead; relations are then those of their boxes.
-        limits: What may be read and sent.
-        structured: Whether the server is asked to hold the model to the form.
-        min_score: Score from which a detection counts.
 
     Raises:
         ConfigError: If there is neither a model nor a detector, or both.

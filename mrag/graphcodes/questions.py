@@ -49,11 +49,6 @@ class QuestionCodes:
     the question names is an edge between the two names that its subjects and objects allow, the nearest
     first; where one of them is not named, the class that most of them have stands for it.
 
-    Args:
-        kg: The knowledge graph.
-        index: The codes that are searched: what the named entities have tells what is asked for.
-        ontology: Subclasses of the graph.
-
     Example:
         >>> import mrag
         >>> kg = mrag.demo(model="none")

@@ -265,10 +265,6 @@ class ScoreFusedRanker(FusedRanker):
 def context_of(codes: Iterable[tuple[str, GraphCode]], verbaliser: CodeVerbaliser | None = None) -> str:
     """Return documents in words, a line each, with ids by which an answer can point to them.
 
-    Args:
-        codes: The name and the code of each document, best first.
-        verbaliser: How codes are put in words.
-
     Example:
         >>> code = GraphCode.of([], [("woman", "holds", "umbrella")])
         >>> context_of([("picture 7", code)])
@@ -287,14 +283,7 @@ def assemble(
     codes: Iterable[tuple[str, GraphCode]],
     verbaliser: CodeVerbaliser | None = None,
 ) -> list[BaseMessage]:
-    """Fill in the prompt: what the documents say, what the question was understood as, the question.
-
-    Args:
-        question: What is asked.
-        q: Its code.
-        codes: The name and the code of each document, best first.
-        verbaliser: How codes are put in words.
-    """
+    """Fill in the prompt: what the documents say, what the question was understood as, the question."""
     verbaliser = verbaliser or CodeVerbaliser()
     return messages(_asked(question, q, verbaliser), context_of(codes, verbaliser))
 

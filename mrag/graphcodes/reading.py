@@ -80,11 +80,7 @@ class SentenceReading:
 
 
 class Things:
-    """Finds things, subjects and the objects of prepositions in one sentence.
-
-    Args:
-        sentence: The sentence.
-    """
+    """Finds things, subjects and the objects of prepositions in one sentence."""
 
     def __init__(self, sentence: ParsedSentence) -> None:
         self.s = sentence
@@ -194,12 +190,7 @@ class Things:
         return []
 
     def doer(self, at: int, relative: str = "") -> int:
-        """Return the noun that a clause after it is about: who walks is the woman with a cane, not the cane.
-
-        Args:
-            at: Position of the clause's verb.
-            relative: The relative pronoun, if the clause has one.
-        """
+        """Return the noun that a clause after it is about: who walks is the woman with a cane."""
         s, here = self.s, self.s[at].head
         while s[at].tag == "VBG" and s[here].dep == "conj" and s[here].text not in lexicon.ANIMATE:
             if not s[s[here].head].noun:
@@ -718,11 +709,7 @@ class TextExtractor:
         self._forms = FormDictionary.of(self._parser.get_pipe("lemmatizer") if has else None)
 
     def extract(self, text: str) -> GraphCode:
-        """Read one text.
-
-        Args:
-            text: The text; empty text gives the empty code.
-        """
+        """Read one text."""
         return next(iter(self.extract_many([text])))
 
     def extract_many(self, texts: Iterable[str]) -> Iterator[GraphCode]:
@@ -789,11 +776,7 @@ class TextExtractor:
 
 
 def _checked(folder: Path) -> None:
-    """Make sure that a package which carries a pipeline is the one that was looked at.
-
-    Raises:
-        ConfigError: If a file differs, is missing, or was added.
-    """
+    """Make sure that a package which carries a pipeline is the one that was looked at."""
     found = hashlib.sha256()
     for path in sorted(folder.rglob("*"), key=lambda p: p.relative_to(folder).as_posix()):
         if path.is_file() and "__pycache__" not in path.parts:

@@ -179,13 +179,7 @@ _WALKS: Final = (("walks", "walk", "walked"), ("goes", "go", "went"))
 def hidden_verb(
     words: Sequence[ParsedWord], forms: FormDictionary, likely: Callable[[int], float]
 ) -> HiddenVerb | None:
-    """Find the first noun of a sentence that can only be a verb, or is one more likely than not.
-
-    Args:
-        words: The sentence as it was parsed.
-        forms: The words of English.
-        likely: The share of verbs that the tagger itself gives a word; asked only in doubt.
-    """
+    """Find the first noun of a sentence that can only be a verb, or is one more likely than not."""
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
         if not (before.noun or _called(words, at - 1, forms)):

@@ -35,17 +35,6 @@ class Flat:
     parser, a dump) makes these arrays directly, which is several times as fast as going through
     `GraphCode` objects.
 
-    Args:
-        ids: The ids of the documents, each once, in any order.
-        nodes: The distinct nodes; the same id may come with several sets of types.
-        cells: The distinct cells.
-        node_doc: Number of the document of each entry.
-        node_slot: Number of its node; each at most once in a document.
-        pair_doc: Number of the document of each pair.
-        pair_source: Number of the node that its edges leave.
-        pair_target: Number of the node that they reach.
-        pair_cell: Number of its cell.
-
     Raises:
         ConfigError: If arrays that belong together differ in length, or an id comes twice.
     """
@@ -479,19 +468,8 @@ class CodeFolder(SegmentFolder[CodeSegment, tuple[CodeManifest, list[CodeSegment
     ) -> CodeManifest:
         """Write what has changed and put a new manifest in place. Only for who holds the lock.
 
-        Args:
-            before: The manifest in place, if there is one.
-            kept: How many of its segments stay, the first ones.
-            built: The segments that follow them.
-            live: False for every deleted document; None if none is.
-            relations: Numbers of the relations.
-            extra: Whatever the caller keeps with the index.
-
         Returns:
             The manifest.
-
-        Raises:
-            IndexError_: If the system refuses; the index is then as it was before.
         """
         files = {name: before.files[name] for name in before.segments[:kept]} if before is not None else {}
         generation = self.next_generation() + kept

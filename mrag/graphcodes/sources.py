@@ -73,11 +73,6 @@ def neighbourhood(
     Nodes are IRIs with their labels and classes, edges the links between them. Literals are no nodes; blank
     nodes are left out.
 
-    Args:
-        kg: The knowledge graph.
-        entity: The IRI of the entity.
-        settings: The knobs.
-
     Example:
         >>> from rdflib import URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
@@ -93,13 +88,7 @@ def neighbourhood(
 def neighbourhoods(
     kg: KnowledgeGraph, entities: Iterable[str], settings: NeighbourhoodSettings | None = None
 ) -> Iterator[tuple[str, GraphCode]]:
-    """Yield the codes of entities, in the order in which they are given, each once.
-
-    Args:
-        kg: The knowledge graph.
-        entities: IRIs.
-        settings: The knobs.
-    """
+    """Yield the codes of entities, in the order in which they are given, each once."""
     settings = settings or NeighbourhoodSettings()
     iris = list(dict.fromkeys(map(str, entities)))
     for start in range(0, len(iris), _BATCH):
@@ -216,11 +205,7 @@ def _labelled(code: GraphCode) -> GraphCode:
 
 
 def regions(kg: KnowledgeGraph) -> dict[str, str]:
-    """Return the regions of the images of a graph with a caption of each, empty where there is none.
-
-    Args:
-        kg: A graph that the loader of scene graphs has filled.
-    """
+    """Return the regions of the images of a graph with a caption of each, empty where there is none."""
     found: dict[str, str] = {}
     for region, caption in kg.select(queries.get("graphcodes/scene-regions").text):
         found.setdefault(str(region), str(caption) if caption is not None else "")
@@ -233,10 +218,6 @@ def scene_codes(kg: KnowledgeGraph, wanted: Sequence[str] | None = None) -> Iter
     Terms are the names of objects and attributes; two objects of one name in a region are told apart by
     `:1`, `:2`, in order of their IRIs. Voice, which the store keeps in the property, comes back as `v:` and
     `pv:` no more: what has `(passive)` in its label gets `pv:`, other relations their plain words.
-
-    Args:
-        kg: A graph that the loader of scene graphs has filled.
-        wanted: IRIs of regions; all if left out.
     """
     iris = sorted(regions(kg)) if wanted is None else list(wanted)
     for start in range(0, len(iris), _BATCH):
@@ -363,11 +344,7 @@ _extractor = lru_cache(maxsize=1)(TextExtractor)
 
 @dataclass(frozen=True)
 class ExtractionWork:
-    """Extracts the codes of a batch of texts, as JSON.
-
-    Args:
-        pipeline: Name of an installed spaCy pipeline.
-    """
+    """Extracts the codes of a batch of texts, as JSON."""
 
     pipeline: str
 

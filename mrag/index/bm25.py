@@ -24,16 +24,6 @@ from mrag.text.stopwords import STOP_WORDS
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
-__all__ = [
-    "THESIS",
-    "Bm25Index",
-    "Bm25Params",
-    "Idf",
-    "Impacts",
-    "Postings",
-    "best_rows",
-]
-
 Idf: TypeAlias = Literal["lucene", "plain"]
 
 
@@ -118,12 +108,7 @@ class Postings:
 
     @classmethod
     def build(cls, texts: Sequence[str], analyser: Analyser) -> Postings:
-        """Count the terms of texts.
-
-        Args:
-            texts: One text per row.
-            analyser: How a text becomes terms.
-        """
+        """Count the terms of texts."""
         # Documents of a graph are made of few distinct pieces (a label, an attribute, a sentence about a
         # kind of thing), so each piece is cut into tokens once, and each token into terms once. Sparse
         # products then give what counting every word of every document would give.
@@ -144,12 +129,7 @@ class Postings:
 
     @classmethod
     def merge(cls, parts: Sequence[tuple[Postings, npt.NDArray[np.int64]]], rows: int) -> Postings:
-        """Join segments, giving the same postings as building from the texts that remain.
-
-        Args:
-            parts: Each segment with the new number of every one of its rows, -1 for those that go.
-            rows: Number of rows of the result.
-        """
+        """Join segments, giving the same postings as building from the texts that remain."""
         from scipy.sparse import coo_array
 
         names = sorted(set().union(*(set(part.terms) for part, _ in parts)))
@@ -559,9 +539,6 @@ class Bm25Index:
     def add(self, documents: Iterable[tuple[str, str]]) -> Bm25Index:
         """Return the index with documents added; those whose ID is known are replaced.
 
-        Args:
-            documents: Document IDs with their texts.
-
         Raises:
             IndexError_: If an ID occurs twice.
         """
@@ -631,10 +608,6 @@ class Bm25Index:
     def explain(self, text: str, doc_id: str) -> list[tuple[str, float]]:
         """Return what each term of a query adds to the score of a document.
 
-        Args:
-            text: The query.
-            doc_id: The document.
-
         Returns:
             Terms with their contributions, largest first, then by term; an analyser with `+words` has `=red`
             for the word as it stands, beside its stem. They sum to the score. Empty if the document is
@@ -658,10 +631,6 @@ class Bm25Index:
 
     def matching(self, text: str, rows: npt.NDArray[np.int64]) -> list[tuple[str, ...]]:
         """Return which words of a query each row contains.
-
-        Args:
-            text: The query.
-            rows: Row numbers.
 
         Returns:
             For each row the query's words as normalised, unstemmed, in their order; for unspaced

@@ -38,13 +38,6 @@ from mrag.rdf.terms import Triple
 from mrag.stores.base import SelectResult
 from mrag.stores.oxigraph import OxigraphStore
 
-__all__ = [
-    "DOCUMENTS",
-    "QUERIES",
-    "IndexConformance",
-    "Trigrams",
-]
-
 DOCUMENTS: Final = [
     ("urn:shoe", "Red leather shoes. They are made of leather, and red"),
     ("urn:boot", "A boot of brown leather"),

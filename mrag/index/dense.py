@@ -74,9 +74,6 @@ def sign_planes(vectors: Vectors) -> Planes:
     Walsh-Hadamard transform, which act like a random rotation (Andoni et al., 2015, Practical and
     optimal LSH for angular distance).
 
-    Args:
-        vectors: Shape (n, dim).
-
     Returns:
         Shape (bits, bytes of n rows, a multiple of 8).
 
@@ -280,12 +277,6 @@ class DenseIndex:
     their exact vectors decide. Final scores are summed in
     binary64, row by row, so they depend neither on the order of documents nor on threads.
 
-    Args:
-        rows: The documents.
-        vectors: One array per segment of `rows`, shape (rows of the segment, dim), of length 1 or 0.
-        signs: Those of the vectors.
-        params: The knobs.
-
     Example:
         >>> vectors = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
         >>> index = DenseIndex.of(["ex:a", "ex:b", "ex:c"], vectors)
@@ -308,16 +299,7 @@ class DenseIndex:
 
     @classmethod
     def of(cls, ids: Sequence[str], vectors: Vectors, params: DenseParams | None = None) -> DenseIndex:
-        """Index vectors.
-
-        Args:
-            ids: Document IDs, each once.
-            vectors: Shape (len(ids), dim).
-            params: The knobs.
-
-        Raises:
-            IndexError_: If an ID occurs twice.
-        """
+        """Index vectors."""
         order = sorted(range(len(ids)), key=ids.__getitem__)
         table = StringTable.of(distinct([ids[i] for i in order]))
         stored = np.ascontiguousarray(vectors[order], np.float32)
@@ -345,9 +327,6 @@ class DenseIndex:
 
         Returns:
             Rows (int64) and cosines (float32), best first, ties by document ID.
-
-        Raises:
-            IndexError_: If the vector has another number of dimensions.
         """
         query = np.ascontiguousarray(vector, np.float32)
         if self.dim is not None and query.shape != (self.dim,):

@@ -25,16 +25,6 @@ from mrag.index.rows import Mask, Ranking, digest
 from mrag.index.segments import DocumentFolder, DocumentManifest, DocumentState, as_json, next_state
 from mrag.storage.sorting import SortedRows
 
-__all__ = [
-    "DocumentIndex",
-    "Match",
-    "Mode",
-    "StoredIndex",
-    "SyncReport",
-    "check_search",
-    "search",
-]
-
 Mode: TypeAlias = Literal["hybrid", "bm25", "dense"]
 
 
@@ -85,15 +75,6 @@ def search(
     weight: float,
 ) -> list[Match]:
     """Rank documents; see `DocumentIndex.search`.
-
-    Args:
-        state: The index.
-        text: The query.
-        vector: Its vector; None to rank by words alone.
-        k: How many documents at most.
-        mode: By what to rank.
-        allowed: IDs of the documents that may be found; None for all.
-        weight: Of `hybrid`, the share of the vectors, between 0 and 1.
 
     Raises:
         ConfigError: If k, the mode or the weight cannot be used.

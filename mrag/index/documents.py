@@ -35,23 +35,6 @@ from mrag.stores.oxigraph import OxigraphStore
 from mrag.text.names import iri_words
 from mrag.text.stemming import AUTO, by_languages
 
-__all__ = [
-    "BLANK",
-    "LINKED",
-    "NAME_WEIGHT",
-    "OTHERS",
-    "TEXTS",
-    "Definition",
-    "EntityStatement",
-    "IndexInfo",
-    "are_edges",
-    "composed",
-    "documents",
-    "namespace",
-    "statements",
-    "why_empty",
-]
-
 NAME_WEIGHT: Final = 4
 """How often a document repeats its entity's name, so that it is found before what mentions it.
 
@@ -462,10 +445,6 @@ class IndexInfo:
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
     """Return IRI and text of each document, in order of IRI, made as they are asked for.
 
-    Args:
-        kg: The knowledge graph; asserted and inferred triples count.
-        definition: Its queries and languages.
-
     Raises:
         ConfigError: If a query does not return `?documentID ?documentText`.
 
@@ -515,14 +494,7 @@ class ChangedDocuments:
 def changed_documents(
     kg: KnowledgeGraph, definition: Definition, extra: Mapping[str, Any], ids: Collection[str]
 ) -> ChangedDocuments | None:
-    """Return what has changed since an index was built; None where all documents have to be read.
-
-    Args:
-        kg: The knowledge graph.
-        definition: What the documents are made of.
-        extra: What the index keeps of its last build.
-        ids: The IRIs of its documents.
-    """
+    """Return what has changed since an index was built; None where all documents have to be read."""
     if not (isinstance(kg.store, OxigraphStore) and kg.record.kept):
         return None  # others may have changed the triples, which no record says
     now = state_of(kg, definition)
@@ -580,15 +552,7 @@ def followed(
     extra: Mapping[str, Any],
     on_progress: Progress | None = None,
 ) -> SyncReport | None:
-    """Bring an index up to date by what has changed alone; None where all documents have to be read.
-
-    Args:
-        kg: The knowledge graph.
-        definition: What the documents are made of.
-        files: The index.
-        extra: What it keeps of this build.
-        on_progress: Called with documents done and documents in all.
-    """
+    """Bring an index up to date by what has changed alone; None where all documents have to be read."""
     ids = {*files.doc_ids}
     changes = changed_documents(kg, definition, files.extra, ids) if ids else None
     if changes is None or not ({*ids, *changes.texts} - changes.gone):
@@ -611,12 +575,7 @@ def _affected(kg: KnowledgeGraph, touched: TouchedEntities) -> set[str] | None:
 
 
 class _Surroundings(KnowledgeGraph):
-    """A copy of what is stated of some entities, with the profile of the whole.
-
-    Args:
-        kg: The whole.
-        entities: IRIs.
-    """
+    """A copy of what is stated of some entities, with the profile of the whole."""
 
     def __init__(self, kg: KnowledgeGraph, entities: Collection[str]) -> None:
         super().__init__(OxigraphStore(), languages=kg.languages)

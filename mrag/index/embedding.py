@@ -34,24 +34,6 @@ if TYPE_CHECKING:
     import requests
     from tokenizers import Tokenizer
 
-__all__ = [
-    "SERVED",
-    "Embedder",
-    "EmbeddingWork",
-    "LangChainEmbedder",
-    "MiniLmEmbedder",
-    "PreparedEmbedder",
-    "ServedEmbedder",
-    "VectorSource",
-    "Vectors",
-    "WordLlamaEmbedder",
-    "begin_loading",
-    "embedder",
-    "prepared",
-    "served",
-    "unit",
-]
-
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
 MINILM_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -66,9 +48,6 @@ _loading: Final = Lock()
 
 def unit(vectors: npt.ArrayLike) -> Vectors:
     """Scale vectors to length 1, leaving those of length 0.
-
-    Args:
-        vectors: Shape (n, dim) or (dim,).
 
     Raises:
         ModelError: If a number is missing or infinite.
@@ -371,11 +350,7 @@ class ServedEmbedder:
         return self._dim
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector per text, shape (len(texts), dim).
-
-        Raises:
-            ModelError: If the server fails, or gives something else than a vector per text.
-        """
+        """Return one vector per text, shape (len(texts), dim)."""
         if not texts:
             return np.empty((0, self.dim), np.float32)
         given = [self.prefixes[1] + text for text in texts]
@@ -660,12 +635,7 @@ class VectorSource(Protocol):
 
 
 class EmbeddingWork:
-    """Embeds batches of texts wherever it is sent to; the model is opened there, once.
-
-    Args:
-        model: Name or object, as for `embedder`.
-        threads: Threads that a model in the process may use.
-    """
+    """Embeds batches of texts wherever it is sent to; the model is opened there, once."""
 
     def __init__(self, model: Any, threads: int) -> None:
         self.model = model
@@ -686,12 +656,6 @@ class EmbeddingWork:
 
 class PreparedEmbedder:
     """A model for the time of one build of an index.
-
-    Args:
-        model: The model.
-        given: What it was made of, to be made again by workers.
-        runner: What embeds; the model itself if left out.
-        sources: Gives what may know vectors of a model already.
 
     Example:
         >>> from mrag.index.embedding import embedder

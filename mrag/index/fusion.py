@@ -19,18 +19,6 @@ from mrag.index.rows import Ranking
 from mrag.index.segments import DocumentState
 from mrag.text.asking import asks
 
-__all__ = [
-    "EVEN",
-    "RRF_K",
-    "FusionWeight",
-    "candidates",
-    "learnt",
-    "reciprocal_rank_fusion",
-    "usual",
-    "weighted_rows",
-    "weighted_scores",
-]
-
 T = TypeVar("T", bound=Hashable)
 
 RRF_K: Final = 60
@@ -43,9 +31,6 @@ _SCALED: Final = 100
 
 def candidates(k: int) -> int:
     """Return how many hits each ranker should contribute so that the best k of the fusion settle.
-
-    Args:
-        k: How many fused hits are wanted.
 
     Example:
         >>> candidates(5), candidates(50)
@@ -134,10 +119,6 @@ def weighted_rows(
     rankings: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]], weights: Sequence[float]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Fuse two rankings of rows as `weighted_scores` does, to the bit.
-
-    Args:
-        rankings: Rows with their scores, no row twice in one.
-        weights: As there.
 
     Returns:
         The rows, ascending, with the weighted means of their scaled scores.
@@ -284,10 +265,6 @@ class FusionWeight:
 
 def learnt(state: DocumentState, model: IndexModel) -> FusionWeight:
     """Learn the share of the vectors of an index.
-
-    Args:
-        state: The index.
-        model: Its embedding model.
 
     Raises:
         ModelError: If the model fails.

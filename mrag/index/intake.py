@@ -29,21 +29,6 @@ from mrag.storage.files import FileEntry, Journal, append
 from mrag.storage.folder import Committed
 from mrag.storage.sorting import SortedRows
 
-__all__ = [
-    "DocumentComparison",
-    "Documents",
-    "IndexModel",
-    "PendingVectors",
-    "Progress",
-    "SyncReport",
-    "check_model",
-    "compared",
-    "embed_missing",
-    "fitting",
-    "gathered",
-    "needed_model",
-]
-
 Documents: TypeAlias = SortedRows[tuple[str, str]]
 """IDs and texts, in order of ID."""
 
@@ -79,9 +64,6 @@ class DocumentComparison:
 def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield documents as pairs of plain strings.
 
-    Args:
-        documents: IDs and texts.
-
     Raises:
         ConfigError: If one is not a pair of strings.
     """
@@ -100,10 +82,6 @@ def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 def gathered(documents: Iterable[tuple[str, str]], folder: Path | None = None) -> Iterator[Documents]:
     """Give documents in order of ID; those that do not fit into memory wait in a file.
 
-    Args:
-        documents: IDs and texts.
-        folder: Where that file is.
-
     Raises:
         ConfigError: If one is not a pair of strings.
         IndexError_: If an ID occurs twice.
@@ -120,12 +98,6 @@ def compared(
     state: DocumentState, documents: Iterable[tuple[str, str]], *, whole: bool, folder: Path | None = None
 ) -> Iterator[DocumentComparison]:
     """Compare documents with those of an index.
-
-    Args:
-        state: The index.
-        documents: IDs and texts.
-        whole: Whether they are to be the whole index; else all others stay.
-        folder: Where documents wait that do not fit into memory.
 
     Raises:
         ConfigError, IndexError_: As `gathered` does.
@@ -187,11 +159,7 @@ class PendingVectors:
         self._refusals = nullcontext if folder is None else folder.refusals
 
     def load(self, embedder: str) -> None:
-        """Take up what an interrupted run has left.
-
-        Args:
-            embedder: Name of the embedding model.
-        """
+        """Take up what an interrupted run has left."""
         if self._path is None and embedder == self._embedder:
             return
         self.vectors, self._embedder = {}, embedder
@@ -206,12 +174,7 @@ class PendingVectors:
                     journal.clear()
 
     def append(self, digests: Sequence[bytes], vectors: npt.NDArray[np.float32]) -> None:
-        """Add vectors.
-
-        Args:
-            digests: Digest of each text.
-            vectors: Shape (len(digests), dim).
-        """
+        """Add vectors."""
         # A served model may change its dimensions and keep its name.
         if self.vectors and len(next(iter(self.vectors.values()))) != vectors.shape[1]:
             self.clear()
@@ -231,13 +194,7 @@ class PendingVectors:
         return vectors_in(self._sealed, digests)
 
     def seal(self, segment: DocumentSegment, name: str, entry: FileEntry | None) -> None:
-        """Take note of a segment that is written, and keep the vectors that it has nowhere else.
-
-        Args:
-            segment: The segment.
-            name: Name of its file.
-            entry: What is known of that; None in memory.
-        """
+        """Take note of a segment that is written, and keep the vectors that it has nowhere else."""
         self._sealed.append(segment)
         there = set(map(bytes, segment.digests))
         left = {key: vector for key, vector in self.vectors.items() if key not in there}
@@ -285,10 +242,6 @@ class PendingVectors:
 def fitting(vectors: npt.NDArray[np.float32], dim: int | None) -> npt.NDArray[np.float32]:
     """Return vectors if they have the dimensions of the index.
 
-    Args:
-        vectors: Shape (dim,) or (n, dim).
-        dim: Dimensions of the index; None as long as it has no vectors.
-
     Raises:
         IndexMismatch: If they have others.
 
@@ -316,15 +269,6 @@ def embed_missing(
     on_progress: Progress,
 ) -> dict[bytes, npt.NDArray[np.float32]]:
     """Embed the texts whose vectors are neither known nor pending.
-
-    Args:
-        texts: The texts.
-        known: Returns the vectors that the index has already, by digest.
-        model: The model.
-        pending: Where vectors are kept until they are committed.
-        dim: Dimensions of the index; None as long as it has no vectors.
-        batch: Texts that the model gets at once, 1 or more.
-        on_progress: Called with the number of texts that have vectors, and of texts.
 
     Returns:
         The vector of each text, by its digest.
@@ -378,43 +322,21 @@ class IndexModel:
         self._last: set[bytes] = set()
 
     def check(self, manifest: DocumentManifest) -> None:
-        """Look whether an index was built with this model.
-
-        Raises:
-            IndexMismatch: If it was built with another, or with none.
-        """
+        """Look whether an index was built with this model."""
         check_model(manifest.embedder, self._embedder, self._path)
 
     def query_vector(self, state: DocumentState, text: str) -> npt.NDArray[np.float32]:
-        """Embed a question.
-
-        Raises:
-            ConfigError: If the index has no vectors, or was opened without its model.
-            IndexMismatch: If the vector has other dimensions than the index.
-        """
+        """Embed a question."""
         return fitting(unit(self._of(state).embed_query(text)), state.manifest.dim)
 
     def embedded(self, state: DocumentState, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Embed texts that do not enter the index, shape (len(texts), dim).
-
-        Raises:
-            ConfigError: If the index has no vectors, or was opened without its model.
-        """
+        """Embed texts that do not enter the index, shape (len(texts), dim)."""
         return self._of(state).embed_documents(texts)
 
     def built(
         self, state: DocumentState, fresh: Documents, on_progress: Progress, batch: int
     ) -> Iterator[DocumentSegment]:
-        """Yield the segments of new documents, embedding those texts that are new.
-
-        Args:
-            state: The index.
-            fresh: New documents.
-            on_progress: Called with how many have vectors, and how many there are.
-            batch: Texts that the model gets at once, 1 or more.
-
-        Raises: As `embed_missing` does.
-        """
+        """Yield the segments of new documents, embedding those texts that are new."""
         self._last = set()
         model = None
         if state.manifest.embedder is None or not fresh:

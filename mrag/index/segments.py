@@ -30,18 +30,6 @@ from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Kind, Live, SegmentFolder, first_to_merge
 from mrag.text.analysis import ANALYSIS_VERSION, Analyser
 
-__all__ = [
-    "KIND",
-    "DocumentFolder",
-    "DocumentManifest",
-    "DocumentState",
-    "Sealed",
-    "Vectors",
-    "as_json",
-    "most_rows",
-    "next_state",
-]
-
 
 class DocumentSegment:
     """A run of documents, sorted by ID.
@@ -133,13 +121,7 @@ class DocumentSegment:
     def build(
         cls, documents: Mapping[str, str], analyser: Analyser, vectors: Mapping[bytes, Any] | None
     ) -> DocumentSegment:
-        """Build a segment.
-
-        Args:
-            documents: Text by document ID, at least one.
-            analyser: How texts become terms.
-            vectors: Vector by digest of the text, shape (dim,) each; None for no vectors.
-        """
+        """Build a segment."""
         ids = sorted(documents)
         texts = [documents[doc_id] for doc_id in ids]
         digests = [digest(text) for text in texts]
@@ -158,11 +140,7 @@ class DocumentSegment:
 
     @classmethod
     def merge(cls, parts: Sequence[tuple[DocumentSegment, Mask]]) -> DocumentSegment:
-        """Join the live rows of segments into one, the same as if built from their documents.
-
-        Args:
-            parts: Segments with their live rows; no ID is live twice, and one row at least is live.
-        """
+        """Join the live rows of segments into one, the same as if built from their documents."""
         found = [
             (doc_id, part, row)
             for part, (segment, live) in enumerate(parts)
@@ -202,12 +180,7 @@ class DocumentSegment:
 def vectors_in(
     segments: Sequence[DocumentSegment], digests: Collection[bytes]
 ) -> dict[bytes, npt.NDArray[np.float32]]:
-    """Return the vectors that segments have of some texts, whatever the ID, deleted or not.
-
-    Args:
-        segments: The segments.
-        digests: Digests of the texts.
-    """
+    """Return the vectors that segments have of some texts, whatever the ID, deleted or not."""
     # Half of each digest finds the rows in one vectorised pass, the whole of it decides.
     asked = np.frombuffer(b"".join(digests), np.uint64)[::2]
     found: dict[bytes, npt.NDArray[np.float32]] = {}
@@ -225,19 +198,7 @@ KIND: Final = Kind("similarity index", 3, "Build it anew with `mrag index`.")
 
 @dataclass(frozen=True)
 class DocumentManifest:
-    """What an index is.
-
-    Args:
-        generation: Number of commits so far; 0 before the first.
-        documents: Number of documents that are not deleted.
-        embedder: Name of the embedding model; None for BM25 alone.
-        dim: Dimensions of its vectors, once there are any.
-        bm25: The knobs of BM25.
-        segments: Names of the segments' files, oldest first, with their rows.
-        deleted: Name of the file of deleted rows; None if there are none.
-        extra: Whatever the caller keeps with the index.
-        files: The files that count, with their checksums.
-    """
+    """What an index is."""
 
     generation: int = 0
     documents: int = 0
@@ -265,12 +226,7 @@ class DocumentManifest:
 
     @classmethod
     def of(cls, committed: Committed) -> DocumentManifest:
-        """Undo `committed`.
-
-        Raises:
-            IndexMismatch: If its terms were made in another way.
-            ValueError, TypeError, KeyError: If it is not such a manifest.
-        """
+        """Undo `committed`."""
         fields = dict(committed.about)
         analysis = str(fields.pop("analysis"))
         if analysis.partition(" ")[0] != str(ANALYSIS_VERSION):
@@ -323,14 +279,7 @@ Vectors = Mapping[bytes, npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, eq=False)
 class DocumentState:
-    """What searches see. Replaced whole and never changed, so that none sees half of a change.
-
-    Args:
-        manifest: What the index is.
-        segments: Its segments, as in the manifest.
-        rows: Their rows.
-        dense_params: The knobs of vector search.
-    """
+    """What searches see. Replaced whole and never changed, so that none sees half of a change."""
 
     manifest: DocumentManifest
     segments: tuple[DocumentSegment, ...]
@@ -497,16 +446,6 @@ def next_state(
     sealed: Sealed,
 ) -> DocumentState:
     """Make the next state and, in a folder, commit it.
-
-    Args:
-        state: The one before.
-        kept: True for the rows that stay, shape (rows.total,).
-        new: How many new documents there are; none of them has the ID of a row that stays.
-        built: Gives their segments, one after the other.
-        extra: The caller's JSON.
-        folder: The folder, locked; None in memory.
-        most: How many rows a segment may have.
-        sealed: Called with each segment that is written while others are still to be built.
 
     Raises:
         IndexError_: If the system refuses to write; the folder then holds the state before or, if

@@ -52,17 +52,6 @@ from mrag.stores.oxigraph import OxigraphStore
 if TYPE_CHECKING:
     from mrag.stores.graphdb_similarity import GraphDBSimilarity
 
-__all__ = [
-    "INSTANCE",
-    "PSI",
-    "SIM",
-    "Search",
-    "SimilarityIndex",
-    "as_triples",
-    "results_wanted",
-    "searches",
-]
-
 
 class SimilarityIndex:
     """One similarity index, open for searching."""
@@ -176,13 +165,7 @@ def results_wanted(parameters: RdfLiteral | None) -> int:
 
 
 def as_triples(number: int, search: Search, results: Sequence[tuple[str, float]]) -> list[str]:
-    """Return a search and its results as N-Triples, a line each.
-
-    Args:
-        number: Number of the search in its query.
-        search: The search.
-        results: ID and score of each document that it found, best first.
-    """
+    """Return a search and its results as N-Triples, a line each."""
     index, by, sought, parameters = search
     node = f"_:s{number}"
     lines = [f"{node} <{RDF}type> {term(URIRef(index))} .", f"{node} <{SIM}{by}> {term(sought)} ."]
@@ -226,12 +209,7 @@ SERVER = "server"
 
 
 class ServerIndex:
-    """A similarity index of the server.
-
-    Args:
-        name: Its name.
-        server: The server's indexes.
-    """
+    """A similarity index of the server."""
 
     def __init__(self, name: str, server: GraphDBSimilarity) -> None:
         self.name = name
@@ -240,15 +218,7 @@ class ServerIndex:
     def search(
         self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
     ) -> list[Match]:
-        """Return the documents most similar to a text, best first, ties in order of IRI.
-
-        Args:
-            text: The words to search for.
-            k: Most hits.
-            mode: Ignored; the server has only one.
-            allowed: IRIs of the only documents to consider. The server cannot be told, so more are asked for
-                and few may remain.
-        """
+        """Return the documents most similar to a text, best first, ties in order of IRI."""
         found = self._server.search(self.name, text, k if allowed is None else max(10 * k, 1000))
         wanted = None if allowed is None else frozenset(map(str, allowed))
         return [_match(hit) for hit in found if wanted is None or hit[0] in wanted][:k]
@@ -445,12 +415,6 @@ class SimilarityIndexes:
     ) -> SimilarityIndex | ServerIndex:
         """Open an index.
 
-        Args:
-            name: Its name.
-            model: The embedding model when it was built with an object instead of a name.
-            strict: Whether an index older than the graph is an error instead of a warning.
-            quiet: Whether nothing is said of that.
-
         Raises:
             MissingIndex: If there is none of that name.
             IndexMismatch: If it was built with another model.
@@ -626,11 +590,6 @@ _WORDS = 5_000
 
 def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> str | None:
     """Bring an index up to date if only a little has changed.
-
-    Args:
-        kg: The knowledge graph.
-        name: Name of its index.
-        write: Whether that is allowed; else it is only told that the index is old.
 
     Returns:
         What a reader should know of the index, or None if it is up to date or there is none.

@@ -122,9 +122,6 @@ class InlineRunner:
 class ThreadRunner:
     """Runs tasks on threads of this process: for work that waits, such as for a model on a server.
 
-    Args:
-        workers: How many at once.
-
     Example:
         >>> ThreadRunner(2).capacity
         2

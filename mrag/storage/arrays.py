@@ -30,11 +30,6 @@ _SHARED: Final = 2048
 class CheckedFile:
     """Reads a file block by block, on demand.
 
-    Args:
-        file: The file.
-        entry: What the manifest says of it.
-        hint: What to do if it is damaged.
-
     Raises:
         OSError: If it cannot be opened.
         DamagedIndex: If its size is another.
@@ -71,15 +66,7 @@ class CheckedFile:
         return self._view.toreadonly()
 
     def need(self, start: int, stop: int) -> None:
-        """Have some bytes read and checked.
-
-        Args:
-            start: The first of them.
-            stop: Where they end.
-
-        Raises:
-            DamagedIndex: If a block of them is not as it was written.
-        """
+        """Have some bytes read and checked."""
         if not self._left or start >= stop:
             return
         first, last = start // BLOCK, -(-stop // BLOCK)
@@ -98,9 +85,6 @@ class CheckedFile:
         Args:
             starts: Where each begins.
             width: The bytes of each.
-
-        Raises:
-            DamagedIndex: If a block of them is not as it was written.
         """
         if not self._left or not len(starts) or not width:
             return
@@ -182,10 +166,6 @@ _ALIGN: Final = 64
 def pack(sink: Sink, arrays: Arrays) -> None:
     """Write arrays into one file, which takes one sync to disk instead of one for each.
 
-    Args:
-        sink: Where to.
-        arrays: Arrays by name.
-
     Example:
         >>> import tempfile
         >>> from mrag.storage.files import write
@@ -242,11 +222,7 @@ class Lazy:
         return len(self._array)
 
     def need(self, start: int, stop: int) -> None:
-        """Have some rows read and checked.
-
-        Raises:
-            DamagedIndex: If they are not as they were written.
-        """
+        """Have some rows read and checked."""
         self._file.need(self._at + start * self._width, self._at + stop * self._width)
 
     def unchecked(self) -> npt.NDArray[Any]:
@@ -254,21 +230,13 @@ class Lazy:
         return self._array
 
     def among(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
-        """Return the array with some rows read and checked; no others may be looked at.
-
-        Raises:
-            DamagedIndex: If they are not as they were written.
-        """
+        """Return the array with some rows read and checked; no others may be looked at."""
         if not self._file.complete:
             self._touch(rows)
         return self._array
 
     def whole(self) -> npt.NDArray[Any]:
-        """Return the array, all of it read and checked.
-
-        Raises:
-            DamagedIndex: If it is not as it was written.
-        """
+        """Return the array, all of it read and checked."""
         self.need(0, len(self._array))
         return self._array
 
@@ -311,11 +279,6 @@ LazyArray: TypeAlias = npt.NDArray[Any] | Lazy
 
 class Packed(Mapping[str, npt.NDArray[Any]]):
     """The arrays of a file that `pack` wrote. An array is read and checked when it is first asked for.
-
-    Args:
-        file: The file.
-        entry: What the manifest says of it.
-        hint: What to do if it is damaged.
 
     Raises:
         OSError: If it cannot be opened.
@@ -372,11 +335,6 @@ def _view(buffer: memoryview, start: int, spec: Mapping[str, Any]) -> npt.NDArra
 
 def save_arrays(path: Path, what: str, arrays: Mapping[str, npt.ArrayLike]) -> None:
     """Write arrays to a file: a line that says what it is, with a checksum, then an archive of numpy.
-
-    Args:
-        path: The file; one that is there is replaced in one step.
-        what: What the file is, such as `policy 1`.
-        arrays: Arrays by name.
 
     Raises:
         ConfigError: If it cannot be written; what was there before is as it was.

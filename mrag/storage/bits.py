@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Words", "added", "byte_sums", "largest", "packed", "set_bits"]
-
 Words = npt.NDArray[np.uint64]
 """Bits: that of row r is bit r % 64 of word r // 64."""
 
@@ -95,13 +93,7 @@ def added(parts: Iterable[tuple[Words, bool, int]]) -> list[Words]:
 
 
 def largest(digits: Sequence[Words], valid: Words, wanted: int) -> Words:
-    """Return the positions of the largest sums: so many, and all that tie with the last of them.
-
-    Args:
-        digits: What `added` returns.
-        valid: The positions that may be chosen.
-        wanted: How many.
-    """
+    """Return the positions of the largest sums: so many, and all that tie with the last of them."""
     sure, left, found = np.zeros_like(valid), valid, 0
     for digit in reversed(digits):
         high = left & digit

@@ -69,11 +69,7 @@ class Sink:
         self._crc = self._filled = self._size = 0
 
     def write(self, data: Any) -> None:
-        """Write bytes, or anything with a buffer of them.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Write bytes, or anything with a buffer of them."""
         view = memoryview(data).cast("B")
         at = 0
         while at < len(view):
@@ -88,11 +84,7 @@ class Sink:
         self._size += len(view)
 
     def seal(self) -> FileEntry:
-        """Write the checksums behind the content, and return what is to be known of the file.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Write the checksums behind the content, and return what is to be known of the file."""
         sums = [*self._sums, self._crc] if self._filled else self._sums
         table = struct.pack(f"<{len(sums)}I", *sums)
         self._stream.write(table)
@@ -121,10 +113,6 @@ def make_folder(path: Path) -> None:
 def create(file: Path, flags: int = os.O_TRUNC) -> BinaryIO:
     """Open a file to write bytes to it without a buffer; a new one is for its owner alone.
 
-    Args:
-        file: The file.
-        flags: Besides those that make it and open it for writing.
-
     Raises:
         OSError: If the system refuses.
     """
@@ -140,10 +128,6 @@ def create(file: Path, flags: int = os.O_TRUNC) -> BinaryIO:
 
 def write(file: Path, put: Callable[[Sink], object]) -> FileEntry:
     """Write a file with its checksums and sync it to disk; one that is there is overwritten.
-
-    Args:
-        file: The file.
-        put: Writes the content to the sink that it is given.
 
     Returns:
         What the manifest is to know of it.
@@ -214,12 +198,7 @@ _OTHERS = 0o077
 
 
 def narrow(folder: Path, left: Iterable[str] = ()) -> None:
-    """Take the rights of others from the files of a folder that another library has made.
-
-    Args:
-        folder: The folder; what lies deeper is left.
-        left: Names of files that are left as they are.
-    """
+    """Take the rights of others from the files of a folder that another library has made."""
     kept = frozenset(left)
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -239,9 +218,6 @@ def is_private(path: Path) -> bool:
 @contextmanager
 def saved(path: str | Path) -> Iterator[BinaryIO]:
     """Write a file, in place of one of that name only once it is whole and on the disk.
-
-    Args:
-        path: The file, in a folder that is there.
 
     Raises:
         ConfigError: If it cannot be written; what was there before is as it was.
@@ -288,11 +264,6 @@ _MAKING = 60.0
 
 class Scratch:
     """A temporary folder for this process alone.
-
-    Args:
-        purpose: A word in lower case, which its name tells.
-        parent: Folder to make it in; the system's own for temporary files by default.
-        prefix: How its name begins, in place of that.
 
     Example:
         >>> with Scratch("example") as folder:
@@ -418,20 +389,12 @@ class Journal:
             raise
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Append a record; once this returns, it is on disk.
-
-        Raises:
-            OSError: If the system refuses; the record is then not there.
-        """
+        """Append a record; once this returns, it is on disk."""
         with self._writing:
             _put(self._file, record, self._synced)
 
     def clear(self) -> None:
-        """Forget all records.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Forget all records."""
         with self._writing:
             self._file.truncate(0)
         self.records, self.damaged = [], []
@@ -481,9 +444,6 @@ def append(path: Path, record: Mapping[str, Any]) -> None:
 
 def lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
     """Read the content of a journal; a last line without end is left out.
-
-    Args:
-        data: The content.
 
     Returns:
         The number of each line, and its record, None if it is not as it was written.

@@ -73,12 +73,7 @@ class Committed:
 
 
 class Folder:
-    """Reads and writes the files of an index.
-
-    Args:
-        path: The folder. It need not exist.
-        kind: What index it holds.
-    """
+    """Reads and writes the files of an index."""
 
     def __init__(self, path: Path, kind: Kind) -> None:
         self.path = path
@@ -86,11 +81,7 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the writer's lock; the system frees it when the process ends, however it ends.
-
-        Raises:
-            IndexError_: If another writer holds it, or the folder cannot be written.
-        """
+        """Hold the writer's lock; the system frees it when the process ends, however it ends."""
         with locked(self.path):
             yield
 
@@ -99,13 +90,7 @@ class Folder:
         return (self.path / MANIFEST).exists()
 
     def committed(self) -> Committed:
-        """Read the manifest.
-
-        Raises:
-            MissingIndex: If there is none.
-            IndexMismatch: If another version of the package wrote it.
-            DamagedIndex: If it is not as it was written.
-        """
+        """Read the manifest."""
         try:
             name, form, found = read_manifest(self.path)
         except MissingIndex as error:
@@ -133,11 +118,6 @@ class Folder:
 
         Args:
             build: Makes something of the manifest, by `opened`.
-
-        Raises:
-            MissingIndex: If there is no index.
-            IndexMismatch: If another version of the package wrote it.
-            DamagedIndex: If a file is missing or damaged.
         """
         for _ in range(_RETRIES):
             found = self.committed()
@@ -153,23 +133,11 @@ class Folder:
         raise IndexError_("The index is replaced faster than it can be read.", file=str(self.path))
 
     def opened(self, name: str, committed: Committed) -> Packed:
-        """Open a file of arrays.
-
-        Raises:
-            OSError, KeyError: If it is missing or not named by the manifest.
-            DamagedIndex: If it is damaged.
-        """
+        """Open a file of arrays."""
         return Packed(self.path / name, committed.files[name], self.kind.hint)
 
     def verify(self, on_progress: Callable[[int, int], None] | None = None) -> None:
-        """Read every block of the index and check it.
-
-        Args:
-            on_progress: Called with bytes checked and bytes in all.
-
-        Raises:
-            MissingIndex, IndexMismatch, DamagedIndex: As `load` does.
-        """
+        """Read every block of the index and check it."""
 
         def look(found: Committed) -> None:
             total, done = sum(entry.size for entry in found.files.values()), 0
@@ -182,19 +150,11 @@ class Folder:
         self.load(look)
 
     def write(self, name: str, arrays: Arrays) -> FileEntry:
-        """Write a file of arrays and sync it to disk.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Write a file of arrays and sync it to disk."""
         return write(self.path / name, lambda sink: pack(sink, arrays))
 
     def commit(self, committed: Committed) -> None:
-        """Put a manifest in place, whose files have all been written.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Put a manifest in place, whose files have all been written."""
         fields = {
             "kind": self.kind.name,
             "format": self.kind.format,
@@ -213,11 +173,7 @@ class Folder:
         return max(numbers, default=0) + 1
 
     def sweep(self, keep: Collection[str]) -> None:
-        """Delete the files of earlier or unfinished commits. Only for who holds the lock.
-
-        Args:
-            keep: Names of the files that count.
-        """
+        """Delete the files of earlier or unfinished commits. Only for who holds the lock."""
         for file in self.path.iterdir():
             if (_OURS.fullmatch(file.name) or file.name == _NEW) and file.name not in keep:
                 # Windows keeps files that someone has open; the next writer tries again.
@@ -226,11 +182,7 @@ class Folder:
 
     @contextmanager
     def refusals(self) -> Iterator[None]:
-        """Turn a refusal of the system to write into an error, and clear away what was half written.
-
-        Raises:
-            IndexError_: Instead of any OSError.
-        """
+        """Turn a refusal of the system to write into an error, and clear away what was half written."""
         try:
             yield
         except OSError as error:
@@ -354,14 +306,7 @@ Opened = TypeVar("Opened")
 
 
 class SegmentFolder(Folder, Generic[S, Opened]):
-    """Reads and writes the files of an index in segments.
-
-    Args:
-        path: The folder. It need not exist.
-        kind: What index it holds.
-        prefix: What the names of its segments' files begin with.
-        segment: Builds a segment of what its `arrays` returned.
-    """
+    """Reads and writes the files of an index in segments."""
 
     def __init__(self, path: Path, kind: Kind, prefix: str, segment: Callable[[Arrays], S]) -> None:
         super().__init__(path, kind)
@@ -374,11 +319,6 @@ class SegmentFolder(Folder, Generic[S, Opened]):
         Returns:
             The manifest and its segments; where documents are deleted one by one, also True for every row
             that is not (None if none is).
-
-        Raises:
-            MissingIndex: If there is no index.
-            IndexMismatch: If another version of the package wrote it.
-            DamagedIndex: If a file is missing or damaged.
         """
         return self.load(self._read)
 
@@ -386,37 +326,21 @@ class SegmentFolder(Folder, Generic[S, Opened]):
     def _read(self, committed: Committed) -> Opened: ...
 
     def segment(self, name: str, committed: Committed) -> S:
-        """Open a segment.
-
-        Raises:
-            OSError, KeyError, DamagedIndex: If its file is missing or damaged.
-        """
+        """Open a segment."""
         return self._segment(self.opened(name, committed))
 
     def live(self, name: str, committed: Committed, rows: int) -> npt.NDArray[np.bool_]:
-        """Read which rows are not deleted.
-
-        Raises:
-            OSError, KeyError, DamagedIndex: If the file is missing or damaged.
-        """
+        """Read which rows are not deleted."""
         live: npt.NDArray[np.bool_] = np.unpackbits(self.opened(name, committed)["bits"], count=rows) == 0
         return live
 
     def write_segment(self, segment: S, generation: int) -> tuple[str, FileEntry]:
-        """Write a segment, sync it to disk, and return the name of its file and what is known of it.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Write a segment, sync it to disk, and return the name of its file and what is known of it."""
         name = f"{self._prefix}-{generation:08d}.seg"
         return name, self.write(name, segment.arrays())
 
     def write_deleted(self, live: npt.NDArray[np.bool_], generation: int) -> tuple[str, FileEntry]:
-        """Write which rows are deleted, as `write_segment` does.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Write which rows are deleted, as `write_segment` does."""
         name = f"deleted-{generation:08d}.bits"
         return name, self.write(name, {"bits": np.packbits(~live)})
 
@@ -426,10 +350,6 @@ def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:
 
     Segments at least double from the last to the first, so a document is rewritten about log2(n)
     times in all and there are about as many segments; one that is half deleted is rewritten too.
-
-    Args:
-        sizes: Live rows and all rows of each segment, oldest first.
-        new: Number of documents that the commit brings.
 
     Returns:
         Index of the first segment to join; len(sizes) for none.
@@ -468,10 +388,6 @@ class IntegrityReport:
 
 def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -> Iterator[IntegrityReport]:
     """Read every index and every journal in a folder, and in those below it, and check all of them.
-
-    Args:
-        folder: The folder; it need not exist.
-        on_progress: Called with bytes checked and bytes in all.
 
     Example:
         >>> import tempfile

@@ -31,22 +31,6 @@ from mrag.storage.folder import MANIFEST
 if TYPE_CHECKING:
     from mrag.index.similarity import SimilarityIndexes
 
-__all__ = [
-    "LOCAL",
-    "Abilities",
-    "IndexBackend",
-    "IndexPlaces",
-    "LocalBackend",
-    "RecallReport",
-    "StoredIndex",
-    "compare",
-    "copy_index",
-    "copy_to",
-    "documents_of",
-    "home",
-    "open_backend",
-]
-
 _BATCH = 1000
 """Documents whose texts are asked for at once."""
 
@@ -168,11 +152,7 @@ class LocalBackend:
         return sorted(p.name for p in self.folder.iterdir() if (p / MANIFEST).exists())
 
     def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> DocumentIndex:
-        """Open an index; one in memory is the object that was made.
-
-        Raises:
-            MissingIndex, IndexMismatch, DamagedIndex: As `DocumentIndex.open` does.
-        """
+        """Open an index; one in memory is the object that was made."""
         if self.folder is not None:
             return DocumentIndex.open(self.folder / name, embedder=embedder, thorough=thorough)
         if name not in self.names():
@@ -236,13 +216,6 @@ def copy_index(
 ) -> SyncReport:
     """Copy an index to a backend, in place of one of that name there.
 
-    Args:
-        source: The index.
-        target: Where the copy goes.
-        name: What it is called there.
-        model: The model of the index, if the copy is to be searched before it is opened again.
-        on_progress: Called with the vectors that are copied, and all of them.
-
     Raises:
         IndexError_: If one of the two fails; what the target had is then as before.
 
@@ -267,12 +240,6 @@ def copy_to(
     """Copy an index of a graph to another backend without embedding again, and use the copy from then on.
 
     What it was copied from stays; `mrag index --backend` goes back to it.
-
-    Args:
-        indexes: The indexes of the graph.
-        name: The index.
-        backend: Where the copy goes, by URL or as an object.
-        on_progress: Called with the vectors that are copied, and all of them.
 
     Raises:
         MissingIndex: If there is no such index.
@@ -388,12 +355,7 @@ class IndexPlaces:
         return sorted({*beside, *self._objects, *self.local.names(), *self.default.names()})
 
     def of(self, name: str) -> IndexBackend:
-        """Return the backend that is written down for an index, else the default or what is local.
-
-        Raises:
-            IndexError_: If it was an object, which has to be given again.
-            ConfigError: If it cannot be opened.
-        """
+        """Return the backend that is written down for an index, else the default or what is local."""
         if name in self._objects:
             return self._objects[name]
         file = None if self.folder is None else self.folder / name / _RECORD
@@ -417,11 +379,7 @@ class IndexPlaces:
         return self.local if name in self.local.names() else self.default
 
     def record(self, name: str, backend: IndexBackend) -> None:
-        """Write down where an index is kept.
-
-        Raises:
-            IndexError_: If the folder cannot be written.
-        """
+        """Write down where an index is kept."""
         if not backend.url:
             self._objects[name] = backend
         else:
@@ -493,12 +451,6 @@ def compare(
     """Compare an index with an exact one of the same documents and vectors in memory.
 
     The queries are the last words of documents, which are chosen evenly in order of ID.
-
-    Args:
-        index: The index, opened with its model.
-        model: The model; None for words alone.
-        k: How many hits are compared.
-        on_progress: Called with the queries asked, and all of them.
 
     Raises:
         ConfigError: If the index is empty.

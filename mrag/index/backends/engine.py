@@ -41,34 +41,6 @@ from mrag.storage.files import make_folder
 from mrag.storage.folder import Committed, locked
 from mrag.storage.sorting import SortedRows
 
-__all__ = [
-    "OPEN",
-    "EngineBackend",
-    "EngineIndex",
-    "EngineRow",
-    "EngineState",
-    "Found",
-    "IndexChange",
-    "IndexView",
-    "Replaced",
-    "Shelf",
-    "Tallies",
-    "VersionedBackend",
-    "VersionedShelf",
-    "VersionedView",
-    "Versions",
-    "document_counts",
-    "fused",
-    "numbered",
-    "ordered",
-    "search",
-    "settled",
-    "some",
-    "space_of",
-    "terms_in",
-    "word_weights",
-]
-
 Found: TypeAlias = list[tuple[str, float]]
 """Document IDs with their scores, best first, ties by ID."""
 
@@ -80,12 +52,6 @@ _BATCH = 512
 @dataclass(frozen=True)
 class EngineState:
     """One commit of an index in an engine.
-
-    Args:
-        manifest: What the index is.
-        tokens: Terms of all its documents, repeated ones counted again.
-        place: Tells the tables or the collection of this index from those of an earlier build.
-        mean: The mean number of terms that the weights of words rest on; 0 where they follow each change.
 
     Example:
         >>> state = EngineState(DocumentManifest(documents=2), 6, "abc")
@@ -122,27 +88,14 @@ class EngineState:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> EngineState:
-        """Return what `to_json` gave.
-
-        Raises:
-            IndexMismatch: If its terms were made in another way.
-        """
+        """Return what `to_json` gave."""
         manifest = DocumentManifest.of(Committed(kept["generation"], {}, kept["about"]))
         return cls(manifest, kept["tokens"], kept["place"], kept.get("mean", 0.0))
 
 
 @dataclass(frozen=True)
 class EngineRow:
-    """A document as an engine keeps it.
-
-    Args:
-        doc_id: Its ID.
-        text: Its text.
-        digest: The digest of the text.
-        terms: How often each of its terms occurs.
-        length: Terms in all.
-        vector: Its vector; None in an index without.
-    """
+    """A document as an engine keeps it."""
 
     doc_id: str
     text: str
@@ -154,15 +107,7 @@ class EngineRow:
 
 @dataclass(frozen=True)
 class IndexChange:
-    """What the next commit of an index changes.
-
-    Args:
-        before: The commit before; None if there was none, or if it is to be replaced as a whole.
-        after: What the index is then; its `tokens` and `place` are the engine's to tell.
-        fresh: New documents and new texts of known ones.
-        vectors: Their vectors by digest of the text; None in an index without.
-        gone: IDs that are to go: those of deleted documents and of those with a new text.
-    """
+    """What the next commit of an index changes."""
 
     before: EngineState | None
     after: DocumentManifest
@@ -234,21 +179,13 @@ class Shelf(Protocol):
     """The place of one index in an engine."""
 
     def reading(self) -> AbstractContextManager[IndexView]:
-        """Give the newest commit for a while.
-
-        Raises:
-            MissingIndex: If there is none.
-        """
+        """Give the newest commit for a while."""
 
     def state(self) -> EngineState | None:
         """Return what the index is; None if there is none."""
 
     def writing(self) -> AbstractContextManager[None]:
-        """Keep other writers out.
-
-        Raises:
-            IndexError_: If one is at work.
-        """
+        """Keep other writers out."""
 
     def drop(self) -> None:
         """Remove the index, while it is locked for writing."""
@@ -259,10 +196,6 @@ class Shelf(Protocol):
 
 def space_of(identity: str, name: str) -> str:
     """Return what tells a graph, or an index, from the others that are kept in one engine.
-
-    Args:
-        identity: That of the store of a graph, or of the graph of an index.
-        name: Its name there.
 
     Example:
         >>> space_of("oxigraph:/data/db", "main")
@@ -395,26 +328,11 @@ class Tallies(Protocol):
     def tally(
         self, place: str, at: int | None, until: int, changes: Mapping[str, int], documents: int
     ) -> None:
-        """Note in how many more or fewer documents each term is, and how many documents there are.
-
-        Args:
-            place: The collection.
-            at: The commit before; None if there was none.
-            until: The next, which this belongs to.
-            changes: The difference for each term.
-            documents: How many documents there are then.
-        """
+        """Note in how many more or fewer documents each term is, and how many documents there are."""
 
 
 class VersionedShelf:
-    """The place of one index in such an engine.
-
-    Args:
-        engine: The engine.
-        graph: Tells the graph.
-        name: Name of the index.
-        beside: Folder of the lock that keeps other writers of this machine out; None for none.
-    """
+    """The place of one index in such an engine."""
 
     def __init__(self, engine: Versions, graph: str, name: str, beside: Path | None) -> None:
         self._engine = engine
@@ -428,11 +346,7 @@ class VersionedShelf:
 
     @contextmanager
     def reading(self) -> Iterator[VersionedView]:
-        """Give the newest commit for a while.
-
-        Raises:
-            MissingIndex: If there is none.
-        """
+        """Give the newest commit for a while."""
         state = self.state()
         if state is None:
             raise MissingIndex(f"There is no similarity index {self._key[1]!r}.")
@@ -440,11 +354,7 @@ class VersionedShelf:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other writers of this machine out.
-
-        Raises:
-            IndexError_: If one is at work.
-        """
+        """Keep other writers of this machine out."""
         if self._beside is None:
             yield
             return
@@ -564,10 +474,6 @@ class VersionedView:
 def settled(ask: Callable[[int], Found], k: int) -> Found:
     """Return the best k with ties in order of ID, from an engine that breaks ties in its own way.
 
-    Args:
-        ask: Returns so many hits.
-        k: How many are wanted.
-
     Example:
         >>> hits = [("d", 2.0), ("c", 1.0), ("b", 1.0), ("a", 1.0)]
         >>> settled(lambda most: hits[:most], 2)
@@ -671,18 +577,7 @@ def fused(
     knobs: Bm25Params,
     texts: Callable[[list[str]], Mapping[str, str]],
 ) -> list[Match]:
-    """Put two rankings together.
-
-    Args:
-        text: The query.
-        words: The ranking by words.
-        nearest: The ranking by vectors.
-        k: How many documents at most.
-        mode: By what to rank.
-        weight: The share of the vectors in `hybrid`; None where there are none.
-        knobs: Those of BM25.
-        texts: Gives the texts of documents.
-    """
+    """Put two rankings together."""
     best = words or nearest
     if mode == "hybrid":
         shares = (1.0, 0.0) if weight is None else (1 - weight, weight)
@@ -711,15 +606,7 @@ _TRIES = 5
 
 
 class EngineIndex(StoredIndex):
-    """Documents with their texts in an engine, found by words, by meaning, or by both.
-
-    Args:
-        shelf: Its place in the engine.
-        manifest: What it is, or is to become.
-        embedder: The embedding model; None to search by words alone, or only to read.
-        pending: Where vectors are kept until they are committed; None for memory.
-        anew: Whether the next change replaces what is there.
-    """
+    """Documents with their texts in an engine, found by words, by meaning, or by both."""
 
     def __init__(
         self,
@@ -740,12 +627,7 @@ class EngineIndex(StoredIndex):
 
     @classmethod
     def open(cls, shelf: Shelf, name: str, embedder: Embedder | None, pending: Path | None) -> EngineIndex:
-        """Open the index on a shelf.
-
-        Raises:
-            MissingIndex: If there is none.
-            IndexMismatch: If it was built with another model, or by another version.
-        """
+        """Open the index on a shelf."""
         state = shelf.state()
         if state is None:
             raise MissingIndex(f"There is no similarity index {name!r}.", hint="Build it with `mrag index`.")
@@ -761,12 +643,7 @@ class EngineIndex(StoredIndex):
         *,
         replace: bool,
     ) -> EngineIndex:
-        """Begin an index on a shelf.
-
-        Raises:
-            IndexError_: If there is one already and it is not to be replaced.
-            ConfigError: If BM25 is to weigh terms in a way that engines do not.
-        """
+        """Begin an index on a shelf."""
         if not replace and shelf.state() is not None:
             raise IndexError_("There is an index already.", hint="Open it, or create with replace=True.")
         if bm25.idf != "lucene":
@@ -801,11 +678,7 @@ class EngineIndex(StoredIndex):
         return self._manifest.bm25
 
     def refresh(self) -> bool:
-        """Take over what others have committed, and return whether there was something.
-
-        Raises:
-            MissingIndex: If it has been removed.
-        """
+        """Take over what others have committed, and return whether there was something."""
         before = self._manifest
         self._read(lambda view: view.state)
         return self._manifest != before
@@ -996,12 +869,6 @@ class EngineIndex(StoredIndex):
 
 class EngineBackend(ABC):
     """Keeps indexes in an engine.
-
-    Args:
-        url: Its URL, which holds no password, because it is written down.
-        graph: Tells the graph, because many may keep their indexes in one engine.
-        pending: Folder for the vectors of a build that is broken off, and for the locks of writers; None for
-            memory.
 
     Raises:
         ConfigError: If the URL holds a password, or the package of the engine is not installed.

@@ -34,10 +34,6 @@ from mrag.index.backends.engine import OPEN, EngineRow, Found, VersionedBackend,
 from mrag.index.bm25 import Bm25Params
 from mrag.redaction import redact
 
-__all__ = [
-    "MilvusBackend",
-]
-
 _REGISTRY: Final = "mrag_indexes"
 _TERMS: Final = "_terms"
 _PAGE: Final = 1000

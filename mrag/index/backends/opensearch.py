@@ -33,14 +33,6 @@ from mrag.redaction import redact, redact_url
 from mrag.stores.wire.access import Access, is_address
 from mrag.stores.wire.http import Http
 
-__all__ = [
-    "ELASTICSEARCH",
-    "OPENSEARCH",
-    "OpenSearchBackend",
-    "SearchDialect",
-    "SearchServer",
-]
-
 _JUDGED: Final = (200, 201, 400, 401, 403, 404, 405, 406, 409, 413)
 """Status codes that are looked at here; all others are errors of the way."""
 _BULK: Final = 8 << 20
@@ -54,14 +46,6 @@ _MATCHED: Final = 400
 @dataclass(frozen=True)
 class SearchDialect:
     """In what the two differ.
-
-    Args:
-        name: Of the product.
-        variables: What the variables of its login begin with.
-        settings: Settings of an index with vectors.
-        field: Returns the mapping of a field of vectors, by their dimensions.
-        nearest: Returns the body of a search, by vector, hits, breadth and filters.
-        plain_from: The major version from which on scores of BM25 have no factor of k1 + 1.
 
     Example:
         >>> OPENSEARCH.field(3)["type"], ELASTICSEARCH.field(3)["type"]
@@ -123,10 +107,6 @@ ELASTICSEARCH: Final = SearchDialect(
 class SearchServer:
     """A session to one server.
 
-    Args:
-        dialect: What it is.
-        url: Its address, `http://HOST:9200`.
-
     Raises:
         ConfigError: If that is no address.
     """
@@ -143,11 +123,7 @@ class SearchServer:
 
     @cached_property
     def factored(self) -> bool:
-        """Whether it multiplies the scores of BM25 by k1 + 1.
-
-        Raises:
-            ConfigError: If the server is of the other kind.
-        """
+        """Whether it multiplies the scores of BM25 by k1 + 1."""
         told = self.asked("GET", "").get("version", {})
         found = "OpenSearch" if told.get("distribution") == "opensearch" else "Elasticsearch"
         if found != self.dialect.name:
@@ -161,27 +137,12 @@ class SearchServer:
     def asked(
         self, method: str, path: str, body: Any = None, *, none: Sequence[str] = (), **params: Any
     ) -> dict[str, Any]:
-        """Send a request that does no harm when it is sent twice, and return what the server says.
-
-        Args:
-            method: The HTTP method.
-            path: Below the address; names in it are quoted by `place`.
-            body: JSON.
-            none: Types of errors that are an answer; `missing` is a status of 404.
-            params: Parameters of the URL.
-
-        Raises:
-            IndexError_: If the server cannot be reached or refuses.
-        """
+        """Send a request that does no harm when it is sent twice, and return what the server says."""
         data = None if body is None else json.dumps(body).encode()
         return self._sent(method, path, data, "application/json", none, params)
 
     def put(self, place: str, documents: Iterator[tuple[str, dict[str, Any]]]) -> None:
-        """Write documents by ID, in as many requests as they need.
-
-        Raises:
-            IndexError_: If one of them is refused, or the server stays too busy.
-        """
+        """Write documents by ID, in as many requests as they need."""
         lines: dict[str, bytes] = {}
         size = 0
         for number, document in documents:

@@ -36,21 +36,6 @@ if TYPE_CHECKING:
     from psycopg.sql import Identifier
     from psycopg.types import TypeInfo
 
-__all__ = [
-    "BREADTH",
-    "Connections",
-    "PostgresBackend",
-    "drop",
-    "prepare",
-    "put",
-    "register",
-    "table",
-    "tidy",
-    "told",
-    "unpacked",
-    "written",
-]
-
 BREADTH = 1000
 """How many vectors pgvector's index looks at, which is the most that it may.
 
@@ -84,9 +69,6 @@ def told() -> Iterator[None]:
 class Connections:
     """Connections to one database; those that read are used again.
 
-    Args:
-        url: As psycopg takes it.
-
     Raises:
         ConfigError: If psycopg is not installed.
     """
@@ -100,11 +82,7 @@ class Connections:
 
     @contextmanager
     def reading(self) -> Iterator[Connection[Any]]:
-        """Lend a connection whose transactions read one state each.
-
-        Raises:
-            OperationalError: If the server cannot be reached.
-        """
+        """Lend a connection whose transactions read one state each."""
         from psycopg import IsolationLevel, OperationalError
 
         with self._lock:
@@ -263,13 +241,7 @@ def table(place: str, kind: LiteralString) -> Identifier:
 
 
 def put(connection: Connection[Any], key: tuple[str, str], change: IndexChange) -> EngineState:
-    """Carry out a change.
-
-    Args:
-        connection: In a transaction.
-        key: Graph and name of the index.
-        change: What changes.
-    """
+    """Carry out a change."""
     before = change.before
     # The column of vectors gets its dimensions with the first of them.
     if before is None or before.manifest.dim != change.after.dim:
@@ -282,13 +254,7 @@ def put(connection: Connection[Any], key: tuple[str, str], change: IndexChange) 
 
 
 def tidy(connection: Connection[Any], change: IndexChange, state: EngineState) -> None:
-    """Have the server know the new rows for settled after a large change: it then reads its indexes alone.
-
-    Args:
-        connection: In no transaction.
-        change: What was changed.
-        state: The commit that came of it.
-    """
+    """Have the server know the new rows for settled after a large change: it then reads its indexes alone."""
     if (len(change.fresh) + len(change.gone)) * _LARGE > state.manifest.documents:
         connection.autocommit = True
         _run(connection, state.place, "VACUUM (ANALYZE) {documents}, {terms}")
@@ -497,11 +463,7 @@ class PostgresShelf:
 
     @contextmanager
     def reading(self) -> Iterator[PostgresView]:
-        """Give the newest commit for a while.
-
-        Raises:
-            MissingIndex: If there is none.
-        """
+        """Give the newest commit for a while."""
         with told(), self._connections.reading() as connection:
             state = self._state(connection)
             if state is None:
@@ -510,11 +472,7 @@ class PostgresShelf:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other writers out.
-
-        Raises:
-            IndexError_: If one is at work.
-        """
+        """Keep other writers out."""
         with told(), self._connections.writing() as connection:
             key = "mrag " + " ".join(self._key)
             row = connection.execute(_LOCKED, (key,)).fetchone()

@@ -22,10 +22,6 @@ from mrag.index.backends.engine import OPEN, EngineRow, Found, VersionedBackend,
 from mrag.index.bm25 import Bm25Params
 from mrag.redaction import redact
 
-__all__ = [
-    "QdrantBackend",
-]
-
 _REGISTRY: Final = "mrag_index"
 _PAGE: Final = 4096
 _SECONDS: Final = 60

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.vectorstores import VectorStore
 
-__all__ = ["VectorStoreBackend"]
-
 _KEPT = "vector store"
 
 
