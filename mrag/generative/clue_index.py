@@ -27,11 +27,6 @@ _BLOCK: Final = 128
 class DocumentIds:
     """Strings in compressed blocks.
 
-    Args:
-        blocks: The blocks one after the other, uint8.
-        offsets: Where each begins and the last ends, uint64.
-        size: Number of strings.
-
     Example:
         >>> names = DocumentIds.of(["urn:a", "urn:b"])
         >>> len(names), names[1], list(names)
@@ -86,9 +81,6 @@ class ClueSegment:
 
     Token ids are kept as numbers from 1 in the order of the ids that occur, which fit in two bytes for
     nearly every text, whatever the tokeniser's vocabulary is; 0 ends a document.
-
-    Args:
-        arrays: What `arrays` returns.
     """
 
     def __init__(self, arrays: Arrays) -> None:
@@ -118,10 +110,6 @@ class ClueSegment:
     @classmethod
     def named(cls, arrays: Arrays, names: Iterable[tuple[int, str]]) -> ClueSegment:
         """Put a segment together.
-
-        Args:
-            arrays: What `sorted_texts` gives.
-            names: Ids of documents, each with the number of its document in the index.
 
         Example:
             >>> arrays, places = sorted_texts([np.array([7, 9, 9]), np.array([3])])
@@ -192,12 +180,7 @@ class ClueSegment:
         return np.flatnonzero(np.logical_or.reduceat(marked, self.starts[:-1]))
 
     def only(self, documents: npt.NDArray[np.bool_], view: SuffixView) -> SuffixView:
-        """Return the part of a view that lies in some documents.
-
-        Args:
-            documents: For each document, whether it is one of them.
-            view: `anywhere` or `beginnings`.
-        """
+        """Return the part of a view that lies in some documents."""
         if view is self.beginnings:
             kept = self.starts[:-1][documents].astype(np.int64)
         else:
@@ -215,11 +198,7 @@ class ClueSegment:
 def sorted_texts(
     documents: Sequence[npt.NDArray[np.int64]],
 ) -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
-    """Return what a segment is but for the ids, and the place that each document has in it.
-
-    Args:
-        documents: Token ids of each document, none empty, no two equal.
-    """
+    """Return what a segment is but for the ids, and the place that each document has in it."""
     alphabet, numbers = _compact(np.concatenate([*documents, np.empty(0, np.int64)]))
     lengths = np.array([len(d) for d in documents], np.int64)
     order = _order(numbers, lengths)
@@ -276,16 +255,7 @@ def _spread(begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> np
 
 
 class Intake:
-    """Documents that have tokens, each looked at before it is taken.
-
-    Args:
-        documents: Id and token ids of each.
-        vocabulary: Number of token ids.
-        end: Token to put behind each document; None for none.
-
-    Raises:
-        ConfigError: While they are looked at, if a token is not below `vocabulary`.
-    """
+    """Documents that have tokens, each looked at before it is taken."""
 
     def __init__(
         self, documents: Iterable[tuple[str, Sequence[int]]], vocabulary: int, end: int | None
@@ -603,11 +573,7 @@ class ClueManifest:
 
 
 class ClueFolder(SegmentFolder[ClueSegment, tuple[ClueManifest, list[ClueSegment]]]):
-    """Reads and writes the files of a clue index.
-
-    Args:
-        path: The folder. It need not exist.
-    """
+    """Reads and writes the files of a clue index."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND, "clues", ClueSegment)

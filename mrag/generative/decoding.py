@@ -173,11 +173,7 @@ def decode(
 
 
 def check_tokeniser(model: LanguageModel, index: ClueIndex) -> None:
-    """Make sure that a model and an index have the same tokens.
-
-    Raises:
-        IndexMismatch: If they have not.
-    """
+    """Make sure that a model and an index have the same tokens."""
     tokeniser = model.tokeniser
     made = index.extra.get("tokeniser", tokeniser.fingerprint)
     if made != tokeniser.fingerprint or index.vocabulary != tokeniser.vocabulary:
@@ -319,23 +315,13 @@ _LIMITS = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
 
 
 def of_class(kg: KnowledgeGraph, index: ClueIndex, concept: Expression | str) -> Restriction:
-    """Return the restriction to the documents of a class expression's instances.
-
-    Raises:
-        ConfigError: If the expression cannot be read.
-    """
+    """Return the restriction to the documents of a class expression's instances."""
     expression, _ = read_concept(kg, concept)
     return index.restriction(frozenset(instances(kg, expression)))
 
 
 def of_query(kg: KnowledgeGraph, index: ClueIndex, query: str) -> Restriction:
-    """Return the restriction to the documents of the entities that a SPARQL query gives.
-
-    Raises:
-        ConfigError: If it is no SELECT query.
-        QueryRefused: If it may not be asked.
-        QueryTimeout: If it takes longer than five minutes.
-    """
+    """Return the restriction to the documents of the entities that a SPARQL query gives."""
     result = kg.query(query, limits=_LIMITS)
     if not isinstance(result, SelectResult):
         raise ConfigError("A mask is a SELECT query.", query=query, hint="Select the entities as ?x.")
@@ -343,11 +329,7 @@ def of_query(kg: KnowledgeGraph, index: ClueIndex, query: str) -> Restriction:
 
 
 def read_concept(kg: KnowledgeGraph, concept: Expression | str) -> tuple[Expression, str]:
-    """Return a class expression and how to show it.
-
-    Raises:
-        ConfigError: If it cannot be read.
-    """
+    """Return a class expression and how to show it."""
     if not isinstance(concept, str):
         return concept, to_dl(concept, kg.prefixes)
     try:
@@ -394,16 +376,6 @@ class Found:
 
 def aggregate(clues: Iterable[Clue], how: Aggregation = "best", *, overlap: float = 0.8) -> list[Found]:
     """Gather clues by document.
-
-    Args:
-        clues: The clues.
-        how: `best` takes the best clue's score alone: the product of probabilities of Sect. 3 of the
-            paper. `sum` adds up the scores' exponentials, each clue counted as far as its tokens are new.
-        overlap: For `sum`, the part of a clue's weight that depends on how many of its tokens no better
-            clue of the document has (SEAL's beta; Bevilacqua et al., 2022).
-
-    Returns:
-        The documents, best first; ties in order of their ids.
 
     Example:
         >>> one = Clue((1, 2), "a b", -1.0, -1.0, ("urn:a",), 0)

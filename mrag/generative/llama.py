@@ -192,11 +192,7 @@ _quiet = _Log(_silence)
 
 
 def library() -> Any:
-    """Load the functions, once for each process.
-
-    Raises:
-        ModelError: If xllamacpp is missing, or is not the version that is described here.
-    """
+    """Load the functions, once for each process."""
     with _lock:
         if not _loaded:
             _loaded.append(_load())
@@ -302,9 +298,6 @@ class GgufTokeniser:
 class GgufModel:
     """A model file in GGUF format, run in this process.
 
-    Raises:
-        ModelError: If the file is no model, or llama.cpp cannot be used.
-
     Example:
         >>> with GgufModel("model.gguf") as model:  # doctest: +SKIP
         ...     beams = model.start(model.tokeniser.encode("The capital of France is"))
@@ -407,12 +400,7 @@ class GgufModel:
         self.lib.llama_memory_seq_cp(self._memory, source, target, -1, -1)
 
     def decode(self, rows: Sequence[tuple[int, int, int]], *, last: bool = False) -> LogProbabilities:
-        """Read tokens, each at a position of a sequence.
-
-        Args:
-            rows: Token, position and sequence of each; at most 512.
-            last: Whether only the last one's probabilities are wanted.
-        """
+        """Read tokens, each at a position of a sequence."""
         batch = self._batch
         batch.n_tokens = len(rows)
         for i, (token, position, sequence) in enumerate(rows):

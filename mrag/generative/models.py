@@ -105,16 +105,7 @@ class Beams(Protocol):
     def log_probabilities(self) -> LogProbabilities: ...  # noqa: D102
 
     def advance(self, parents: Sequence[int], tokens: Sequence[int]) -> LogProbabilities:
-        """Replace the beams by others, each a beam of before with one token more.
-
-        Args:
-            parents: For each new beam, the row of the beam that it continues; one may be continued
-                several times, or not at all.
-            tokens: For each new beam, its token.
-
-        Returns:
-            The new `log_probabilities`.
-        """
+        """Replace the beams by others, each a beam of before with one token more."""
 
     def close(self) -> None:
         """Free what the beams hold; harmless when it has been done."""
@@ -198,11 +189,7 @@ _CACHES: Final = ("cache", "past_key_values")
 
 
 class TransformersTokeniser:
-    """A tokeniser of transformers.
-
-    Raises:
-        ModelError: If it has no token that ends a text.
-    """
+    """A tokeniser of transformers."""
 
     def __init__(self, tokeniser: Any, vocabulary: int, name: str) -> None:
         self._own = tokeniser
@@ -234,11 +221,7 @@ class TransformersTokeniser:
 
 
 class TransformersModel:
-    """A causal model of transformers.
-
-    Raises:
-        ModelError: If torch is missing, or the tokeniser has no end token.
-    """
+    """A causal model of transformers."""
 
     def __init__(self, model: Any, tokeniser: Any, name: str = "transformers") -> None:
         self._torch = _torch()

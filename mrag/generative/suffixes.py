@@ -63,13 +63,6 @@ class SuffixView:
 
     A run `low, high` at a depth stands for the suffixes that begin with the same `depth` numbers; the
     run of the whole view has depth 0. The number 0 ends a document and is no continuation.
-
-    Args:
-        text: Numbers, 0 after each document.
-        places: Where the suffixes begin, in their order.
-        ids: The token id of each number, ascending; that of 0 is not used.
-        numbers: The number of each token id.
-        hubs: What `find_hubs` gave for the places; None for none.
     """
 
     def __init__(
@@ -201,10 +194,6 @@ class SuffixView:
 def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[Any]]:
     """Work out the continuations of all runs longer than `HUB`.
 
-    Args:
-        text: Numbers, 0 after each document.
-        places: Where the suffixes begin, in their order.
-
     Returns:
         `depth`, `low` and `end` of each hub, and for each continuation its number (`next`) and where
         its run begins (`from`); `end` is where the hub's continuations end.
@@ -243,14 +232,6 @@ def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[A
 
 def sort_suffixes(text: npt.NDArray[Any], *, fast: bool | None = None) -> npt.NDArray[np.int64]:
     """Return the places of a text in the order of the suffixes that begin there.
-
-    Args:
-        text: Numbers from 0, of which 0 stands between documents and at the end. Suffixes that are equal
-            up to the next 0 may stand in any order.
-        fast: Whether to use `pydivsufsort`; None for yes if it is installed.
-
-    Returns:
-        The places of all numbers but 0.
 
     Example:
         >>> sort_suffixes(np.array([2, 1, 0, 1, 2, 0], np.uint16), fast=False).tolist()

@@ -340,11 +340,7 @@ _HINT = "pip install 'mrag[generative-training]'"
 
 
 def library(name: str) -> Any:
-    """Import a package that training needs.
-
-    Raises:
-        ModelError: If it is not installed.
-    """
+    """Import a package that training needs."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -535,11 +531,7 @@ def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, pre
 
 
 def merged(model: Any, adapter: Path) -> Any:
-    """Return a language model with an adapter's weights added to its own.
-
-    Raises:
-        ModelError: If there is no adapter there, or it does not fit the model.
-    """
+    """Return a language model with an adapter's weights added to its own."""
     peft = library("peft")
     if not (adapter / "adapter_config.json").is_file():
         raise ModelError(f"There is no adapter in {adapter}.", hint="Train one: mrag train generative.")

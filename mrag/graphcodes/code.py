@@ -30,9 +30,6 @@ _IRI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 def term(text: str) -> str:
     """Write a word or phrase as a node is written: lower case, single spaces.
 
-    Raises:
-        ConfigError: If nothing remains.
-
     Example:
         >>> term("  Red  Bicycle")
         'red bicycle'

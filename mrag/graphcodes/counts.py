@@ -403,13 +403,7 @@ class SegmentCounts:
         return features, 0.0, 0.0 if not cells else 1.0 if alone else 1.0 - 1.0 / cells
 
     def values(self, rows: Rows, at: Rows | None, *, bound: bool = False) -> Values:
-        """Work out the metric for some documents.
-
-        Args:
-            rows: Their numbers.
-            at: Their places in `touched`; None for documents that are not in it.
-            bound: For `paper`, give for the types a bound from above that takes less time.
-        """
+        """Work out the metric for some documents."""
         kept = {n: v[at] if at is not None else np.zeros(len(rows)) for n, v in self.kept.items()}
         if self.comparison.metric == "structural":
             return self._structural(rows, kept)

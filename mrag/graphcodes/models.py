@@ -66,9 +66,6 @@ _LINE: Final = re.compile(r"^\s*+(?:(?:[-*•]|\d+[.)])\s*+)?[(\[<]([^()\[\]<>]+
 def read_code(text: str) -> GraphCode:
     """Read a code wherever it stands in a text: as JSON, or as lines of triples in brackets.
 
-    Raises:
-        ModelError: If there is none, with what is wrong in words that a model can act on.
-
     Example:
         >>> said = 'Sure!  1. (a dog, chases, a Cat)'
         >>> [edge.key for edge in read_code(said.replace("!  ", "!" + chr(10))).edges]
@@ -96,9 +93,6 @@ def code_of(value: Any) -> GraphCode:
     """Read a code from parsed JSON: an object with `nodes` and `edges`, or a list of triples.
 
     Articles before names are dropped. Types of nodes are kept.
-
-    Raises:
-        ModelError: If it is neither, is empty, or has more than 200 edges.
 
     Example:
         >>> code_of([["A dog", "chases", "the cat"]]).dictionary
@@ -232,11 +226,7 @@ class ModelExtractor:
 
 
 def asked(model: BaseChatModel, messages: list[BaseMessage], *, structured: bool) -> GraphCode:
-    """Ask a model for a code, once more if its answer cannot be read.
-
-    Raises:
-        ModelError: If the model cannot be reached, or twice gave no code.
-    """
+    """Ask a model for a code, once more if its answer cannot be read."""
     from langchain_core.messages import AIMessage, HumanMessage
 
     value, text = _answer(model, messages, structured)

@@ -206,16 +206,6 @@ def summed(
     This is CombSUM (Fox and Shaw, 1994, Combination of Multiple Searches) over scores that are scaled to a
     best of 1. What a ranking lacks has 0 in it.
 
-    Args:
-        rankings: Scores by document, of one question; those of 0 or less count nothing.
-        weights: One weight of at least 0 for each ranking; all 1 by default.
-
-    Returns:
-        Documents with their sums, best first, ties in order of id.
-
-    Raises:
-        ConfigError: If there is not one weight of at least 0 for each ranking.
-
     Example:
         >>> summed([{"a": 0.9, "b": 0.8}, {"b": 12.0, "c": 3.0}])
         [('b', 1.888...), ('a', 1.0), ('c', 0.25)]

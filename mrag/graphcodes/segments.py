@@ -34,9 +34,6 @@ class Flat:
     The nodes of a pair must be nodes of its document. Whoever has graphs as numbers already (a scene
     parser, a dump) makes these arrays directly, which is several times as fast as going through
     `GraphCode` objects.
-
-    Raises:
-        ConfigError: If arrays that belong together differ in length, or an id comes twice.
     """
 
     ids: Sequence[str]
@@ -175,11 +172,7 @@ class _Stored:
 
 
 class CodeSegment:
-    """A run of documents. Make one by `CodeSegment.build` or from the arrays of a file.
-
-    Args:
-        arrays: What `arrays` returns; those of a file are read as they are asked for.
-    """
+    """A run of documents. Make one by `CodeSegment.build` or from the arrays of a file."""
 
     hashes: npt.NDArray[np.uint64] = _Stored()  # type: ignore[assignment]
     node_ptr: Ints = _Stored()  # type: ignore[assignment]
@@ -441,11 +434,7 @@ class CodeManifest:
 
 
 class CodeFolder(SegmentFolder[CodeSegment, tuple[CodeManifest, list[CodeSegment], Live]]):
-    """Reads and writes the files of an index of graph codes.
-
-    Args:
-        path: The folder. It need not exist.
-    """
+    """Reads and writes the files of an index of graph codes."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND, "codes", CodeSegment)
@@ -466,11 +455,7 @@ class CodeFolder(SegmentFolder[CodeSegment, tuple[CodeManifest, list[CodeSegment
         relations: Mapping[str, int],
         extra: Mapping[str, Any],
     ) -> CodeManifest:
-        """Write what has changed and put a new manifest in place. Only for who holds the lock.
-
-        Returns:
-            The manifest.
-        """
+        """Write what has changed and put a new manifest in place. Only for who holds the lock."""
         files = {name: before.files[name] for name in before.segments[:kept]} if before is not None else {}
         generation = self.next_generation() + kept
         with self.refusals():

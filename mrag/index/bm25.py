@@ -206,13 +206,7 @@ class _Term:
 
 
 class Impacts:
-    """The impacts of the terms of some rows.
-
-    Args:
-        rows: The documents.
-        postings: One per segment of `rows`.
-        params: The knobs of BM25.
-    """
+    """The impacts of the terms of some rows."""
 
     def __init__(self, rows: Rows, postings: Sequence[Postings], params: Bm25Params) -> None:
         self.rows, self.postings, self.params = rows, postings, params
@@ -366,12 +360,6 @@ class Impacts:
 
 def best_rows(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | None) -> Ranking:
     """Rank the rows that have a term of a query.
-
-    Args:
-        impacts: The impacts of terms.
-        query: The terms, each with how often it counts.
-        k: How many rows at most, 1 or more.
-        mask: True for the rows that may be found; all if left out.
 
     Returns:
         Rows and their scores, above 0, best first, ties by document ID.

@@ -74,9 +74,6 @@ def sign_planes(vectors: Vectors) -> Planes:
     Walsh-Hadamard transform, which act like a random rotation (Andoni et al., 2015, Practical and
     optimal LSH for angular distance).
 
-    Returns:
-        Shape (bits, bytes of n rows, a multiple of 8).
-
     Example:
         >>> planes = sign_planes(np.array([[1, 0], [0.9, 0.1], [-1, 0]], np.float32))
         >>> bits = np.unpackbits(planes, axis=1, bitorder="little")
@@ -93,12 +90,6 @@ def sign_planes(vectors: Vectors) -> Planes:
 
 def rows_of_planes(planes: Planes | Lazy) -> SignRows:
     """Return the same bits row by row, in which they can be read of a few rows.
-
-    Args:
-        planes: What `sign_planes` returns.
-
-    Returns:
-        Shape (rows, bits // 8), with some rows more than there are vectors.
 
     Example:
         >>> planes = sign_planes(np.array([[1, 0], [0.9, 0.1]], np.float32))
@@ -117,12 +108,7 @@ def rows_of_planes(planes: Planes | Lazy) -> SignRows:
 
 @dataclass(frozen=True)
 class SegmentSigns:
-    """The signs of a segment, twice: a search reads some planes of all rows, then all bits of some rows.
-
-    Args:
-        planes: What `sign_planes` returns.
-        rows: What `rows_of_planes` returns.
-    """
+    """The signs of a segment, twice: a search reads some planes of all rows, then all bits of some rows."""
 
     planes: Planes | Lazy
     rows: SignRows | Lazy

@@ -30,19 +30,7 @@ Mode: TypeAlias = Literal["hybrid", "bm25", "dense"]
 
 @dataclass(frozen=True)
 class Match:
-    """A document found.
-
-    Args:
-        doc_id: Its ID.
-        score: Higher is better. Of `hybrid`, the weighted mean of both scores, scaled so that 0.5
-            is the mean of the candidates (`mrag.index.fusion.weighted_scores`); of `bm25`, the BM25
-            score; of `dense`, the cosine.
-        bm25_rank: Its rank among the candidates of BM25, from 1; None if it is not among them.
-        dense_rank: The same by vectors.
-        bm25_score: Its BM25 score; None as above.
-        dense_score: Its cosine with the query; None as above.
-        terms: The words of the query that it contains, in the query's order.
-    """
+    """A document found."""
 
     doc_id: str
     score: float
@@ -54,11 +42,7 @@ class Match:
 
 
 def check_search(k: int, mode: Mode, weight: float) -> None:
-    """Look whether a search can be carried out.
-
-    Raises:
-        ConfigError: If k, the mode or the weight cannot be used.
-    """
+    """Look whether a search can be carried out."""
     if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
         hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
         raise ConfigError(f"Cannot search with k={k}, mode={mode!r} and weight={weight}.", hint=hint)
@@ -74,11 +58,7 @@ def search(
     allowed: Collection[str] | None,
     weight: float,
 ) -> list[Match]:
-    """Rank documents; see `DocumentIndex.search`.
-
-    Raises:
-        ConfigError: If k, the mode or the weight cannot be used.
-    """
+    """Rank documents; see `DocumentIndex.search`."""
     check_search(k, mode, weight)
     mask = None if allowed is None else state.rows.mask(allowed)
     depth = candidates(k) if mode == "hybrid" else k

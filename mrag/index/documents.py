@@ -136,11 +136,7 @@ def are_edges(kg: KnowledgeGraph, definition: Definition) -> bool:
 
 
 def statements(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
-    """Yield what a definition's queries tell, and of things without a name what they are linked to.
-
-    Raises:
-        ConfigError: If a query does not return `?documentID ?documentText`.
-    """
+    """Yield what a definition's queries tell, and of things without a name what they are linked to."""
     if are_edges(kg, definition):
         yield from _scanned(kg, definition)
     else:
@@ -444,9 +440,6 @@ class IndexInfo:
 
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
     """Return IRI and text of each document, in order of IRI, made as they are asked for.
-
-    Raises:
-        ConfigError: If a query does not return `?documentID ?documentText`.
 
     Example:
         >>> from mrag.stores.oxigraph import OxigraphStore

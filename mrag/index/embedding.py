@@ -49,9 +49,6 @@ _loading: Final = Lock()
 def unit(vectors: npt.ArrayLike) -> Vectors:
     """Scale vectors to length 1, leaving those of length 0.
 
-    Raises:
-        ModelError: If a number is missing or infinite.
-
     Example:
         >>> unit([[3, 4], [0, 0]]).tolist()
         [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -135,12 +132,6 @@ class MiniLmEmbedder:
 
     Texts of equal token count are run together and nothing is padded, so the vector of a text is the
     same, to the bit, whatever it is embedded with.
-
-    Args:
-        threads: Threads of onnxruntime; the number of processors, at most 4, if left out.
-
-    Raises:
-        ModelError: If a package is absent or the file is not the known one.
 
     Example:
         >>> model = MiniLmEmbedder(threads=1)
@@ -231,9 +222,6 @@ class WordLlamaEmbedder:
     the package `wordllama`, whose digests are checked, with the same result as its own `embed`. Each
     text is embedded by itself, so its vector does not depend on the others.
 
-    Raises:
-        ModelError: If the package is absent or its files are not the known ones.
-
     Example:
         >>> model = WordLlamaEmbedder()
         >>> shoes, coat = model.embed_documents(["a pair of red sneakers", "a winter coat"])
@@ -311,12 +299,6 @@ class ServedEmbedder:
 
     Models of the families E5, BGE, Nomic and the like get the words before each text that they were trained
     with. The name says model and words, not the server: vectors from two servers can be compared.
-
-    Args:
-        kind: `ollama`, `openai` or `tei`.
-        model: Name of the model; for `tei` that of what it serves, by which the words are chosen.
-        url: Address of the server.
-        key: Sent as a bearer token, if there is one.
 
     Example:
         >>> ServedEmbedder("ollama", "bge-m3", "http://127.0.0.1:11434").name
@@ -411,13 +393,6 @@ class ServedEmbedder:
 
 def served(name: str) -> ServedEmbedder:
     """Return the served model of a name.
-
-    Args:
-        name: `ollama:NAME` at OLLAMA_HOST; `openai:NAME` at OPENAI_BASE_URL, else OpenAI's own; or `tei:URL`.
-
-    Raises:
-        ConfigError: If no model is named.
-        ModelError: If OPENAI_API_KEY is wanted and not set, or what serves at a URL does not say its model.
 
     Example:
         >>> served("ollama:bge-m3").name
@@ -562,11 +537,7 @@ class LangChainEmbedder:
 
 
 def begin_loading(model: str | Embedder | Any | None) -> None:
-    """Load a model from files beside what goes on, so that the first text need not wait as long.
-
-    Args:
-        model: As for `embedder`; only `minilm` takes long to load. Who uses it is told if it fails.
-    """
+    """Load a model from files beside what goes on, so that the first text need not wait as long."""
 
     def load() -> None:
         with suppress(ModelError, OSError, RuntimeError):

@@ -120,9 +120,6 @@ def weighted_rows(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Fuse two rankings of rows as `weighted_scores` does, to the bit.
 
-    Returns:
-        The rows, ascending, with the weighted means of their scaled scores.
-
     Example:
         >>> words = np.array([4, 2]), np.array([9, 3], np.float32)
         >>> rows, scores = weighted_rows([words, (np.array([2]), np.array([0.7], np.float32))], [0.5, 0.5])
@@ -264,11 +261,7 @@ class FusionWeight:
 
 
 def learnt(state: DocumentState, model: IndexModel) -> FusionWeight:
-    """Learn the share of the vectors of an index.
-
-    Raises:
-        ModelError: If the model fails.
-    """
+    """Learn the share of the vectors of an index."""
     asked = _questions(state)
     if len(asked) < _LEAST:
         return FusionWeight(documents=state.rows.count)

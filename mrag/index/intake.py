@@ -62,11 +62,7 @@ class DocumentComparison:
 
 
 def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield documents as pairs of plain strings.
-
-    Raises:
-        ConfigError: If one is not a pair of strings.
-    """
+    """Yield documents as pairs of plain strings."""
     for document in documents:
         given: object = document
         pair = isinstance(given, tuple | list) and len(given) == 2
@@ -80,12 +76,7 @@ def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def gathered(documents: Iterable[tuple[str, str]], folder: Path | None = None) -> Iterator[Documents]:
-    """Give documents in order of ID; those that do not fit into memory wait in a file.
-
-    Raises:
-        ConfigError: If one is not a pair of strings.
-        IndexError_: If an ID occurs twice.
-    """
+    """Give documents in order of ID; those that do not fit into memory wait in a file."""
     with SortedRows(checked(documents), folder=folder) as rows:
         for (one, _), (other, _) in pairwise(rows):
             if one == other:
@@ -97,11 +88,7 @@ def gathered(documents: Iterable[tuple[str, str]], folder: Path | None = None) -
 def compared(
     state: DocumentState, documents: Iterable[tuple[str, str]], *, whole: bool, folder: Path | None = None
 ) -> Iterator[DocumentComparison]:
-    """Compare documents with those of an index.
-
-    Raises:
-        ConfigError, IndexError_: As `gathered` does.
-    """
+    """Compare documents with those of an index."""
     rows, counts = state.rows, {"same": 0, "changed": 0}
     kept = np.zeros(rows.total, np.bool_) if whole else rows.live.copy()
 
@@ -130,15 +117,9 @@ class PendingVectors:
     What a crash leaves of the last batch is cut off when the file is next opened, a damaged one is passed
     over, and its texts are embedded again. A file of another model is thrown away.
 
-    Args:
-        folder: Where to keep the file; None to keep them in memory alone.
-
     Attributes:
         vectors: Those that are in no segment.
         earlier: How many segments an interrupted run has left.
-
-    Raises:
-        IndexError_: By any method, if the file cannot be read or written.
 
     Example:
         >>> pending = PendingVectors(None)
@@ -242,9 +223,6 @@ class PendingVectors:
 def fitting(vectors: npt.NDArray[np.float32], dim: int | None) -> npt.NDArray[np.float32]:
     """Return vectors if they have the dimensions of the index.
 
-    Raises:
-        IndexMismatch: If they have others.
-
     Example:
         >>> fitting(np.zeros(3, np.float32), 2)
         Traceback (most recent call last):
@@ -268,17 +246,7 @@ def embed_missing(
     batch: int,
     on_progress: Progress,
 ) -> dict[bytes, npt.NDArray[np.float32]]:
-    """Embed the texts whose vectors are neither known nor pending.
-
-    Returns:
-        The vector of each text, by its digest.
-
-    Raises:
-        ConfigError: If the batch is below 1.
-        ModelError: If the model fails or gives something else than one vector per text.
-        IndexMismatch: If its vectors have other dimensions than the index.
-        IndexError_: If the pending vectors cannot be written.
-    """
+    """Embed the texts whose vectors are neither known nor pending."""
     if batch < 1:
         raise ConfigError(f"Cannot embed batches of {batch} texts.", hint="256 is usual.")
     by_digest = {digest(text): text for text in texts}
@@ -308,12 +276,7 @@ def embed_missing(
 
 
 class IndexModel:
-    """Embeds questions, and new texts but once.
-
-    Args:
-        embedder: The model; None for none.
-        folder: Where vectors are kept until they are committed; None for memory.
-    """
+    """Embeds questions, and new texts but once."""
 
     def __init__(self, embedder: Embedder | None, folder: DocumentFolder | None) -> None:
         self._embedder = embedder
@@ -373,16 +336,7 @@ class IndexModel:
 
 
 def check_model(built: str | None, model: Embedder | None, file: str | None = None) -> None:
-    """Look whether an index was built with a model.
-
-    Args:
-        built: Name of the model that it was built with; None for BM25 alone.
-        model: The model that it is opened with; None to read it, or to search it by words.
-        file: Where it is kept.
-
-    Raises:
-        IndexMismatch: If it was built with another, or with none.
-    """
+    """Look whether an index was built with a model."""
     if model is not None and model.name != built:
         raise IndexMismatch(
             f"The index was built with {built or 'no model, for BM25 alone'}, not with {model.name}.",
@@ -392,11 +346,7 @@ def check_model(built: str | None, model: Embedder | None, file: str | None = No
 
 
 def needed_model(built: str | None, model: Embedder | None) -> Embedder:
-    """Return the model of an index, for what cannot be done without.
-
-    Raises:
-        ConfigError: If the index has no vectors, or was opened without its model.
-    """
+    """Return the model of an index, for what cannot be done without."""
     if built is None:
         hint = "Search with mode bm25, or build the index with a model, such as minilm."
         raise ConfigError("The index has no vectors.", hint=hint)

@@ -31,10 +31,6 @@ class StringTable(Sequence[str]):
 
     UTF-8 keeps the order of code points: in a sorted table, `find` is a binary search over bytes.
 
-    Args:
-        blob: The strings one after the other, uint8; one of a file is read where a string is.
-        offsets: Where each begins and the last ends, int64, one longer than the table.
-
     Example:
         >>> table = StringTable.of(["apple", "élan", ""])
         >>> table[1], len(table), table.find("apple")
@@ -234,9 +230,6 @@ def twice(doc_id: str) -> IndexError_:
 def distinct(ids: Sequence[str]) -> Sequence[str]:
     """Return sorted document IDs as they are if no two are equal.
 
-    Raises:
-        IndexError_: If one occurs twice.
-
     Example:
         >>> distinct(["ex:1", "ex:1"])
         Traceback (most recent call last):
@@ -282,9 +275,6 @@ def contenders(values: npt.NDArray[np.floating], k: int, *, margin: float = 0.0)
         values: One number per row, shape (n,).
         k: How many rows are wanted, at least 1.
         margin: How far below the k-th best a row may lie and still be given.
-
-    Returns:
-        At least the best k rows with all their ties, when there are so many.
 
     Example:
         >>> contenders(np.array([3.0, 1.0, 2.0, 2.0]), 2).tolist()

@@ -34,9 +34,6 @@ from mrag.text.analysis import ANALYSIS_VERSION, Analyser
 class DocumentSegment:
     """A run of documents, sorted by ID.
 
-    Args:
-        arrays: What `arrays` returns; those of a file are read as they are asked for.
-
     Example:
         >>> segment = DocumentSegment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
         >>> list(segment.ids), segment.texts[0], len(segment)
@@ -254,11 +251,7 @@ class DocumentManifest:
 
 
 class DocumentFolder(SegmentFolder[DocumentSegment, tuple[DocumentManifest, list[DocumentSegment], Live]]):
-    """Reads and writes the files of an index of documents.
-
-    Args:
-        path: The folder. It need not exist.
-    """
+    """Reads and writes the files of an index of documents."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND, "segment", DocumentSegment)
@@ -312,11 +305,7 @@ class DocumentState:
         return DenseIndex(self.rows, vectors, signs, self.dense_params)
 
     def sample(self, most: int) -> list[int]:
-        """Return rows chosen at random, but the same however the documents came and lie in segments.
-
-        Args:
-            most: How many rows at most.
-        """
+        """Return rows chosen at random, but the same however the documents came and lie in segments."""
         live = np.flatnonzero(self.rows.live)
         keys = np.ascontiguousarray(self.digests[live]).view(np.uint64)[:, 0]
         if len(live) > most:
@@ -345,9 +334,6 @@ class DocumentState:
 def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of the caller's JSON.
 
-    Raises:
-        ConfigError: If it is not JSON.
-
     Example:
         >>> as_json({"languages": ("en", "mul")})
         {'languages': ['en', 'mul']}
@@ -371,9 +357,6 @@ Sealed: TypeAlias = Callable[[DocumentSegment, str, FileEntry | None], None]
 
 def most_rows(dim: int | None) -> int:
     """Return how many rows a segment may have.
-
-    Args:
-        dim: Dimensions of its vectors; None for none.
 
     Example:
         >>> most_rows(None), most_rows(256), most_rows(1024), most_rows(16_000)
@@ -445,12 +428,7 @@ def next_state(
     most: int,
     sealed: Sealed,
 ) -> DocumentState:
-    """Make the next state and, in a folder, commit it.
-
-    Raises:
-        IndexError_: If the system refuses to write; the folder then holds the state before or, if
-            only the last step failed, the state after.
-    """
+    """Make the next state and, in a folder, commit it."""
     spans = list(state.rows.spans())
     sizes = [(int(np.count_nonzero(kept[start:end])), end - start) for start, end in spans]
     first = first_to_merge(sizes, new)

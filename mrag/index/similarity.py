@@ -250,12 +250,7 @@ def build(
     definition: Definition,
     on_progress: Callable[[int, int | None], None] | None,
 ) -> SyncReport:
-    """Have the server make an index, in place of one of that name.
-
-    Raises:
-        ConfigError: If the definition is of more than one query, which the server cannot take.
-        IndexError_: If the server fails.
-    """
+    """Have the server make an index, in place of one of that name."""
     if definition.queries == Definition().queries:
         names: tuple[str, ...] = ("index/texts-and-links",)
     else:

@@ -28,12 +28,7 @@ _SHARED: Final = 2048
 
 
 class CheckedFile:
-    """Reads a file block by block, on demand.
-
-    Raises:
-        OSError: If it cannot be opened.
-        DamagedIndex: If its size is another.
-    """
+    """Reads a file block by block, on demand."""
 
     def __init__(self, file: Path, entry: FileEntry, hint: str = "") -> None:
         self.file = file
@@ -80,12 +75,7 @@ class CheckedFile:
                 at = self._good.find(0, at, last)
 
     def need_rows(self, starts: npt.NDArray[np.int64], width: int) -> None:
-        """Have some rows of bytes read and checked.
-
-        Args:
-            starts: Where each begins.
-            width: The bytes of each.
-        """
+        """Have some rows of bytes read and checked."""
         if not self._left or not len(starts) or not width:
             return
         first, last = starts // BLOCK, (starts + (width - 1)) // BLOCK
@@ -278,12 +268,7 @@ LazyArray: TypeAlias = npt.NDArray[Any] | Lazy
 
 
 class Packed(Mapping[str, npt.NDArray[Any]]):
-    """The arrays of a file that `pack` wrote. An array is read and checked when it is first asked for.
-
-    Raises:
-        OSError: If it cannot be opened.
-        DamagedIndex: If it has another size, or its head is not as it was written.
-    """
+    """The arrays of a file that `pack` wrote. An array is read and checked when it is first asked for."""
 
     def __init__(self, file: Path, entry: FileEntry, hint: str = "") -> None:
         self._file = CheckedFile(file, entry, hint)
@@ -321,11 +306,7 @@ class Packed(Mapping[str, npt.NDArray[Any]]):
 
 
 def lazy(arrays: Arrays, name: str) -> LazyArray:
-    """Return an array by name: of a file one that is read as it is asked for.
-
-    Raises:
-        KeyError: If there is none of that name.
-    """
+    """Return an array by name: of a file one that is read as it is asked for."""
     return arrays.lazy(name) if isinstance(arrays, Packed) else arrays[name]
 
 
@@ -335,9 +316,6 @@ def _view(buffer: memoryview, start: int, spec: Mapping[str, Any]) -> npt.NDArra
 
 def save_arrays(path: Path, what: str, arrays: Mapping[str, npt.ArrayLike]) -> None:
     """Write arrays to a file: a line that says what it is, with a checksum, then an archive of numpy.
-
-    Raises:
-        ConfigError: If it cannot be written; what was there before is as it was.
 
     Example:
         >>> import tempfile
@@ -355,12 +333,7 @@ def save_arrays(path: Path, what: str, arrays: Mapping[str, npt.ArrayLike]) -> N
 
 
 def load_arrays(path: Path, what: str) -> dict[str, npt.NDArray[Any]]:
-    """Read what `save_arrays` wrote; nothing in the file is run.
-
-    Raises:
-        OSError: If the file cannot be read.
-        ValueError: If it is something else, or not as it was written.
-    """
+    """Read what `save_arrays` wrote; nothing in the file is run."""
     whole = path.read_bytes()
     data = whole[whole.find(b"\n") + 1 :]
     if not whole.startswith(f"mrag {what} ".encode()):

@@ -41,12 +41,6 @@ def set_bits(words: Words) -> npt.NDArray[np.int64]:
 def added(parts: Iterable[tuple[Words, bool, int]]) -> list[Words]:
     """Add up bits, of each position in the words apart.
 
-    Args:
-        parts: The bits, whether they may be written over, and the level at which each counts: 2 ** level.
-
-    Returns:
-        The sums in binary, one array for each digit, lowest first.
-
     Example:
         >>> ones = np.array([0b11, 0b01, 0b01], np.uint64)
         >>> [digit.tolist() for digit in added((ones[at : at + 1], False, 0) for at in range(3))]

@@ -92,11 +92,7 @@ class Sink:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, each for its owner alone, whatever the umask says.
-
-    Raises:
-        OSError: If the system refuses.
-    """
+    """Make a folder and those above it that are missing, each for its owner alone, whatever the umask says."""
     missing = [path]
     while not missing[-1].exists() and missing[-1].parent != missing[-1]:
         missing.append(missing[-1].parent)
@@ -111,11 +107,7 @@ def make_folder(path: Path) -> None:
 
 
 def create(file: Path, flags: int = os.O_TRUNC) -> BinaryIO:
-    """Open a file to write bytes to it without a buffer; a new one is for its owner alone.
-
-    Raises:
-        OSError: If the system refuses.
-    """
+    """Open a file to write bytes to it without a buffer; a new one is for its owner alone."""
     flags |= os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(file, flags | os.O_EXCL, 0o600)
@@ -127,14 +119,7 @@ def create(file: Path, flags: int = os.O_TRUNC) -> BinaryIO:
 
 
 def write(file: Path, put: Callable[[Sink], object]) -> FileEntry:
-    """Write a file with its checksums and sync it to disk; one that is there is overwritten.
-
-    Returns:
-        What the manifest is to know of it.
-
-    Raises:
-        OSError: If the system refuses.
-    """
+    """Write a file with its checksums and sync it to disk; one that is there is overwritten."""
     with create(file) as raw, os.fdopen(os.dup(raw.fileno()), "wb") as stream:
         sink = Sink(stream)
         put(sink)
@@ -148,9 +133,6 @@ def replace(file: Path, data: bytes) -> None:
     """Put a file in place by one rename: afterwards the whole file is there, or the earlier one.
 
     What a process that was killed leaves is the file with `.new` behind its name.
-
-    Raises:
-        OSError: If the system refuses.
     """
     new = file.with_name(file.name + ".new")
     with create(new) as raw, os.fdopen(os.dup(raw.fileno()), "wb") as stream:
@@ -163,11 +145,7 @@ def replace(file: Path, data: bytes) -> None:
 
 
 def sync_names(folder: Path) -> None:
-    """Have the names of a folder's files on disk, where the system can.
-
-    Raises:
-        OSError: If the system refuses.
-    """
+    """Have the names of a folder's files on disk, where the system can."""
     if sys.platform != "win32":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -177,11 +155,7 @@ def sync_names(folder: Path) -> None:
 
 
 def lock(descriptor: int) -> None:
-    """Take the lock of an open file; the system frees it when the file is closed or the process ends.
-
-    Raises:
-        OSError: If someone else holds it (BlockingIOError on POSIX), or there are no locks.
-    """
+    """Take the lock of an open file; the system frees it when the file is closed or the process ends."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -218,9 +192,6 @@ def is_private(path: Path) -> bool:
 @contextmanager
 def saved(path: str | Path) -> Iterator[BinaryIO]:
     """Write a file, in place of one of that name only once it is whole and on the disk.
-
-    Raises:
-        ConfigError: If it cannot be written; what was there before is as it was.
 
     Example:
         >>> import tempfile
@@ -292,16 +263,7 @@ class Scratch:
 
 
 def collect(parent: Path | None = None, *, prefix: str | None = None) -> int:
-    """Remove the temporary folders of processes that have ended.
-
-    Args:
-        parent: Where they lie; the system's folder for temporary files by default.
-        prefix: How their names begin. Give it only where nobody else makes folders of such names: those
-            without a lock, which earlier versions left, go too.
-
-    Returns:
-        How many were removed.
-    """
+    """Remove the temporary folders of processes that have ended."""
     count = 0
     with suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:
         for entry in entries:
@@ -351,17 +313,9 @@ logger = logging.getLogger(__name__)
 class Journal:
     """Records in a file, open for writing; one process has it open at a time.
 
-    Args:
-        path: The file, made if need be with its folder.
-        synced: Whether a record is to outlast the end of the machine, not only that of the process.
-
     Attributes:
         records: The records that were there when it was opened, in the order of writing.
         damaged: Numbers of the lines, from 1, that were passed over.
-
-    Raises:
-        BlockingIOError: If another process has it open.
-        OSError: If the file cannot be read or written.
 
     Example:
         >>> import tempfile
@@ -433,11 +387,7 @@ class Journal:
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:
-    """Append a record to a journal that this process alone uses, without reading it and without a sync.
-
-    Raises:
-        OSError: If the system refuses; the record is then not there.
-    """
+    """Append a record to a journal that this process alone uses, without reading it and without a sync."""
     with create(path, os.O_APPEND) as file:
         _put(file, record, synced=False)
 

@@ -114,11 +114,7 @@ class Folder:
         return found
 
     def load(self, build: Callable[[Committed], T]) -> T:
-        """Read the manifest and what it names.
-
-        Args:
-            build: Makes something of the manifest, by `opened`.
-        """
+        """Read the manifest and what it names."""
         for _ in range(_RETRIES):
             found = self.committed()
             try:
@@ -210,11 +206,7 @@ class Folder:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the writer's lock of a folder, which is made if it is not there.
-
-    Raises:
-        IndexError_: If another writer holds it, or the folder cannot be written.
-    """
+    """Hold the writer's lock of a folder, which is made if it is not there."""
     try:
         make_folder(path)
         stream = create(path / "lock", 0)
@@ -257,10 +249,6 @@ def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
     Returns:
         Name of the kind, empty if it was written before manifests said it; its format; and what it says,
         None if it was written before manifests had checksums.
-
-    Raises:
-        MissingIndex: If there is none.
-        DamagedIndex: If it is not as it was written.
     """
     file = path / MANIFEST
     try:
@@ -350,9 +338,6 @@ def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:
 
     Segments at least double from the last to the first, so a document is rewritten about log2(n)
     times in all and there are about as many segments; one that is half deleted is rewritten too.
-
-    Returns:
-        Index of the first segment to join; len(sizes) for none.
 
     Example:
         >>> first_to_merge([(1000, 1000), (10, 10), (4, 4)], 3), first_to_merge([(40, 100)], 0)

@@ -124,9 +124,6 @@ LOCAL = "local:"
 class LocalBackend:
     """Keeps each index in a folder of its own, see `DocumentIndex`.
 
-    Args:
-        folder: Where the folders are; None to keep the indexes in memory.
-
     Example:
         >>> backend = LocalBackend(None)
         >>> index = backend.create("main", embedder=None, bm25=Bm25Params())
@@ -216,9 +213,6 @@ def copy_index(
 ) -> SyncReport:
     """Copy an index to a backend, in place of one of that name there.
 
-    Raises:
-        IndexError_: If one of the two fails; what the target had is then as before.
-
     Example:
         >>> from mrag.index.backends.base import LocalBackend
         >>> from mrag.index.bm25 import Bm25Params
@@ -277,14 +271,6 @@ _KINDS: Final = {
 def open_backend(url: str, space: str, folder: Path | None) -> IndexBackend:
     """Open what keeps indexes.
 
-    Args:
-        url: `local:`, or that of an engine.
-        space: Tells the graph.
-        folder: Where the graph keeps files; None for a graph in memory.
-
-    Raises:
-        ConfigError: If there is no such engine, its package is not installed, or the graph is in memory.
-
     Example:
         >>> open_backend("local:", "", None).names()
         []
@@ -321,11 +307,6 @@ def home(kg: KnowledgeGraph) -> Path | None:
 
 class IndexPlaces:
     """The backends of the indexes of one graph.
-
-    Args:
-        folder: Where the graph keeps files; None in memory.
-        space: Tells the graph, see `space_of`.
-        default: Keeps indexes of which nothing is written down; what is local by default.
 
     Example:
         >>> places = IndexPlaces(None, "")
@@ -451,9 +432,6 @@ def compare(
     """Compare an index with an exact one of the same documents and vectors in memory.
 
     The queries are the last words of documents, which are chosen evenly in order of ID.
-
-    Raises:
-        ConfigError: If the index is empty.
 
     Example:
         >>> from mrag.index.document_index import DocumentIndex

@@ -154,13 +154,7 @@ class IndexView(Protocol):
         """What the index is."""
 
     def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> Found:
-        """Rank by BM25 the documents that have a term.
-
-        Args:
-            query: How often each term occurs in the query, at least one.
-            k: How many documents at most.
-            allowed: IDs of those that may be found; None for all.
-        """
+        """Rank by BM25 the documents that have a term."""
 
     def by_vector(self, vector: npt.NDArray[np.float32], k: int, allowed: Collection[str] | None) -> Found:
         """Rank by the inner product with a vector of length 1."""
@@ -868,11 +862,7 @@ class EngineIndex(StoredIndex):
 
 
 class EngineBackend(ABC):
-    """Keeps indexes in an engine.
-
-    Raises:
-        ConfigError: If the URL holds a password, or the package of the engine is not installed.
-    """
+    """Keeps indexes in an engine."""
 
     abilities: Abilities
     login_by = "the environment"

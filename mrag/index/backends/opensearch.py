@@ -105,11 +105,7 @@ ELASTICSEARCH: Final = SearchDialect(
 
 
 class SearchServer:
-    """A session to one server.
-
-    Raises:
-        ConfigError: If that is no address.
-    """
+    """A session to one server."""
 
     def __init__(self, dialect: SearchDialect, url: str) -> None:
         self.dialect = dialect

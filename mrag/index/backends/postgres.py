@@ -67,11 +67,7 @@ def told() -> Iterator[None]:
 
 
 class Connections:
-    """Connections to one database; those that read are used again.
-
-    Raises:
-        ConfigError: If psycopg is not installed.
-    """
+    """Connections to one database; those that read are used again."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -269,11 +265,7 @@ def drop(connection: Connection[Any], key: tuple[str, str]) -> None:
 
 
 def prepare(connection: Connection[Any]) -> None:
-    """Make what all indexes share, and have the connection know vectors.
-
-    Raises:
-        ConfigError: If the database has no pgvector and it cannot be had.
-    """
+    """Make what all indexes share, and have the connection know vectors."""
     from psycopg import Error
     from psycopg.types import TypeInfo
 
