@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mrag import untrusted
 from mrag.errors import ConfigError, ModelError, MragError
-from mrag.index.backends.base import StoredIndex
+from mrag.index.document_index import StoredIndex
 from mrag.index.embedding import Embedder, embedder
 
 if TYPE_CHECKING:

@@ -270,7 +270,7 @@ def _writable(folder: Path) -> graphcodes.GraphCodeIndex:
 
 
 def _folder(graph: mrag.KnowledgeGraph, name: str, path: Path | None) -> Path:
-    from mrag.index.similarity import home
+    from mrag.index.backends.base import home
 
     if path is not None:
         return path

@@ -250,7 +250,7 @@ def _views(
             with status("Making views"):
                 views = graphs.make_views(graph, names, after, also=also)
         else:
-            from mrag.index.similarity import home
+            from mrag.index.backends.base import home
 
             folder = home(graph)
             journals = None if folder is None else folder.parent / "views"

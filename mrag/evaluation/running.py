@@ -12,9 +12,9 @@ from typing import Final
 from mrag.errors import ConfigError
 from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.runs import Run, Scored, by_rank, ordered
-from mrag.index.backends.base import StoredIndex, documents_of
+from mrag.index.backends.base import documents_of
 from mrag.index.bm25 import THESIS, Bm25Index
-from mrag.index.document_index import Mode
+from mrag.index.document_index import Mode, StoredIndex
 from mrag.jobs.runners import InlineRunner, Runner, carried
 from mrag.retrieval.rankers import Question, Ranker
 

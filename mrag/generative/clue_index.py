@@ -7,7 +7,7 @@ import json
 import zlib
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -18,8 +18,7 @@ from mrag.errors import ConfigError
 from mrag.generative.suffixes import Places, SuffixView, find_hubs, sort_suffixes
 from mrag.jobs.runners import InlineRunner, Runner, carried
 from mrag.storage.arrays import Arrays
-from mrag.storage.files import FileEntry
-from mrag.storage.folder import Committed, Kind, SegmentFolder
+from mrag.storage.folder import Committed, Kind, Live, SegmentFolder
 
 _BLOCK: Final = 128
 
@@ -550,46 +549,7 @@ def _union(parts: Sequence[npt.NDArray[np.int64]], vocabulary: int) -> npt.NDArr
     return np.flatnonzero(marked)
 
 
-KIND: Final = Kind("clue index", 2, "Build it anew with `mrag clues build`.")
-
-
-@dataclass(frozen=True)
-class ClueManifest:
-    """What a clue index is.
-
-    Attributes:
-        generation: Number above that of every file written so far.
-        vocabulary: Number of token ids of its tokeniser.
-        end: Token that ends each document; None for none.
-        segments: The segments' files, oldest first.
-        extra: Whatever the caller keeps with the index.
-    """
-
-    generation: int
-    vocabulary: int
-    end: int | None
-    segments: Mapping[str, FileEntry] = field(default_factory=dict)
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-
-class ClueFolder(SegmentFolder[ClueSegment, tuple[ClueManifest, list[ClueSegment]]]):
-    """Reads and writes the files of a clue index."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, KIND, "clues", ClueSegment)
-
-    def _read(self, committed: Committed) -> tuple[ClueManifest, list[ClueSegment]]:
-        about = committed.about
-        manifest = ClueManifest(
-            committed.generation, about["vocabulary"], about["end"], committed.files, about["extra"]
-        )
-        return manifest, [self.segment(name, committed) for name in committed.files]
-
-    def put(self, manifest: ClueManifest) -> None:
-        """Put a manifest in place, whose files have all been written, and sweep other files away."""
-        about = {"vocabulary": manifest.vocabulary, "end": manifest.end, "extra": manifest.extra}
-        self.commit(Committed(manifest.generation, manifest.segments, about))
-        self.sweep(manifest.segments)
+KIND: Final = Kind("clue index", 3, "Build it anew with `mrag clues build`.")
 
 
 Start: TypeAlias = Literal["anywhere", "beginning"]
@@ -606,7 +566,9 @@ class ClueIndex:
 
     Args:
         segments: Runs of documents, the oldest first.
-        manifest: What the index is.
+        vocabulary: Number of token ids of its tokeniser.
+        end: Token that ends each document; None for none.
+        extra: Whatever the caller keeps with the index.
         folder: Where it is kept; None for memory alone.
 
     Example:
@@ -618,10 +580,17 @@ class ClueIndex:
     """
 
     def __init__(
-        self, segments: Sequence[ClueSegment], manifest: ClueManifest, folder: ClueFolder | None = None
+        self,
+        segments: Sequence[ClueSegment],
+        vocabulary: int,
+        end: int | None,
+        extra: Mapping[str, Any],
+        folder: Path | None = None,
     ) -> None:
         self.segments = tuple(segments)
-        self.manifest = manifest
+        self.vocabulary = vocabulary
+        self.end = end
+        self.extra = extra
         self.folder = folder
         sizes = [len(segment) for segment in self.segments]
         self.bases = [0, *np.cumsum(sizes).tolist()] if sizes else [0]
@@ -656,12 +625,11 @@ class ClueIndex:
             ConfigError: If a token is not below `vocabulary`.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        empty = cls((), ClueManifest(0, vocabulary, end, {}, dict(extra or {})))
+        stream = Intake(documents, vocabulary, end)
+        segments = built(stream, (), segment_tokens, runner or InlineRunner())
         if folder is None:
-            return empty._grown(documents, None, segment_tokens, runner)
-        place = ClueFolder(Path(folder))
-        with place.locked(), place.refusals():
-            return empty._grown(documents, place, segment_tokens, runner)
+            return cls(list(segments), vocabulary, end, dict(extra or {}))
+        return _written(Path(folder), segments, {"vocabulary": vocabulary, "end": end, "extra": extra or {}})
 
     @classmethod
     def open(cls, folder: Path) -> ClueIndex:
@@ -672,9 +640,13 @@ class ClueIndex:
             IndexMismatch: If another version of the package wrote it.
             DamagedIndex: If it is damaged.
         """
-        place = ClueFolder(Path(folder))
-        manifest, segments = place.read()
-        return cls(segments, manifest, place)
+        place = Path(folder)
+
+        def make(committed: Committed, segments: list[ClueSegment], _: Live) -> ClueIndex:
+            about = committed.about
+            return cls(segments, about["vocabulary"], about["end"], about["extra"], place)
+
+        return _folder(place).read(make)
 
     def save(self, folder: Path) -> ClueIndex:
         """Write the index to a folder and return it as opened from there.
@@ -682,12 +654,7 @@ class ClueIndex:
         Raises:
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        place = ClueFolder(Path(folder))
-        with place.locked(), place.refusals():
-            first = place.next_generation()
-            written = dict(place.write_segment(s, first + i) for i, s in enumerate(self.segments))
-            place.put(replace(self.manifest, generation=first + len(written), segments=written))
-        return self.open(place.path)
+        return _written(Path(folder), self.segments, self._about(self.extra))
 
     def append(
         self,
@@ -712,33 +679,32 @@ class ClueIndex:
             ConfigError: If a token is not below the vocabulary's size.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
+        stream = Intake(documents, self.vocabulary, self.end)
+        runner = runner or InlineRunner()
         if self.folder is None:
-            kept = self if extra is None else replace_extra(self, extra)
-            return kept._grown(documents, None, segment_tokens, runner)
-        with self.folder.locked(), self.folder.refusals():
-            latest = ClueIndex.open(self.folder.path)
-            kept = latest if extra is None else replace_extra(latest, extra)
-            return kept._grown(documents, self.folder, segment_tokens, runner)
+            more = built(stream, self.segments, segment_tokens, runner)
+            kept = self.extra if extra is None else dict(extra)
+            return ClueIndex([*self.segments, *more], self.vocabulary, self.end, kept)
+        place = _folder(self.folder)
+        with place.locked(), place.refusals():
+            latest = ClueIndex.open(self.folder)
+            more = built(stream, latest.segments, segment_tokens, runner)
+            about = latest._about(latest.extra if extra is None else extra)
+            place.put(place.committed(), len(latest.segments), more, None, about)
+        return ClueIndex.open(self.folder)
 
-    @property
-    def vocabulary(self) -> int:
-        """Number of token ids."""
-        return self.manifest.vocabulary
-
-    @property
-    def end(self) -> int | None:
-        """The token that ends each document; None if there is none."""
-        return self.manifest.end
-
-    @property
-    def extra(self) -> Mapping[str, Any]:
-        """What the caller keeps with the index."""
-        return self.manifest.extra
+    def _about(self, extra: Mapping[str, Any]) -> dict[str, Any]:
+        return {"vocabulary": self.vocabulary, "end": self.end, "extra": dict(extra)}
 
     @property
     def tokens(self) -> int:
         """Number of tokens, equal documents counted once."""
         return sum(segment.tokens for segment in self.segments)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for segment in self.segments for array in segment.arrays().values())
 
     def __len__(self) -> int:
         return self.bases[-1]
@@ -820,29 +786,17 @@ class ClueIndex:
             known.update(segment.names[int(at)] for at in np.flatnonzero(here))
         return Restriction(self, mask, frozenset(known))
 
-    def _grown(
-        self, documents: Documents, place: ClueFolder | None, max_tokens: int, runner: Runner | None
-    ) -> ClueIndex:
-        segments = list(self.segments)
-        written = dict(self.manifest.segments) if place else {}
-        number = place.next_generation() if place else 0
-        stream = Intake(documents, self.vocabulary, self.end)
-        for segment in built(stream, self.segments, max_tokens, runner or InlineRunner()):
-            if place:
-                name, written[name] = place.write_segment(segment, number)
-                number += 1
-            else:
-                segments.append(segment)
-        manifest = replace(self.manifest, generation=number, segments=written)
-        if place is None:
-            return ClueIndex(segments, manifest)
-        place.put(manifest)
-        return ClueIndex.open(place.path)
+
+def _folder(path: Path) -> SegmentFolder[ClueSegment]:
+    return SegmentFolder(path, KIND, ClueSegment)
 
 
-def replace_extra(index: ClueIndex, extra: Mapping[str, Any]) -> ClueIndex:
-    """Return an index that keeps something else."""
-    return ClueIndex(index.segments, replace(index.manifest, extra=dict(extra)), index.folder)
+def _written(path: Path, segments: Iterable[ClueSegment], about: Mapping[str, Any]) -> ClueIndex:
+    """Write an index in place of the one that is there, and return it as opened."""
+    place = _folder(path)
+    with place.locked(), place.refusals():
+        place.put(None, 0, segments, None, about)
+    return ClueIndex.open(path)
 
 
 def _listed(clue: Iterable[int]) -> list[int]:

@@ -12,8 +12,8 @@ from mrag.errors import ConfigError, MissingIndex, StaleIndex
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.models import Tokeniser, document_tokens
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.backends.base import home
 from mrag.index.documents import Definition, documents
-from mrag.index.similarity import home
 from mrag.jobs.runners import Runner
 from mrag.text.names import iri_words
 

@@ -14,8 +14,8 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.graphcodes.code import GraphCode, Node, RelationRegistry
 from mrag.graphcodes.counts import Floats, SegmentCounts, all_values, best
 from mrag.graphcodes.metrics import CodeComparison, CodeScores, Lexicographic
-from mrag.graphcodes.segments import CodeFolder, CodeManifest, CodeSegment, CodeState, Flat
-from mrag.storage.folder import first_to_merge
+from mrag.graphcodes.segments import KIND, CodeSegment, CodeState, Flat
+from mrag.storage.folder import Committed, Live, SegmentFolder, first_to_merge
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class GraphCodeIndex:
         self._state = CodeState()
         self._writing = threading.Lock()
         self._registry = RelationRegistry()
-        self._folder = None if self.path is None else CodeFolder(self.path)
+        self._folder = None if self.path is None else SegmentFolder(self.path, KIND, CodeSegment)
         self._anew = anew
         if self._folder is not None and not anew and (must_exist or self._folder.exists()):
             self.refresh()
@@ -78,9 +78,15 @@ class GraphCodeIndex:
         """
         if self._folder is None:
             raise IndexError_("An index in memory has nothing to read anew.")
-        manifest, segments, live = self._folder.read()
-        self._registry = RelationRegistry(manifest.relations)
-        self._state = CodeState(tuple(segments), live, manifest)
+
+        def build(
+            committed: Committed, segments: list[CodeSegment], live: Live
+        ) -> tuple[RelationRegistry, CodeState]:
+            about = committed.about
+            state = CodeState(tuple(segments), live, committed, about["extra"])
+            return RelationRegistry(about["relations"]), state
+
+        self._registry, self._state = self._folder.read(build)
 
     @property
     def registry(self) -> RelationRegistry:
@@ -90,7 +96,7 @@ class GraphCodeIndex:
     @property
     def extra(self) -> Mapping[str, Any]:
         """What was kept with the index by `put`."""
-        return self._state.manifest.extra if self._state.manifest else {}
+        return self._state.extra
 
     @property
     def ids(self) -> list[str]:
@@ -171,7 +177,7 @@ class GraphCodeIndex:
                 return self._change(flat, gone, extra)
             with folder.locked():
                 if not self._anew and folder.exists():
-                    held = self._state.manifest
+                    held = self._state.committed
                     if held is None or folder.committed().generation != held.generation:
                         self.refresh()
                 return self._change(flat, gone, extra)
@@ -196,12 +202,13 @@ class GraphCodeIndex:
                 registry.number(cell)
         keep = None if live.all() else live
         extra = self.extra if extra is None else dict(extra)
-        manifest = CodeManifest(extra=extra)
+        committed = None
         if self._folder is not None:
-            manifest = self._folder.put(state.manifest, first, built, keep, registry.names(), extra)
+            about = {"relations": registry.names(), "extra": extra}
+            committed = self._folder.put(state.committed, first, built, keep, about)
         self._anew = False
         self._registry = registry
-        self._state = CodeState((*state.segments[:first], *built), keep, manifest)
+        self._state = CodeState((*state.segments[:first], *built), keep, committed, extra)
         return dead
 
     def scores(self, q: GraphCode, comparison: CodeComparison | None = None) -> Floats:

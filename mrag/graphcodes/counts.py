@@ -338,7 +338,8 @@ class SegmentCounts:
         """Return the documents that share so many nodes, from low to high, and are not in `touched`."""
         count = self.count
         rows: Rows = np.flatnonzero((count >= low) & (count <= high) if high < len(self.q) else count >= low)
-        return rows[~_scratch("touched", len(self.segment), np.bool_)[rows]]
+        untouched: npt.NDArray[np.bool_] = ~_scratch("touched", len(self.segment), np.bool_)[rows]
+        return rows[untouched]
 
     def _cells(self, registry: RelationRegistry) -> None:
         """Count for the metrics of whole cells: those of the paper and the query-relative one."""

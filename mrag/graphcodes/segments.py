@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -16,10 +14,8 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Cell, Edge, GraphCode, Node
-from mrag.index.rows import Rows, StringTable
-from mrag.storage.arrays import Arrays, lazy
-from mrag.storage.files import FileEntry
-from mrag.storage.folder import Committed, Kind, Live, SegmentFolder
+from mrag.index.rows import Rows, StoredSegment, StringTable
+from mrag.storage.folder import Committed, Kind, Live
 
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 
@@ -171,7 +167,7 @@ class _Stored:
         return found
 
 
-class CodeSegment:
+class CodeSegment(StoredSegment):
     """A run of documents. Make one by `CodeSegment.build` or from the arrays of a file."""
 
     hashes: npt.NDArray[np.uint64] = _Stored()  # type: ignore[assignment]
@@ -187,29 +183,15 @@ class CodeSegment:
     n_pairs: Ints = _Stored()  # type: ignore[assignment]
     n_edges: Ints = _Stored()  # type: ignore[assignment]
 
-    def __init__(self, arrays: Arrays) -> None:
-        self._arrays = arrays
-
-    def __len__(self) -> int:
-        return len(lazy(self._arrays, "ids.offsets")) - 1
-
-    @cached_property
-    def ids(self) -> StringTable:
-        """Ids of the documents, sorted."""
-        return self._strings("ids")
-
     @cached_property
     def slots(self) -> StringTable:
         """Nodes, sorted by a hash of their ids."""
-        return self._strings("slots")
+        return self.strings("slots")
 
     @cached_property
     def cells(self) -> StringTable:
         """Relations of ordered pairs, with their weights."""
-        return self._strings("cells")
-
-    def _strings(self, name: str) -> StringTable:
-        return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
+        return self.strings("cells")
 
     @classmethod
     def build(cls, flat: Flat) -> CodeSegment:
@@ -245,12 +227,9 @@ class CodeSegment:
                 json.dumps([*c, *weights], ensure_ascii=False) for c, weights in flat.cells
             ),
         }
-        arrays: dict[str, npt.NDArray[Any]] = {}
-        for name, table in strings.items():
-            arrays |= {f"{name}.blob": np.asarray(table.blob), f"{name}.offsets": table.offsets}
         counts = {"n_nodes": n_nodes, "n_pairs": n_pairs, "n_edges": n_edges}
         return cls(
-            arrays
+            cls.packed(strings)
             | {
                 "hashes": hashes[order],
                 "node_ptr": node_ptr,
@@ -264,10 +243,6 @@ class CodeSegment:
             }
             | {name: count.astype(smallest(int(count.max(initial=0)))) for name, count in counts.items()}
         )
-
-    def arrays(self) -> Arrays:
-        """Return everything that a segment is, as arrays by name."""
-        return self._arrays
 
     @cached_property
     def relation_sets(self) -> tuple[Ints, dict[Cell, int], dict[str, list[int]]]:
@@ -408,67 +383,7 @@ def _sorted(columns: Iterable[tuple[Ints, int]]) -> list[npt.NDArray[np.int64]]:
     return found[::-1]
 
 
-KIND: Final = Kind("index of graph codes", 2, "Build it anew with `mrag codes build`.")
-
-
-@dataclass(frozen=True)
-class CodeManifest:
-    """What an index is.
-
-    Attributes:
-        generation: Number of commits so far.
-        files: The files that count, the segments' in order.
-        relations: Numbers of the relations.
-        extra: Whatever the caller keeps with the index.
-    """
-
-    generation: int = 0
-    files: Mapping[str, FileEntry] = field(default_factory=dict)
-    relations: Mapping[str, int] = field(default_factory=dict)
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def segments(self) -> list[str]:
-        """Names of the segments' files, in order."""
-        return [name for name in self.files if name.endswith(".seg")]
-
-
-class CodeFolder(SegmentFolder[CodeSegment, tuple[CodeManifest, list[CodeSegment], Live]]):
-    """Reads and writes the files of an index of graph codes."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, KIND, "codes", CodeSegment)
-
-    def _read(self, committed: Committed) -> tuple[CodeManifest, list[CodeSegment], Live]:
-        about = committed.about
-        manifest = CodeManifest(committed.generation, committed.files, about["relations"], about["extra"])
-        segments = [self.segment(name, committed) for name in manifest.segments]
-        deleted = next((name for name in manifest.files if name.endswith(".bits")), None)
-        return manifest, segments, self.live(deleted, committed, sum(map(len, segments))) if deleted else None
-
-    def put(
-        self,
-        before: CodeManifest | None,
-        kept: int,
-        built: Sequence[CodeSegment],
-        live: Live,
-        relations: Mapping[str, int],
-        extra: Mapping[str, Any],
-    ) -> CodeManifest:
-        """Write what has changed and put a new manifest in place. Only for who holds the lock."""
-        files = {name: before.files[name] for name in before.segments[:kept]} if before is not None else {}
-        generation = self.next_generation() + kept
-        with self.refusals():
-            for segment in built:
-                name, files[name] = self.write_segment(segment, generation)
-                generation += 1
-            if live is not None:
-                name, files[name] = self.write_deleted(live, generation)
-            manifest = CodeManifest(generation, files, dict(relations), dict(extra))
-            about = {"relations": manifest.relations, "extra": manifest.extra}
-            self.commit(Committed(generation, files, about))
-        self.sweep(files)
-        return manifest
+KIND: Final = Kind("index of graph codes", 3, "Build it anew with `mrag codes build`.")
 
 
 @dataclass(frozen=True)
@@ -478,12 +393,14 @@ class CodeState:
     Attributes:
         segments: The segments.
         live: False for every deleted document; None if none is.
-        manifest: What the index is; None before the first commit.
+        committed: The manifest; None before the first commit, or in memory.
+        extra: What is kept with the index.
     """
 
     segments: tuple[CodeSegment, ...] = ()
     live: Live = None
-    manifest: CodeManifest | None = None
+    committed: Committed | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> Rows:
@@ -507,5 +424,5 @@ class CodeState:
         row = self.rows.row_of(doc_id)
         if row is None:
             return None
-        at = bisect_right(self.bases, row) - 1
-        return self.segments[at], row - self.bases[at]
+        at, place = self.rows.place(row)
+        return self.segments[at], place

@@ -17,7 +17,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.images.catalogue import ImageCatalogue
 from mrag.images.graph import ImageVocabulary, file_names, property_values
 from mrag.images.parts import ATTRIBUTES, CATEGORIES, GENERAL, IMAGE_OF, PARTS_OF, TYPE, features_of, typed
-from mrag.index.similarity import home
+from mrag.index.backends.base import home
 from mrag.rdf import queries
 from mrag.storage.files import make_folder, replace
 from mrag.stores.oxigraph import OxigraphStore

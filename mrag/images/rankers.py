@@ -17,12 +17,13 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.images.embedding.embedders import ImageEmbedder, image_embedder
 from mrag.images.files.folder import PictureLimits, open_picture
 from mrag.images.graph import Allowed, ImageVocabulary, files_of, image_texts
+from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import DocumentIndex, Mode, SyncReport
+from mrag.index.document_index import DocumentIndex, Mode
 from mrag.index.embedding import Embedder, embedder
 from mrag.index.image_index import ImageIndex, Vectors
-from mrag.index.intake import Progress
-from mrag.index.similarity import SimilarityIndex, home
+from mrag.index.intake import Progress, SyncReport
+from mrag.index.similarity import SimilarityIndex
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker
 
 logger = logging.getLogger(__name__)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.index.backends.base import Abilities, IndexBackend, StoredIndex, copy_to
+    from mrag.index.backends.base import Abilities, IndexBackend, copy_to
     from mrag.index.backends.vector_store import VectorStoreBackend
     from mrag.index.bm25 import Bm25Index, Bm25Params
     from mrag.index.dense import DenseParams
-    from mrag.index.document_index import DocumentIndex, Mode
+    from mrag.index.document_index import DocumentIndex, Mode, StoredIndex
     from mrag.index.documents import Definition
     from mrag.index.embedding import Embedder, LangChainEmbedder, embedder
     from mrag.index.fusion import reciprocal_rank_fusion, weighted_scores

@@ -26,10 +26,10 @@ from rdflib import RDFS, Literal, URIRef
 
 from mrag.errors import IndexError_, IndexMismatch, MissingIndex, StaleIndex
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import IndexBackend, StoredIndex, documents_of
+from mrag.index.backends.base import IndexBackend, documents_of
 from mrag.index.backends.engine import EngineIndex, EngineRow, IndexChange
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import DocumentIndex, Match
+from mrag.index.document_index import DocumentIndex, Match, StoredIndex
 from mrag.index.embedding import Vectors, unit
 from mrag.index.fusion import weighted_scores
 from mrag.index.similarity import INSTANCE, SimilarityIndexes, freshen

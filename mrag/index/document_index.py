@@ -22,7 +22,14 @@ from mrag.index.embedding import Embedder
 from mrag.index.fusion import FusionWeight, candidates, learnt, weighted_rows
 from mrag.index.intake import Documents, IndexModel, Progress, SyncReport, compared
 from mrag.index.rows import Mask, Ranking, digest
-from mrag.index.segments import DocumentFolder, DocumentManifest, DocumentState, as_json, next_state
+from mrag.index.segments import (
+    DocumentFolder,
+    DocumentManifest,
+    DocumentState,
+    as_json,
+    document_folder,
+    next_state,
+)
 from mrag.storage.sorting import SortedRows
 
 Mode: TypeAlias = Literal["hybrid", "bm25", "dense"]
@@ -300,7 +307,7 @@ class DocumentIndex(StoredIndex):
         """
         name = None if embedder is None else embedder.name
         manifest = DocumentManifest(embedder=name, bm25=bm25 or Bm25Params(), extra=as_json(extra or {}))
-        folder = None if path is None else DocumentFolder(Path(path))
+        folder = None if path is None else document_folder(Path(path))
         index = cls(DocumentState.of(manifest, [], None, dense or DenseParams()), folder, embedder)
         if folder is not None:
             with folder.locked():
@@ -333,10 +340,10 @@ class DocumentIndex(StoredIndex):
             IndexMismatch: If it was built with another model, with none, or by another version.
             DamagedIndex: If it is damaged; also by whatever first needs a damaged block.
         """
-        folder = DocumentFolder(Path(path))
+        folder = document_folder(Path(path))
         if thorough:
             folder.verify()
-        index = cls(DocumentState.of(*folder.read(), dense or DenseParams()), folder, embedder)
+        index = cls(DocumentState.read(folder, dense or DenseParams()), folder, embedder)
         index._model.check(index._state.manifest)
         return index
 
@@ -381,7 +388,7 @@ class DocumentIndex(StoredIndex):
             return False
         if self._folder.committed().generation == self.generation:
             return False
-        state = DocumentState.of(*self._folder.read(), self._state.dense_params)
+        state = DocumentState.read(self._folder, self._state.dense_params)
         self._model.check(state.manifest)
         self._state = state
         return True

@@ -22,8 +22,8 @@ from mrag.graph.changes import TouchedEntities, touched_since
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import LabelText, best_labels, is_asked, label_texts
 from mrag.graph.record import Profile
-from mrag.index.backends.base import StoredIndex
 from mrag.index.bm25 import Bm25Params
+from mrag.index.document_index import StoredIndex
 from mrag.index.fusion import FusionWeight
 from mrag.index.intake import Progress, SyncReport
 from mrag.index.segments import as_json

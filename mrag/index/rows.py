@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import heapq
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, TypeAlias, overload
+from typing import Any, Final, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import IndexError_
-from mrag.storage.arrays import Lazy, LazyArray
+from mrag.storage.arrays import Arrays, Lazy, LazyArray, lazy
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
@@ -99,6 +99,35 @@ class StringTable(Sequence[str]):
         return at if at < len(self) and self._bytes(at) == key else None
 
 
+class StoredSegment:
+    """A run of documents, sorted by ID, as arrays; those of a file are read as they are asked for."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
+
+    def arrays(self) -> Arrays:
+        """Return everything that a segment is, to be written to a file."""
+        return self._arrays
+
+    def __len__(self) -> int:
+        return len(lazy(self._arrays, "ids.offsets")) - 1
+
+    @cached_property
+    def ids(self) -> StringTable:
+        """Their IDs."""
+        return self.strings("ids")
+
+    def strings(self, name: str) -> StringTable:
+        """Return the strings that `packed` has put under a name."""
+        return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
+
+    @staticmethod
+    def packed(tables: Mapping[str, StringTable]) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of strings by name."""
+        blobs = {f"{name}.blob": np.asarray(table.blob) for name, table in tables.items()}
+        return blobs | {f"{name}.offsets": table.offsets for name, table in tables.items()}
+
+
 class Rows:
     """The documents of an index as numbered rows: one run of rows per segment, some of them deleted.
 
@@ -135,8 +164,13 @@ class Rows:
 
     def id_of(self, row: int) -> str:
         """Return the document ID of a row."""
+        at, place = self.place(row)
+        return self.ids[at][place]
+
+    def place(self, row: int) -> tuple[int, int]:
+        """Return the number of the segment that a row is in, and its place there."""
         at = bisect_right(self.bases, row, hi=len(self.ids)) - 1
-        return self.ids[at][row - self.bases[at]]
+        return at, row - self.bases[at]
 
     def row_of(self, doc_id: str) -> int | None:
         """Return the live row of a document, or None."""

@@ -1,4 +1,4 @@
-"""How the next commit of an index is made of the one before.
+"""Segments of an index of texts, its commits, and how the next is made of the one before.
 
 No segment has more rows than `most_rows` says, so that building and joining take bounded memory, however
 large the index is. A large change is built segment by segment.
@@ -24,14 +24,14 @@ from mrag.index.dense import (
     DenseParams,
     SegmentSigns,
 )
-from mrag.index.rows import DIGEST_BYTES, Mask, Rows, StringTable, digest
-from mrag.storage.arrays import Arrays, LazyArray, lazy
+from mrag.index.rows import DIGEST_BYTES, Mask, Rows, StoredSegment, StringTable, digest
+from mrag.storage.arrays import LazyArray, lazy
 from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Kind, Live, SegmentFolder, first_to_merge
 from mrag.text.analysis import ANALYSIS_VERSION, Analyser
 
 
-class DocumentSegment:
+class DocumentSegment(StoredSegment):
     """A run of documents, sorted by ID.
 
     Example:
@@ -40,21 +40,10 @@ class DocumentSegment:
         (['ex:a', 'ex:b'], 'a shoe', 2)
     """
 
-    def __init__(self, arrays: Arrays) -> None:
-        self._arrays = arrays
-
-    def __len__(self) -> int:
-        return len(lazy(self._arrays, "ids.offsets")) - 1
-
-    @cached_property
-    def ids(self) -> StringTable:
-        """Their IDs."""
-        return self._strings("ids")
-
     @cached_property
     def texts(self) -> StringTable:
         """Their texts."""
-        return self._strings("texts")
+        return self.strings("texts")
 
     @cached_property
     def digests(self) -> npt.NDArray[np.uint8]:
@@ -66,7 +55,7 @@ class DocumentSegment:
         """Their term frequencies."""
         arrays = self._arrays
         return Postings(
-            terms=StringTable(arrays["terms.blob"], arrays["terms.offsets"]),
+            terms=self.strings("terms"),
             starts=arrays["postings.starts"],
             rows=lazy(arrays, "postings.rows"),
             counts=lazy(arrays, "postings.counts"),
@@ -84,9 +73,6 @@ class DocumentSegment:
         arrays = self._arrays
         return SegmentSigns(lazy(arrays, "planes"), lazy(arrays, "signs")) if "signs" in arrays else None
 
-    def _strings(self, name: str) -> StringTable:
-        return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
-
     @classmethod
     def _of(
         cls,
@@ -96,14 +82,8 @@ class DocumentSegment:
         postings: Postings,
         vectors: npt.NDArray[np.float32] | None,
     ) -> DocumentSegment:
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "ids.blob": np.asarray(ids.blob),
-            "ids.offsets": ids.offsets,
-            "texts.blob": np.asarray(texts.blob),
-            "texts.offsets": texts.offsets,
+        arrays = cls.packed({"ids": ids, "texts": texts, "terms": postings.terms}) | {
             "digests": digests,
-            "terms.blob": np.asarray(postings.terms.blob),
-            "terms.offsets": postings.terms.offsets,
             "postings.starts": postings.starts,
             "postings.rows": np.asarray(postings.rows),
             "postings.counts": np.asarray(postings.counts),
@@ -111,7 +91,8 @@ class DocumentSegment:
         }
         if vectors is not None:
             signs = SegmentSigns.of(vectors)
-            arrays |= {"planes": signs.planes, "signs": signs.rows, "vectors": vectors}
+            arrays |= {"planes": np.asarray(signs.planes), "signs": np.asarray(signs.rows)}
+            arrays["vectors"] = vectors
         return cls(arrays)
 
     @classmethod
@@ -169,10 +150,6 @@ class DocumentSegment:
             vectors,
         )
 
-    def arrays(self) -> Arrays:
-        """Return everything that a segment is, to be written to a file."""
-        return self._arrays
-
 
 def vectors_in(
     segments: Sequence[DocumentSegment], digests: Collection[bytes]
@@ -202,8 +179,6 @@ class DocumentManifest:
     embedder: str | None = None
     dim: int | None = None
     bm25: Bm25Params = field(default_factory=Bm25Params)
-    segments: tuple[tuple[str, int], ...] = ()
-    deleted: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, FileEntry] = field(default_factory=dict)
 
@@ -215,8 +190,6 @@ class DocumentManifest:
             "embedder": self.embedder,
             "dim": self.dim,
             "bm25": asdict(self.bm25),
-            "segments": self.segments,
-            "deleted": self.deleted,
             "extra": self.extra,
         }
         return Committed(self.generation, self.files, about)
@@ -246,24 +219,15 @@ class DocumentManifest:
                 f"not {here}).",
                 hint=KIND.hint,
             )
-        fields["segments"] = tuple((str(name), int(rows)) for name, rows in fields["segments"])
         return cls(generation=committed.generation, files=committed.files, **fields)
 
 
-class DocumentFolder(SegmentFolder[DocumentSegment, tuple[DocumentManifest, list[DocumentSegment], Live]]):
-    """Reads and writes the files of an index of documents."""
+DocumentFolder: TypeAlias = SegmentFolder[DocumentSegment]
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, KIND, "segment", DocumentSegment)
 
-    def _read(self, committed: Committed) -> tuple[DocumentManifest, list[DocumentSegment], Live]:
-        manifest = DocumentManifest.of(committed)
-        segments = [self.segment(name, committed) for name, _ in manifest.segments]
-        for segment, (name, rows) in zip(segments, manifest.segments, strict=True):
-            if len(segment) != rows:
-                raise ValueError(f"{name} has {len(segment)} rows, not {rows}")
-        deleted = manifest.deleted
-        return manifest, segments, self.live(deleted, committed, sum(map(len, segments))) if deleted else None
+def document_folder(path: Path) -> DocumentFolder:
+    """Return the folder of an index of documents, which need not exist."""
+    return SegmentFolder(path, KIND, DocumentSegment)
 
 
 Vectors = Mapping[bytes, npt.NDArray[np.float32]]
@@ -281,15 +245,17 @@ class DocumentState:
 
     @classmethod
     def of(
-        cls,
-        manifest: DocumentManifest,
-        segments: Sequence[DocumentSegment],
-        live: Mask | None,
-        dense_params: DenseParams,
+        cls, manifest: DocumentManifest, segments: Sequence[DocumentSegment], live: Live, params: DenseParams
     ) -> DocumentState:
-        """Put a state together; `live` as `DocumentFolder.read` gives it."""
-        rows = Rows([segment.ids for segment in segments], live)
-        return cls(manifest, tuple(segments), rows, dense_params)
+        """Put a state together."""
+        return cls(manifest, tuple(segments), Rows([segment.ids for segment in segments], live), params)
+
+    @classmethod
+    def read(cls, folder: DocumentFolder, params: DenseParams) -> DocumentState:
+        """Read the newest commit in a folder."""
+        return folder.read(
+            lambda committed, segments, live: cls.of(DocumentManifest.of(committed), segments, live, params)
+        )
 
     @cached_property
     def bm25(self) -> Bm25Index:
@@ -321,10 +287,8 @@ class DocumentState:
 
     def place(self, row: int) -> tuple[DocumentSegment, int]:
         """Return the segment of a row and the place in it."""
-        for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True):
-            if row < end:
-                return segment, row - start
-        raise IndexError(f"Row {row} of {self.rows.total}.")
+        at, place = self.rows.place(row)
+        return self.segments[at], place
 
     def known_vectors(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
         """Return the vectors that are stored for some texts; see `vectors_in`."""
@@ -373,7 +337,6 @@ class _Next:
         self._folder = folder
         self._sealed = sealed
         self.segments: list[DocumentSegment] = []
-        self.names: list[tuple[str, int]] = []
         self.files: dict[str, FileEntry] = {}
         self.live: list[Mask] = []
         self.group: list[tuple[DocumentSegment, Mask]] = []
@@ -385,8 +348,7 @@ class _Next:
         self.segments.append(self._state.segments[at])
         self.live.append(live)
         if self._folder:
-            name, rows = self._state.manifest.segments[at]
-            self.names.append((name, rows))
+            name = self._state.manifest.committed().segments[at]
             self.files[name] = self._state.manifest.files[name]
 
     def join(self, segment: DocumentSegment, live: Mask, most: int) -> None:
@@ -410,7 +372,6 @@ class _Next:
                 name, entry = self._folder.write_segment(segment, number)
                 segment = self._folder.segment(name, Committed(number, {name: entry}))
             self.files[name] = entry
-            self.names.append((name, len(segment)))
         if early:
             self._sealed(segment, name, entry)
         self.segments.append(segment)
@@ -445,19 +406,17 @@ def next_state(
             following.close(early=True)
     following.close()
     live_rows = np.concatenate([np.ones(0, np.bool_), *following.live])
-    whole, deleted = bool(live_rows.all()), None
+    whole = bool(live_rows.all())
     with nullcontext() if folder is None else folder.refusals():
         generation = folder.next_generation() if folder else state.manifest.generation + 1
         if folder and not whole:
-            deleted, following.files[deleted] = folder.write_deleted(live_rows, generation)
+            name, following.files[name] = folder.write_deleted(live_rows, generation)
         dims = (s.vectors.shape[1] for s in following.segments if s.vectors is not None)
         manifest = replace(
             state.manifest,
             generation=generation,
             documents=int(np.count_nonzero(live_rows)),
             dim=next(dims, state.manifest.dim),
-            segments=tuple(following.names),
-            deleted=deleted,
             extra=extra,
             files=following.files,
         )

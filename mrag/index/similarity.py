@@ -26,10 +26,10 @@ from mrag import errors
 from mrag.config import Settings
 from mrag.errors import ConfigError, IndexError_, MissingIndex, MragError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import IndexBackend, IndexPlaces, StoredIndex, home
+from mrag.index.backends.base import IndexBackend, IndexPlaces, home
 from mrag.index.backends.engine import space_of
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import Match, Mode
+from mrag.index.document_index import Match, Mode, StoredIndex
 from mrag.index.documents import (
     Definition,
     IndexInfo,

@@ -19,8 +19,8 @@ from typing import cast
 
 from mrag.errors import ConfigError, MragError, RankerError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.backends.base import home
 from mrag.index.document_index import Mode
-from mrag.index.similarity import home
 from mrag.retrieval.guarding import GuardedRanker
 from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
 

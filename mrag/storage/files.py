@@ -92,7 +92,7 @@ class Sink:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, each for its owner alone, whatever the umask says."""
+    """Make a folder and those above it that are missing, each for its owner alone, whatever the umask is."""
     missing = [path]
     while not missing[-1].exists() and missing[-1].parent != missing[-1]:
         missing.append(missing[-1].parent)
@@ -281,11 +281,11 @@ def _is_left(entry: os.DirEntry[str], without_lock: bool) -> bool:
         # In a folder for all, names of this form may be anyone's.
         if not entry.is_dir(follow_symlinks=False) or about.st_uid != os.geteuid():
             return False
-        lock = Path(entry.path) / _LOCK
-        if not lock.exists():
+        held_by = Path(entry.path) / _LOCK
+        if not held_by.exists():
             empty = not any(Path(entry.path).iterdir())
             return without_lock or (empty and time.time() - about.st_mtime > _MAKING)
-        held = _hold(lock)
+        held = _hold(held_by)
     except (OSError, AttributeError):
         return False
     if held is None:
@@ -294,11 +294,11 @@ def _is_left(entry: os.DirEntry[str], without_lock: bool) -> bool:
     return True
 
 
-def _hold(lock: Path, create: int = 0) -> int | None:
+def _hold(path: Path, flags: int = 0) -> int | None:
     """Lock a file, and return its descriptor; None where another process has it, or files have no locks."""
     if sys.platform == "win32":
         return None
-    held = os.open(lock, os.O_RDWR | create, 0o600)
+    held = os.open(path, os.O_RDWR | flags, 0o600)
     try:
         lock(held)
     except OSError:

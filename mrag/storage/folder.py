@@ -3,7 +3,8 @@
 | file | content |
 |---|---|
 | `manifest.json` | what the index is; names every other file that counts, with its size and checksums |
-| `segment-N.seg` and the like | arrays, see `mrag.storage.arrays` |
+| `segment-N.seg` | a segment: a run of documents as arrays, never changed once written |
+| `deleted-N.bits` | which documents of all segments are deleted, one bit each |
 | `lock` | held by the writer |
 
 Files are written whole and synced to disk before one atomic rename puts the new manifest in place.
@@ -16,8 +17,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -34,10 +34,7 @@ T = TypeVar("T")
 
 MANIFEST: Final = "manifest.json"
 _NEW: Final = MANIFEST + ".new"
-_OURS: Final = re.compile(
-    r"(?:segment|deleted|codes|clues)-(\d{8,})\.(?:seg|bits|docs|npy|vectors\.npy|codes\.npy)"
-)
-"""Files of this and of earlier formats."""
+_OURS: Final = re.compile(r"(?:segment|deleted)-(\d{8,})\.(?:seg|bits)")
 
 _RETRIES: Final = 100
 
@@ -70,6 +67,11 @@ class Committed:
     generation: int
     files: Mapping[str, FileEntry] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def segments(self) -> list[str]:
+        """Names of the segments' files, oldest first."""
+        return [name for name in self.files if name.endswith(".seg")]
 
 
 class Folder:
@@ -290,47 +292,73 @@ class _Segment(Protocol):
 
 
 S = TypeVar("S", bound=_Segment)
-Opened = TypeVar("Opened")
 
 
-class SegmentFolder(Folder, Generic[S, Opened]):
-    """Reads and writes the files of an index in segments."""
+class SegmentFolder(Folder, Generic[S]):
+    """Reads and writes the files of an index in segments.
 
-    def __init__(self, path: Path, kind: Kind, prefix: str, segment: Callable[[Arrays], S]) -> None:
+    Args:
+        path: The folder. It need not exist.
+        kind: What index it holds.
+        segment: Builds a segment of what its `arrays` returned.
+    """
+
+    def __init__(self, path: Path, kind: Kind, segment: Callable[[Arrays], S]) -> None:
         super().__init__(path, kind)
-        self._prefix = prefix
         self._segment = segment
 
-    def read(self) -> Opened:
-        """Read the manifest and open the files that it names.
+    def read(self, build: Callable[[Committed, list[S], Live], T]) -> T:
+        """Make something of the manifest and of the files that it names; the errors are those of `load`."""
 
-        Returns:
-            The manifest and its segments; where documents are deleted one by one, also True for every row
-            that is not (None if none is).
-        """
-        return self.load(self._read)
+        def make(committed: Committed) -> T:
+            segments = [self.segment(name, committed) for name in committed.segments]
+            live = None
+            for name in committed.files:
+                if name.endswith(".bits"):
+                    bits = self.opened(name, committed)["bits"]
+                    live = np.unpackbits(bits, count=sum(map(len, segments))) == 0
+            return build(committed, segments, live)
 
-    @abstractmethod
-    def _read(self, committed: Committed) -> Opened: ...
+        return self.load(make)
 
     def segment(self, name: str, committed: Committed) -> S:
         """Open a segment."""
         return self._segment(self.opened(name, committed))
 
-    def live(self, name: str, committed: Committed, rows: int) -> npt.NDArray[np.bool_]:
-        """Read which rows are not deleted."""
-        live: npt.NDArray[np.bool_] = np.unpackbits(self.opened(name, committed)["bits"], count=rows) == 0
-        return live
-
     def write_segment(self, segment: S, generation: int) -> tuple[str, FileEntry]:
         """Write a segment, sync it to disk, and return the name of its file and what is known of it."""
-        name = f"{self._prefix}-{generation:08d}.seg"
+        name = f"segment-{generation:08d}.seg"
         return name, self.write(name, segment.arrays())
 
     def write_deleted(self, live: npt.NDArray[np.bool_], generation: int) -> tuple[str, FileEntry]:
         """Write which rows are deleted, as `write_segment` does."""
         name = f"deleted-{generation:08d}.bits"
         return name, self.write(name, {"bits": np.packbits(~live)})
+
+    def put(
+        self, before: Committed | None, kept: int, built: Iterable[S], live: Live, about: Mapping[str, Any]
+    ) -> Committed:
+        """Write what has changed and put a new manifest in place. Only for who holds the lock.
+
+        Args:
+            before: The manifest in place, if there is one.
+            kept: How many of its segments stay, the first ones.
+            built: The segments that follow them.
+            live: False for every deleted document; None if none is.
+            about: What the kind of index keeps besides.
+        """
+        files = {name: before.files[name] for name in before.segments[:kept]} if before is not None else {}
+        with self.refusals():
+            generation = self.next_generation()
+            for segment in built:
+                name, files[name] = self.write_segment(segment, generation)
+                generation += 1
+            if live is not None:
+                name, files[name] = self.write_deleted(live, generation)
+            committed = Committed(generation, files, about)
+            self.commit(committed)
+        self.sweep(files)
+        return committed
 
 
 def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:

@@ -18,6 +18,7 @@ from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.generative import clue_index, suffixes
 from mrag.generative.clue_index import ClueIndex, Start
 from mrag.generative.suffixes import Places, sort_suffixes
+from mrag.storage.folder import read_manifest
 
 Corpus = list[tuple[str, list[int]]]
 
@@ -202,7 +203,7 @@ def test_kept_on_disk_equals_memory(corpus: Corpus, size: int, cut: int) -> None
         assert (dict(opened.extra), dict(built.extra)) == ({"b": 2}, {"a": 1})
         again = ClueIndex.build(corpus, 100_000).save(folder)
         check(again, corpus)
-        kept = set(again.manifest.segments) | {"manifest.json", "lock"}
+        kept = set(read_manifest(folder)[2].files) | {"manifest.json", "lock"}
         assert {file.name for file in folder.iterdir()} == kept
         check(grown, corpus)  # what was mapped stays readable
 
@@ -263,7 +264,7 @@ from mrag.generative.clue_index import ClueIndex
 def documents():
     for i in range(10):
         yield f"urn:{i}", [i, 5, i]
-    assert list(Path(sys.argv[1]).glob("clues-*.seg"))[1:], "segments of the new index are on disk"
+    assert list(Path(sys.argv[1]).glob("segment-*.seg"))[1:], "segments of the new index are on disk"
     os.kill(os.getpid(), signal.SIGKILL)
 ClueIndex.build(documents(), 10, folder=Path(sys.argv[1]), segment_tokens=8)
 """
@@ -271,9 +272,9 @@ ClueIndex.build(documents(), 10, folder=Path(sys.argv[1]), segment_tokens=8)
     assert done.returncode == -signal.SIGKILL, done.stderr
     left = ClueIndex.open(folder)
     check(left, [("urn:a", [1, 2, 3])])
-    assert len(list(folder.glob("clues-*.seg"))) > 1
+    assert len(list(folder.glob("segment-*.seg"))) > 1
     check(left.append([("urn:b", [4])]), [("urn:a", [1, 2, 3]), ("urn:b", [4])])
-    assert len(list(folder.glob("clues-*.seg"))) == 2, "what was half done is swept away"
+    assert len(list(folder.glob("segment-*.seg"))) == 2, "what was half done is swept away"
 
 
 def test_cursors_are_shared_between_threads() -> None:

@@ -216,7 +216,7 @@ def test_another_format_is_named(folder):
 
 
 def test_files_that_no_manifest_names_are_swept(folder):
-    (folder / "codes-9999999999.seg").write_bytes(b"half")
+    (folder / "segment-9999999999.seg").write_bytes(b"half")
     (folder / "manifest.json.new").write_bytes(b"{")
     (folder / "notes.txt").write_text("mine")
     index = GraphCodeIndex(folder)
@@ -224,7 +224,7 @@ def test_files_that_no_manifest_names_are_swept(folder):
     index.put({"x": CAT})
     names = {file.name for file in folder.iterdir()}
     assert names >= {"manifest.json", "notes.txt", "lock"}
-    assert "codes-9999999999.seg" not in names and "manifest.json.new" not in names
+    assert "segment-9999999999.seg" not in names and "manifest.json.new" not in names
     assert len(GraphCodeIndex(folder)) == 50
 
 

@@ -197,7 +197,7 @@ def add(folder: Path, chance: random.Random) -> None:
     """Put a file of rubbish, or a copy of another one, beside the files of the index."""
     file = chance.choice(files_of(folder))
     name = chance.choice(
-        ["segment-00000099.seg", "codes-00000098.seg", "manifest.json.new", "vectors.pending"]
+        ["segment-00000099.seg", "deleted-00000098.bits", "manifest.json.new", "vectors.pending"]
     )
     if chance.random() < 0.5:
         shutil.copy(file, folder / name)

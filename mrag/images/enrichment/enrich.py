@@ -29,7 +29,7 @@ from mrag.images.enrichment.writing import EnrichedGraph, activity_of
 from mrag.images.files.folder import Box, grid, part_of, read_capped
 from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
-from mrag.index.similarity import home
+from mrag.index.backends.base import home
 from mrag.jobs.runners import Runner, TaskOutcome, ThreadRunner
 
 if TYPE_CHECKING:

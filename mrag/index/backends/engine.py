@@ -35,7 +35,7 @@ from mrag.index.intake import (
     needed_model,
 )
 from mrag.index.rows import digest
-from mrag.index.segments import DocumentFolder, DocumentManifest, as_json
+from mrag.index.segments import DocumentManifest, as_json, document_folder
 from mrag.redaction import names_secret
 from mrag.storage.files import make_folder
 from mrag.storage.folder import Committed, locked
@@ -77,14 +77,8 @@ class EngineState:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         kept = self.manifest.committed()
-        about = {**kept.about, "segments": []}
-        return {
-            "generation": kept.generation,
-            "about": about,
-            "tokens": self.tokens,
-            "place": self.place,
-            "mean": self.mean,
-        }
+        about = {"generation": kept.generation, "about": kept.about}
+        return about | {"tokens": self.tokens, "place": self.place, "mean": self.mean}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> EngineState:
@@ -615,7 +609,7 @@ class EngineIndex(StoredIndex):
         self._manifest = manifest
         self._embedder = embedder
         self._beside = pending
-        self._pending = PendingVectors(None if pending is None else DocumentFolder(pending))
+        self._pending = PendingVectors(None if pending is None else document_folder(pending))
         self._anew = anew
         check_model(manifest.embedder, embedder)
 
