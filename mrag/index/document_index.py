@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """An index of texts by document ID: BM25, vectors, and both together, in a folder or in memory."""
 
 from __future__ import annotations
@@ -113,6 +114,8 @@ def _ranked(ranking: Ranking) -> dict[int, tuple[int, float]]:
 class StoredIndex(ABC):
     """An index of texts by document ID, wherever it is kept."""
 
+    manifest: DocumentManifest
+
     @abstractmethod
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -126,19 +129,19 @@ class StoredIndex(ABC):
         """The IDs of all documents, sorted."""
 
     @property
-    @abstractmethod
     def extra(self) -> dict[str, Any]:
         """The JSON kept with the index; a copy."""
+        return as_json(self.manifest.extra)
 
     @property
-    @abstractmethod
     def embedder_name(self) -> str | None:
         """Name of the embedding model that the index was built with; None for BM25 alone."""
+        return self.manifest.embedder
 
     @property
-    @abstractmethod
     def bm25_params(self) -> Bm25Params:
         """The knobs of BM25 that the index was built with."""
+        return self.manifest.bm25
 
     @abstractmethod
     def refresh(self) -> bool:
@@ -355,23 +358,12 @@ class DocumentIndex(StoredIndex):
 
     @property
     def doc_ids(self) -> list[str]:
-        """The IDs of all documents, sorted."""
         return sorted(self._state.rows.by_id)
 
     @property
-    def extra(self) -> dict[str, Any]:
-        """The JSON kept with the index; a copy."""
-        return as_json(self._state.manifest.extra)
-
-    @property
-    def embedder_name(self) -> str | None:
-        """Name of the embedding model that the index was built with; None for BM25 alone."""
-        return self._state.manifest.embedder
-
-    @property
-    def bm25_params(self) -> Bm25Params:
-        """The knobs of BM25 that the index was built with."""
-        return self._state.manifest.bm25
+    def manifest(self) -> DocumentManifest:  # type: ignore[override]
+        """What the index is."""
+        return self._state.manifest
 
     @property
     def generation(self) -> int:
@@ -428,7 +420,6 @@ class DocumentIndex(StoredIndex):
         return search(state, text, vector, k, mode=mode, allowed=allowed, weight=weight)
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
         state, found = self._state, {}
         for doc_id in map(str, ids):
             if (row := state.rows.row_of(doc_id)) is not None:
@@ -437,19 +428,16 @@ class DocumentIndex(StoredIndex):
         return found
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
-        """Return how many documents `sync` would add, change or delete."""
         state = self._state
         with compared(state, documents, whole=True, folder=self._room) as found:
             return len(found.fresh) + state.rows.count - found.same - found.changed
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return the vectors of documents; none of those that have none."""
         keys = {doc_id: digest(text) for doc_id, text in self.texts_of(ids).items()}
         found = self._state.known_vectors(set(keys.values()))
         return {doc_id: found[key] for doc_id, key in keys.items() if key in found}
 
     def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
-        """Return the vectors of texts by digest; none of those that it does not know."""
         return self._state.known_vectors(digests)
 
     def with_dense(self, params: DenseParams) -> DocumentIndex:
@@ -459,11 +447,9 @@ class DocumentIndex(StoredIndex):
         return index
 
     def learnt_weight(self) -> FusionWeight:
-        """Return which share of the vectors serves `hybrid` best; see `mrag.index.fusion`."""
         return learnt(self._state, self._model)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""
         with self._writing() as state:
             rows = state.rows.without(map(str, ids))
             with SortedRows[tuple[str, str]](()) as none:

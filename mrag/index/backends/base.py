@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """Which backend keeps which index of a graph, written down beside its other files."""
 
 from __future__ import annotations
@@ -141,7 +142,6 @@ class LocalBackend:
         self._made: dict[str, DocumentIndex] = {}
 
     def names(self) -> list[str]:
-        """List the indexes in order of name."""
         if self.folder is None:
             return sorted(name for name, index in self._made.items() if index.generation)
         if not self.folder.is_dir():
@@ -149,7 +149,6 @@ class LocalBackend:
         return sorted(p.name for p in self.folder.iterdir() if (p / MANIFEST).exists())
 
     def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> DocumentIndex:
-        """Open an index; one in memory is the object that was made."""
         if self.folder is not None:
             return DocumentIndex.open(self.folder / name, embedder=embedder, thorough=thorough)
         if name not in self.names():
@@ -159,7 +158,6 @@ class LocalBackend:
     def create(
         self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
     ) -> DocumentIndex:
-        """Begin an index; in memory it is there at once."""
         path = self.folder / name if self.folder is not None else None
         index = DocumentIndex.create(path, embedder=embedder, bm25=bm25, replace=replace)
         if self.folder is None:
@@ -167,7 +165,6 @@ class LocalBackend:
         return index
 
     def delete(self, name: str) -> None:
-        """Remove an index; if there is none, nothing is done."""
         self._made.pop(name, None)
         if self.folder is not None:
             shutil.rmtree(self.folder / name, ignore_errors=True)
@@ -331,7 +328,6 @@ class IndexPlaces:
         return self._opened[backend]
 
     def names(self) -> list[str]:
-        """List all indexes in order of name."""
         beside = [] if self.folder is None else [p.parent.name for p in self.folder.glob(f"*/{_RECORD}")]
         return sorted({*beside, *self._objects, *self.local.names(), *self.default.names()})
 
@@ -378,7 +374,6 @@ class IndexPlaces:
             raise IndexError_("It cannot be written down where the index is kept.", file=str(file)) from error
 
     def delete(self, name: str) -> None:
-        """Remove an index from its backend, a copy that is local, and what is written down."""
         self.of(name).delete(name)
         self._objects.pop(name, None)
         self.local.delete(name)

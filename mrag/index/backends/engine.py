@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """What the backends of all engines have in common."""
 
 from __future__ import annotations
@@ -12,16 +13,15 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.index.backends.base import Abilities
 from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
 from mrag.index.document_index import Match, Mode, StoredIndex, check_search
-from mrag.index.embedding import Embedder, unit
+from mrag.index.embedding import Embedder, Vectors, unit
 from mrag.index.fusion import FusionWeight, candidates, weighted_scores
 from mrag.index.intake import (
     Documents,
@@ -43,6 +43,8 @@ from mrag.storage.sorting import SortedRows
 
 Found: TypeAlias = list[tuple[str, float]]
 """Document IDs with their scores, best first, ties by ID."""
+Allowed: TypeAlias = Collection[str] | None
+"""IDs of the documents that may be found; None for all."""
 
 _DRIFT = 0.1
 _BATCH = 512
@@ -63,6 +65,11 @@ class EngineState:
     tokens: int = 0
     place: str = ""
     mean: float = 0.0
+
+    @property
+    def version(self) -> Version:
+        """Where the rows of this commit are."""
+        return Version(self.place, self.manifest.generation, self.manifest.bm25)
 
     @property
     def drifted(self) -> bool:
@@ -96,7 +103,7 @@ class EngineRow:
     digest: bytes
     terms: Mapping[str, int]
     length: int
-    vector: npt.NDArray[np.float32] | None
+    vector: Vectors | None
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,7 @@ class IndexChange:
     before: EngineState | None
     after: DocumentManifest
     fresh: Documents
-    vectors: Mapping[bytes, npt.NDArray[np.float32]] | None
+    vectors: Mapping[bytes, Vectors] | None
     gone: Sequence[str]
 
     def rows(self) -> Iterator[list[EngineRow]]:
@@ -128,8 +135,9 @@ class IndexChange:
 
     def tokens(self) -> int:
         """Return how many terms the fresh documents have together."""
-        texts = (text for _, text in self.fresh)
-        return sum(terms_in(part, self.after.bm25) for part in iter(lambda: list(islice(texts, _BATCH)), []))
+        texts, analysis = (text for _, text in self.fresh), self.after.bm25.analysis
+        parts = iter(lambda: list(islice(texts, _BATCH)), [])
+        return sum(int(Postings.build(part, analysis).lengths.sum()) for part in parts)
 
     def committed(self, *, documents: int, tokens: int, place: str) -> EngineState:
         """Return the commit when all of it is done."""
@@ -147,10 +155,10 @@ class IndexView(Protocol):
     def state(self) -> EngineState:
         """What the index is."""
 
-    def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> Found:
+    def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
         """Rank by BM25 the documents that have a term."""
 
-    def by_vector(self, vector: npt.NDArray[np.float32], k: int, allowed: Collection[str] | None) -> Found:
+    def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> Found:
         """Rank by the inner product with a vector of length 1."""
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
@@ -159,7 +167,7 @@ class IndexView(Protocol):
     def digests(self) -> dict[str, bytes]:
         """Return the digest of the text of every document, by ID."""
 
-    def vectors(self, ids: Collection[str]) -> dict[str, npt.NDArray[np.float32]]:
+    def vectors(self, ids: Collection[str]) -> dict[str, Vectors]:
         """Return the vectors of documents; none of those that have none."""
 
 
@@ -192,27 +200,6 @@ def space_of(identity: str, name: str) -> str:
     return hashlib.blake2b(f"{identity}\0{name}".encode(), digest_size=8).hexdigest()
 
 
-def terms_in(texts: Sequence[str], bm25: Bm25Params) -> int:
-    """Return how many terms texts have together.
-
-    Example:
-        >>> terms_in(["a red shoe", "a hat"], Bm25Params())
-        5
-    """
-    return int(Postings.build(texts, bm25.analysis).lengths.sum())
-
-
-def document_counts(texts: Sequence[str], bm25: Bm25Params) -> dict[str, int]:
-    """Return how many of some texts have each of their terms.
-
-    Example:
-        >>> document_counts(["a red shoe", "red, red"], Bm25Params())
-        {'a': 1, 'red': 2, 'shoe': 1}
-    """
-    built = Postings.build(texts, bm25.analysis)
-    return dict(zip(built.terms, np.diff(built.starts).tolist(), strict=True))
-
-
 def some(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]]:
     """Yield a sequence in parts.
 
@@ -242,99 +229,97 @@ _MOST: Final = 10_000
 """Hits beyond which ties may be in another order."""
 
 
-class Versions(Protocol):
-    """An engine that keeps rows with the commits they belong to.
+class Version(NamedTuple):
+    """A commit of an index in such an engine: its collection, its number, and how its words are weighed."""
 
-    `place` names a collection; `at` is the number of a commit. All that reads sees the rows that count then.
-    """
+    place: str
+    number: int
+    bm25: Bm25Params
 
+
+class VersionedEngine(ABC):
+    """An engine that keeps rows with the commits they belong to. What reads sees the rows of a version."""
+
+    @abstractmethod
     def names(self, graph: str) -> list[str]:
         """List the indexes of a graph in order of name."""
 
+    @abstractmethod
     def kept(self, graph: str, name: str) -> Mapping[str, Any] | None:
         """Return the JSON that is kept for an index."""
 
+    @abstractmethod
     def keep(self, graph: str, name: str, state: Mapping[str, Any] | None) -> None:
         """Keep JSON for an index, or nothing any more, in one step."""
 
+    @abstractmethod
     def places(self) -> list[str]:
         """List the collections."""
 
+    @abstractmethod
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
         """Make a collection, for vectors of so many dimensions, if there are any."""
 
+    @abstractmethod
     def drop(self, place: str) -> None:
         """Remove a collection, if it is there."""
 
-    def put(self, place: str, rows: Sequence[EngineRow], since: int, mean: float, bm25: Bm25Params) -> None:
-        """Add rows that count from a commit on; documents have `mean` terms on average."""
+    @abstractmethod
+    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
+        """Add rows that count from a version on; documents have `mean` terms on average."""
 
-    def end(self, place: str, ids: Sequence[str], at: int, until: int) -> None:
-        """Mark that the rows which count at a commit end with another."""
+    @abstractmethod
+    def end(self, at: Version, ids: Sequence[str], until: int) -> None:
+        """Mark that the rows of some documents which count at a version end with another."""
 
-    def undo(self, place: str, at: int) -> None:
-        """Remove the rows that count later than a commit, and the marks of an end later than that."""
+    @abstractmethod
+    def undo(self, at: Version) -> None:
+        """Remove the rows that count later than a version, and the marks of an end later than that."""
 
-    def purge(self, place: str, at: int) -> None:
-        """Remove the rows that have ended at a commit."""
+    @abstractmethod
+    def purge(self, at: Version) -> None:
+        """Remove the rows that have ended at a version."""
 
-    def by_words(
-        self,
-        place: str,
-        at: int,
-        query: Mapping[str, int],
-        k: int,
-        allowed: Collection[str] | None,
-        bm25: Bm25Params,
-    ) -> Found:
+    @abstractmethod
+    def by_words(self, at: Version, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
         """Rank by BM25."""
 
-    def by_vector(
-        self,
-        place: str,
-        at: int,
-        vector: npt.NDArray[np.float32],
-        k: int,
-        allowed: Collection[str] | None,
-    ) -> Found:
+    @abstractmethod
+    def by_vector(self, at: Version, vector: Vectors, k: int, allowed: Allowed) -> Found:
         """Rank by the inner product with a vector."""
 
-    def texts(self, place: str, at: int, ids: Sequence[str]) -> dict[str, str]:
+    @abstractmethod
+    def texts(self, at: Version, ids: Sequence[str]) -> dict[str, str]:
         """Return the texts of documents."""
 
-    def digests(self, place: str, at: int) -> dict[str, bytes]:
+    @abstractmethod
+    def digests(self, at: Version) -> dict[str, bytes]:
         """Return the digest of the text of every document."""
 
-    def vectors(self, place: str, at: int, ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+    @abstractmethod
+    def vectors(self, at: Version, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of documents."""
 
-
-@runtime_checkable
-class Tallies(Protocol):
-    """An engine that has to be told how rare words are."""
-
-    def tally(
-        self, place: str, at: int | None, until: int, changes: Mapping[str, int], documents: int
+    def tally(  # noqa: B027 - an engine that knows by itself how rare words are has nothing to note
+        self, at: Version | None, since: Version, changes: Mapping[str, int], documents: int
     ) -> None:
-        """Note in how many more or fewer documents each term is, and how many documents there are."""
+        """Note in how many more or fewer documents each term is than at a version, and how many there are."""
 
 
 class VersionedShelf:
     """The place of one index in such an engine."""
 
-    def __init__(self, engine: Versions, graph: str, name: str, beside: Path | None) -> None:
+    def __init__(self, engine: VersionedEngine, graph: str, name: str, beside: Path | None) -> None:
         self._engine = engine
         self._key = (graph, name)
         self._beside = beside
 
     def state(self) -> EngineState | None:
-        """Return what the index is; None if there is none."""
         kept = self._engine.kept(*self._key)
         return None if kept is None else EngineState.from_json(kept)
 
     @contextmanager
     def reading(self) -> Iterator[VersionedView]:
-        """Give the newest commit for a while."""
         state = self.state()
         if state is None:
             raise MissingIndex(f"There is no similarity index {self._key[1]!r}.")
@@ -342,7 +327,6 @@ class VersionedShelf:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other writers of this machine out."""
         if self._beside is None:
             yield
             return
@@ -350,7 +334,6 @@ class VersionedShelf:
             yield
 
     def commit(self, change: IndexChange) -> EngineState:
-        """Carry out a change."""
         engine, before, after = self._engine, change.before, change.after
         old = self.state()
         if before is None or before.manifest.dim != after.dim:
@@ -361,11 +344,10 @@ class VersionedShelf:
         if old is not None and old.place != state.place:
             engine.drop(old.place)
         else:
-            engine.purge(state.place, state.manifest.generation)
+            engine.purge(state.version)
         return state
 
     def drop(self) -> None:
-        """Remove the index."""
         state = self.state()
         self._engine.keep(*self._key, None)
         if state is not None:
@@ -380,82 +362,62 @@ class VersionedShelf:
         place, tokens = ours + secrets.token_hex(4), change.tokens()
         mean = tokens / max(1, len(change.fresh))
         self._engine.make(place, after.dim, after.bm25)
-        counts: Counter[str] = Counter()
+        since, counts = Version(place, after.generation, after.bm25), Counter[str]()
         for rows in change.rows():
-            self._engine.put(place, rows, after.generation, mean, after.bm25)
-            self._count(counts, rows)
-        self._tally(place, None, after.generation, counts, len(change.fresh))
+            self._engine.put(since, rows, mean)
+            counts.update(term for row in rows for term in row.terms)
+        self._engine.tally(None, since, counts, len(change.fresh))
         made = change.committed(documents=len(change.fresh), tokens=tokens, place=place)
         return replace(made, mean=mean)
 
     def _changed(self, before: EngineState, change: IndexChange) -> EngineState:
-        engine, place, at = self._engine, before.place, before.manifest.generation
-        until, bm25 = change.after.generation, change.after.bm25
-        engine.undo(place, at)
-        documents, tokens = before.manifest.documents, before.tokens
-        counts: Counter[str] = Counter()
+        engine, at = self._engine, before.version
+        since = Version(at.place, change.after.generation, change.after.bm25)
+        engine.undo(at)
+        documents, tokens, counts = before.manifest.documents, before.tokens, Counter[str]()
         for part in some(change.gone):
-            texts = list(engine.texts(place, at, part).values())
-            documents, tokens = documents - len(texts), tokens - terms_in(texts, bm25)
-            if isinstance(engine, Tallies):
-                counts.subtract(document_counts(texts, bm25))
-            engine.end(place, part, at, until)
+            texts = list(engine.texts(at, part).values())
+            gone = Postings.build(texts, since.bm25.analysis)
+            documents, tokens = documents - len(texts), tokens - int(gone.lengths.sum())
+            counts.subtract(dict(zip(gone.terms, np.diff(gone.starts).tolist(), strict=True)))
+            engine.end(at, part, since.number)
         try:
             for rows in change.rows():
-                engine.put(place, rows, until, before.mean, bm25)
+                engine.put(since, rows, before.mean)
                 documents, tokens = documents + len(rows), tokens + sum(row.length for row in rows)
-                self._count(counts, rows)
-            self._tally(place, at, until, counts, documents)
+                counts.update(term for row in rows for term in row.terms)
+            engine.tally(at, since, {term: count for term, count in counts.items() if count}, documents)
         except BaseException:
             with suppress(IndexError_):
-                engine.undo(place, at)  # what does not count would still make its words less rare
+                engine.undo(at)  # what does not count would still make its words less rare
             raise
-        return replace(change.committed(documents=documents, tokens=tokens, place=place), mean=before.mean)
-
-    def _count(self, counts: Counter[str], rows: Sequence[EngineRow]) -> None:
-        if isinstance(self._engine, Tallies):
-            for row in rows:
-                counts.update(row.terms.keys())
-
-    def _tally(
-        self, place: str, at: int | None, until: int, counts: Mapping[str, int], documents: int
-    ) -> None:
-        if isinstance(self._engine, Tallies):
-            changes = {term: count for term, count in counts.items() if count}
-            self._engine.tally(place, at, until, changes, documents)
+        return replace(change.committed(documents=documents, tokens=tokens, place=at.place), mean=before.mean)
 
 
 class VersionedView:
     """One commit of an index in such an engine."""
 
-    def __init__(self, engine: Versions, state: EngineState) -> None:
+    def __init__(self, engine: VersionedEngine, state: EngineState) -> None:
         self._engine = engine
-        self._commit = (state.place, state.manifest.generation)
         self.state = state
 
-    def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> Found:
-        """Rank by BM25; see `IndexView`."""
-        knobs = self.state.manifest.bm25
-        return settled(lambda most: self._engine.by_words(*self._commit, query, most, allowed, knobs), k)
+    def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
+        return settled(lambda most: self._engine.by_words(self.state.version, query, most, allowed), k)
 
-    def by_vector(self, vector: npt.NDArray[np.float32], k: int, allowed: Collection[str] | None) -> Found:
-        """Rank by the inner product with a vector."""
-        return settled(lambda most: self._engine.by_vector(*self._commit, vector, most, allowed), k)
+    def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> Found:
+        return settled(lambda most: self._engine.by_vector(self.state.version, vector, most, allowed), k)
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
-        found = [self._engine.texts(*self._commit, part) for part in some(list(ids))]
+        found = [self._engine.texts(self.state.version, part) for part in some(list(ids))]
         return {doc_id: text for part in found for doc_id, text in part.items()}
 
     def digests(self) -> dict[str, bytes]:
-        """Return the digest of the text of every document, by ID."""
-        return self._engine.digests(*self._commit)
+        return self._engine.digests(self.state.version)
 
-    def vectors(self, ids: Collection[str]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return the vectors of documents; none of those that have none."""
+    def vectors(self, ids: Collection[str]) -> dict[str, Vectors]:
         if self.state.manifest.dim is None:
             return {}
-        found = [self._engine.vectors(*self._commit, part) for part in some(list(ids))]
+        found = [self._engine.vectors(self.state.version, part) for part in some(list(ids))]
         return {doc_id: vector for part in found for doc_id, vector in part.items()}
 
 
@@ -507,7 +469,7 @@ def numbered(weights: Mapping[str, float]) -> dict[int, float]:
 def search(
     view: IndexView,
     text: str,
-    vector: npt.NDArray[np.float32] | None,
+    vector: Vectors | None,
     k: int,
     *,
     mode: Mode,
@@ -538,9 +500,7 @@ def search(
     )
 
 
-def _completed(
-    view: IndexView, vector: npt.NDArray[np.float32], nearest: Found, others: list[str], depth: int
-) -> Found:
+def _completed(view: IndexView, vector: Vectors, nearest: Found, others: list[str], depth: int) -> Found:
     """Return the nearest documents with those of some others that the engine has passed over.
 
     An engine looks through a part of the vectors. The documents that count most for a query by both are found
@@ -606,7 +566,7 @@ class EngineIndex(StoredIndex):
         anew: bool = False,
     ) -> None:
         self._shelf = shelf
-        self._manifest = manifest
+        self.manifest = manifest
         self._embedder = embedder
         self._beside = pending
         self._pending = PendingVectors(None if pending is None else document_folder(pending))
@@ -615,7 +575,6 @@ class EngineIndex(StoredIndex):
 
     @classmethod
     def open(cls, shelf: Shelf, name: str, embedder: Embedder | None, pending: Path | None) -> EngineIndex:
-        """Open the index on a shelf."""
         state = shelf.state()
         if state is None:
             raise MissingIndex(f"There is no similarity index {name!r}.", hint="Build it with `mrag index`.")
@@ -631,7 +590,6 @@ class EngineIndex(StoredIndex):
         *,
         replace: bool,
     ) -> EngineIndex:
-        """Begin an index on a shelf."""
         if not replace and shelf.state() is not None:
             raise IndexError_("There is an index already.", hint="Open it, or create with replace=True.")
         if bm25.idf != "lucene":
@@ -640,54 +598,34 @@ class EngineIndex(StoredIndex):
         return cls(shelf, manifest, embedder, pending=pending, anew=True)
 
     def __len__(self) -> int:
-        return self._manifest.documents
+        return self.manifest.documents
 
     def __contains__(self, doc_id: object) -> bool:
         return isinstance(doc_id, str) and bool(self.texts_of([doc_id]))
 
     @property
     def doc_ids(self) -> list[str]:
-        """The IDs of all documents, sorted."""
         return sorted(self._read(lambda view: view.digests()) or ())
 
-    @property
-    def extra(self) -> dict[str, Any]:
-        """The JSON kept with the index; a copy."""
-        return as_json(self._manifest.extra)
-
-    @property
-    def embedder_name(self) -> str | None:
-        """Name of the embedding model that the index was built with; None for BM25 alone."""
-        return self._manifest.embedder
-
-    @property
-    def bm25_params(self) -> Bm25Params:
-        """The knobs of BM25 that the index was built with."""
-        return self._manifest.bm25
-
     def refresh(self) -> bool:
-        """Take over what others have committed, and return whether there was something."""
-        before = self._manifest
+        before = self.manifest
         self._read(lambda view: view.state)
-        return self._manifest != before
+        return self.manifest != before
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
         wanted = list(map(str, ids))
         return self._read(lambda view: view.texts(wanted)) or {}
 
-    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return the vectors of documents; none of those that have none."""
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
         if self.embedder_name is None:
             return {}
         wanted = list(map(str, ids))
         return self._read(lambda view: view.vectors(wanted)) or {}
 
-    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
-        """Return the vectors of texts by digest; none of those that it does not know."""
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         wanted = frozenset(digests) if self.embedder_name is not None else frozenset()
 
-        def ask(view: IndexView) -> dict[bytes, npt.NDArray[np.float32]]:
+        def ask(view: IndexView) -> dict[bytes, Vectors]:
             holders = {doc_id: key for doc_id, key in view.digests().items() if key in wanted}
             ids = sorted({key: doc_id for doc_id, key in sorted(holders.items(), reverse=True)}.values())
             return {holders[doc_id]: vector for doc_id, vector in view.vectors(ids).items()}
@@ -695,7 +633,6 @@ class EngineIndex(StoredIndex):
         return (self._read(ask) if wanted else None) or {}
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
-        """Return how many documents `sync` would add, change or delete."""
         known = self._read(lambda view: view.digests()) or {}
         there, count = 0, 0
         for doc_id, text in documents:
@@ -705,8 +642,7 @@ class EngineIndex(StoredIndex):
         return count + len(known) - there
 
     def learnt_weight(self) -> FusionWeight:
-        """Return the shares as they are: to learn them takes the rankings of many made-up questions."""
-        kept = FusionWeight.from_json(self._manifest.extra.get("fusion"))
+        kept = FusionWeight.from_json(self.manifest.extra.get("fusion"))
         return replace(kept, documents=len(self), changed=0)
 
     def search(
@@ -718,11 +654,10 @@ class EngineIndex(StoredIndex):
         allowed: Collection[str] | None = None,
         weight: float = 0.5,
     ) -> list[Match]:
-        """Find the documents nearest to a text; see `DocumentIndex.search`."""
         check_search(k, mode, weight)
         vector = None
         if mode == "dense" or (mode == "hybrid" and self.embedder_name is not None):
-            vector = fitting(unit(self._model().embed_query(text)), self._manifest.dim)
+            vector = fitting(unit(self._model().embed_query(text)), self.manifest.dim)
         found = self._read(
             lambda view: search(view, text, vector, k, mode=mode, allowed=allowed, weight=weight)
         )
@@ -766,7 +701,6 @@ class EngineIndex(StoredIndex):
         return SyncReport(added, len(changed), len(gone) - len(changed), len(stays), seconds)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        """Delete documents, and return how many there were; `extra` is as for `sync`."""
         with self._shelf.writing():
             with self._shelf.reading() as view:
                 wanted = sorted(set(map(str, ids)))
@@ -798,7 +732,7 @@ class EngineIndex(StoredIndex):
                 f"The index has been built anew with {state.manifest.embedder or 'no model'}.",
                 hint="Open it with that model.",
             )
-        self._manifest = state.manifest
+        self.manifest = state.manifest
 
     def _model(self) -> Embedder:
         return needed_model(self.embedder_name, self._embedder)
@@ -813,7 +747,7 @@ class EngineIndex(StoredIndex):
         on_progress: Progress | None,
         batch: int,
     ) -> None:
-        manifest = self._manifest if before is None else before.manifest
+        manifest = self.manifest if before is None else before.manifest
         kept = as_json(manifest.extra if extra is None else extra)
         if before is not None and not fresh and not gone and kept == manifest.extra:
             return
@@ -821,7 +755,7 @@ class EngineIndex(StoredIndex):
         dim = next((len(vector) for vector in (vectors or {}).values()), manifest.dim)
         generation = (0 if before is None else before.manifest.generation) + 1
         after = replace(manifest, extra=kept, dim=dim, generation=generation)
-        self._manifest = self._shelf.commit(IndexChange(before, after, fresh, vectors, gone)).manifest
+        self.manifest = self._shelf.commit(IndexChange(before, after, fresh, vectors, gone)).manifest
         self._anew = False
         self._pending.clear()
 
@@ -832,7 +766,7 @@ class EngineIndex(StoredIndex):
         fresh: Documents,
         on_progress: Progress,
         batch: int,
-    ) -> Mapping[bytes, npt.NDArray[np.float32]] | None:
+    ) -> Mapping[bytes, Vectors] | None:
         if manifest.embedder is None:
             on_progress(len(fresh), len(fresh))
             return None
@@ -841,7 +775,7 @@ class EngineIndex(StoredIndex):
             return {}
         there = set(known.values())
 
-        def stored(keys: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        def stored(keys: Collection[bytes]) -> Mapping[bytes, Vectors]:
             return self.known_vectors([key for key in keys if key in there])
 
         model = self._model()
@@ -883,17 +817,14 @@ class EngineBackend(ABC):
         """Return the place of an index."""
 
     def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> EngineIndex:
-        """Open an index; see `IndexBackend`."""
         return EngineIndex.open(self.shelf(name), name, embedder, self.beside(name))
 
     def create(
         self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
     ) -> EngineIndex:
-        """Begin an index; see `IndexBackend`."""
         return EngineIndex.create(self.shelf(name), embedder, bm25, self.beside(name), replace=replace)
 
     def delete(self, name: str) -> None:
-        """Remove an index; if there is none, nothing is done."""
         if name in self.names():
             shelf = self.shelf(name)
             with shelf.writing():
@@ -907,12 +838,10 @@ class EngineBackend(ABC):
 class VersionedBackend(EngineBackend):
     """Keeps indexes in an engine without transactions; a subclass sets `engine`. All else is as above."""
 
-    engine: Versions
+    engine: VersionedEngine
 
     def names(self) -> list[str]:
-        """List the indexes of the graph in order of name."""
         return self.engine.names(self.graph)
 
     def shelf(self, name: str) -> VersionedShelf:
-        """Return the place of an index."""
         return VersionedShelf(self.engine, self.graph, name, self.beside(name))

@@ -26,12 +26,23 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engine import OPEN, EngineRow, Found, VersionedBackend, numbered, some, word_weights
+from mrag.index.backends.engine import (
+    OPEN,
+    Allowed,
+    EngineRow,
+    Found,
+    Version,
+    VersionedBackend,
+    VersionedEngine,
+    numbered,
+    some,
+    word_weights,
+)
 from mrag.index.bm25 import Bm25Params
+from mrag.index.embedding import Vectors
 from mrag.redaction import redact
 
 _REGISTRY: Final = "mrag_indexes"
@@ -61,7 +72,7 @@ class MilvusBackend(VersionedBackend):
         self.engine = _Engine(url.partition(":")[2])
 
 
-class _Engine:
+class _Engine(VersionedEngine):
     """The questions of `Versions` in Milvus's terms."""
 
     def __init__(self, place: str) -> None:
@@ -131,49 +142,42 @@ class _Engine:
             with self._told() as client:
                 client.drop_collection(name)
 
-    def put(self, place: str, rows: Sequence[EngineRow], since: int, mean: float, bm25: Bm25Params) -> None:
+    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
         made = []
         for row in rows:
             key = _key(row.doc_id)
-            put: dict[str, Any] = {
-                "number": f"{since:d}-{key}",
-                "key": key,
-                "id": row.doc_id,
-                "text": row.text,
-            }
-            put |= {"digest": row.digest.hex(), "since": since, "until": OPEN}
-            put |= {"words": numbered(word_weights(row, mean, bm25)) or _NOTHING}
+            put: dict[str, Any] = {"number": f"{since.number:d}-{key}", "key": key, "id": row.doc_id}
+            put |= {"text": row.text, "digest": row.digest.hex(), "since": since.number, "until": OPEN}
+            put |= {"words": numbered(word_weights(row, mean, since.bm25)) or _NOTHING}
             made.append(put if row.vector is None else {**put, "meaning": row.vector.tolist()})
-        with self._told(place) as client:
-            client.upsert(place, made)
+        with self._told(since.place) as client:
+            client.upsert(since.place, made)
 
-    def end(self, place: str, ids: Sequence[str], at: int, until: int) -> None:
-        self._until(place, _counts(at, ids), until)
+    def end(self, at: Version, ids: Sequence[str], until: int) -> None:
+        self._until(at.place, _counts(at, ids), until)
 
-    def undo(self, place: str, at: int) -> None:
-        for name in (place, place + _TERMS):
+    def undo(self, at: Version) -> None:
+        for name in (at.place, at.place + _TERMS):
             with self._told(name) as client:
-                client.delete(name, filter=f"since > {at:d}")
-            self._until(name, f"until > {at:d} and until < {OPEN:d}", OPEN)
+                client.delete(name, filter=f"since > {at.number:d}")
+            self._until(name, f"until > {at.number:d} and until < {OPEN:d}", OPEN)
 
-    def purge(self, place: str, at: int) -> None:
-        for name in (place, place + _TERMS):
+    def purge(self, at: Version) -> None:
+        for name in (at.place, at.place + _TERMS):
             with self._told(name) as client:
-                client.delete(name, filter=f"until <= {at:d}")
+                client.delete(name, filter=f"until <= {at.number:d}")
 
-    def tally(
-        self, place: str, at: int | None, until: int, changes: Mapping[str, int], documents: int
-    ) -> None:
-        name = place + _TERMS
+    def tally(self, at: Version | None, since: Version, changes: Mapping[str, int], documents: int) -> None:
+        name = since.place + _TERMS
         for part in some(list(changes), _PAGE):
-            before = {} if at is None else self._frequencies(place, at, part)
+            before = {} if at is None else self._frequencies(at, part)
             counts = {_key(term): before.get(term, 0) + changes[term] for term in part}
             if at is not None:
-                self._until(name, _counts(at, part), until)
-            self._note(name, until, counts)
+                self._until(name, _counts(at, part), since.number)
+            self._note(name, since.number, counts)
         if at is not None:
-            self._until(name, _counts(at, [""]), until)
-        self._note(name, until, {_key(""): documents})
+            self._until(name, _counts(at, [""]), since.number)
+        self._note(name, since.number, {_key(""): documents})
 
     def _note(self, name: str, since: int, counts: Mapping[str, int]) -> None:
         rows = [
@@ -185,27 +189,19 @@ class _Engine:
             with self._told(name) as client:
                 client.upsert(name, rows)
 
-    def _frequencies(self, place: str, at: int, terms: Collection[str]) -> dict[str, int]:
+    def _frequencies(self, at: Version, terms: Collection[str]) -> dict[str, int]:
         """Return in how many documents terms are at a commit; the newest that were asked for are kept."""
-        if self._known[:2] != (place, at):
-            self._known = (place, at, {})
+        if self._known[:2] != (at.place, at.number):
+            self._known = (at.place, at.number, {})
         known = self._known[2]
         for part in some([term for term in terms if term not in known], _PAGE):
-            rows = self._rows(place + _TERMS, _counts(at, part), ["key", "df"])
+            rows = self._rows(at.place + _TERMS, _counts(at, part), ["key", "df"])
             found = {row["key"]: int(row["df"]) for row in rows}
             known |= {term: found.get(_key(term), 0) for term in part}
         return {term: known[term] for term in terms}
 
-    def by_words(
-        self,
-        place: str,
-        at: int,
-        query: Mapping[str, int],
-        k: int,
-        allowed: Collection[str] | None,
-        bm25: Bm25Params,
-    ) -> Found:
-        counts = self._frequencies(place, at, ["", *query])
+    def by_words(self, at: Version, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
+        counts = self._frequencies(at, ["", *query])
         documents = counts.pop("")
         asked = {
             term: query[term] * math.log(1 + (documents - df + 0.5) / (df + 0.5))
@@ -214,39 +210,29 @@ class _Engine:
         }
         if not asked:
             return []
-        found = self._nearest(place, "words", numbered(asked), _counts(at, allowed), k, {})
+        found = self._nearest(at, "words", numbered(asked), k, allowed)
         # Milvus Lite gives distances, a server scores.
         return [(doc_id, abs(score)) for doc_id, score in found if score]
 
-    def by_vector(
-        self,
-        place: str,
-        at: int,
-        vector: npt.NDArray[np.float32],
-        k: int,
-        allowed: Collection[str] | None,
-    ) -> Found:
-        knobs = {"ef": min(max(400, 8 * k), 32_768)}
-        return self._nearest(place, "meaning", vector.tolist(), _counts(at, allowed), k, knobs)
+    def by_vector(self, at: Version, vector: Vectors, k: int, allowed: Allowed) -> Found:
+        return self._nearest(at, "meaning", vector.tolist(), k, allowed, ef=min(max(400, 8 * k), 32_768))
 
-    def texts(self, place: str, at: int, ids: Sequence[str]) -> dict[str, str]:
-        return {row["id"]: row["text"] for row in self._rows(place, _counts(at, ids), ["id", "text"])}
+    def texts(self, at: Version, ids: Sequence[str]) -> dict[str, str]:
+        return {row["id"]: row["text"] for row in self._rows(at.place, _counts(at, ids), ["id", "text"])}
 
-    def digests(self, place: str, at: int) -> dict[str, bytes]:
-        rows = self._rows(place, _counts(at, None), ["id", "digest"])
+    def digests(self, at: Version) -> dict[str, bytes]:
+        rows = self._rows(at.place, _counts(at, None), ["id", "digest"])
         return {row["id"]: bytes.fromhex(row["digest"]) for row in rows}
 
-    def vectors(self, place: str, at: int, ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
-        rows = self._rows(place, _counts(at, ids), ["id", "meaning"])
+    def vectors(self, at: Version, ids: Sequence[str]) -> dict[str, Vectors]:
+        rows = self._rows(at.place, _counts(at, ids), ["id", "meaning"])
         return {row["id"]: np.array(row["meaning"], np.float32) for row in rows}
 
-    def _nearest(
-        self, place: str, field: str, query: Any, where: str, k: int, knobs: Mapping[str, int]
-    ) -> Found:
-        with self._told(place) as client:
+    def _nearest(self, at: Version, field: str, query: Any, k: int, allowed: Allowed, **knobs: int) -> Found:
+        with self._told(at.place) as client:
             [hits] = client.search(
-                place, data=[query], anns_field=field, filter=where, limit=k, output_fields=["id"],
-                search_params={"params": dict(knobs)},
+                at.place, data=[query], anns_field=field, filter=_counts(at, allowed), limit=k,
+                output_fields=["id"], search_params={"params": knobs},
             )  # fmt: skip
             return [(hit["entity"]["id"], float(hit["distance"])) for hit in hits]
 
@@ -319,7 +305,7 @@ def _key(*parts: str) -> str:
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=12).hexdigest()
 
 
-def _counts(at: int, ids: Collection[str] | None) -> str:
+def _counts(at: Version, ids: Allowed) -> str:
     """Return the filter of the rows that count at a commit, and are of some documents."""
-    when = f"since <= {at:d} and until > {at:d}"
+    when = f"since <= {at.number:d} and until > {at.number:d}"
     return when if ids is None else f"{when} and key in {json.dumps([_key(doc_id) for doc_id in ids])}"

@@ -14,7 +14,7 @@ import base64
 import hashlib
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import environ
@@ -27,8 +27,18 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_, StoreError
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engine import OPEN, EngineRow, Found, Replaced, VersionedBackend
+from mrag.index.backends.engine import (
+    OPEN,
+    Allowed,
+    EngineRow,
+    Found,
+    Replaced,
+    Version,
+    VersionedBackend,
+    VersionedEngine,
+)
 from mrag.index.bm25 import Bm25Params
+from mrag.index.embedding import Vectors
 from mrag.redaction import redact, redact_url
 from mrag.stores.wire.access import Access, is_address
 from mrag.stores.wire.http import Http
@@ -256,7 +266,7 @@ class OpenSearchBackend(VersionedBackend):
         self.engine = _Engine(SearchServer(dialect, address))
 
 
-class _Engine:
+class _Engine(VersionedEngine):
     """The questions of `Versions` as requests."""
 
     def __init__(self, server: SearchServer) -> None:
@@ -314,63 +324,48 @@ class _Engine:
     def drop(self, place: str) -> None:
         self._ask("DELETE", quote(place), none=["missing"])
 
-    def put(self, place: str, rows: Sequence[EngineRow], since: int, mean: float, bm25: Bm25Params) -> None:
-        self._put(place, (_document(row, since) for row in rows))
+    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
+        self._put(since.place, (_document(row, since.number) for row in rows))
 
-    def end(self, place: str, ids: Sequence[str], at: int, until: int) -> None:
-        self._until(place, _counts(at, ids), until)
+    def end(self, at: Version, ids: Sequence[str], until: int) -> None:
+        self._until(at.place, _counts(at, ids), until)
 
-    def undo(self, place: str, at: int) -> None:
-        self._refresh(place)
-        self._delete(place, {"range": {"since": {"gt": at}}})
-        self._until(place, [{"range": {"until": {"gt": at, "lt": OPEN}}}], OPEN)
-        self._expunge(place)
+    def undo(self, at: Version) -> None:
+        self._refresh(at.place)
+        self._delete(at.place, {"range": {"since": {"gt": at.number}}})
+        self._until(at.place, [{"range": {"until": {"gt": at.number, "lt": OPEN}}}], OPEN)
+        self._expunge(at.place)
 
-    def purge(self, place: str, at: int) -> None:
-        self._delete(place, {"range": {"until": {"lte": at}}})
-        self._expunge(place)
+    def purge(self, at: Version) -> None:
+        self._delete(at.place, {"range": {"until": {"lte": at.number}}})
+        self._expunge(at.place)
 
-    def by_words(
-        self,
-        place: str,
-        at: int,
-        query: Mapping[str, int],
-        k: int,
-        allowed: Collection[str] | None,
-        bm25: Bm25Params,
-    ) -> Found:
+    def by_words(self, at: Version, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
         often = sorted(query.items(), key=lambda item: -item[1])[:_CLAUSES]
         terms = [{"term": {"words": {"value": _word(term), "boost": times}}} for term, times in often]
         asked = {"should": terms, "minimum_should_match": 1, "filter": _counts(at, allowed)}
         body = {"size": min(k, _MOST), "query": {"bool": asked}}
-        scale = bm25.k1 + 1 if self._server.factored else 1.0
+        scale = at.bm25.k1 + 1 if self._server.factored else 1.0
         # Of several shards each has its own words; they are to count them together.
-        hits = self._hits(place, {**body, "_source": ["id"]}, search_type="dfs_query_then_fetch")
+        hits = self._hits(at.place, {**body, "_source": ["id"]}, search_type="dfs_query_then_fetch")
         return [(hit["_source"]["id"], hit["_score"] / scale) for hit in hits]
 
-    def by_vector(
-        self,
-        place: str,
-        at: int,
-        vector: npt.NDArray[np.float32],
-        k: int,
-        allowed: Collection[str] | None,
-    ) -> Found:
+    def by_vector(self, at: Version, vector: Vectors, k: int, allowed: Allowed) -> Found:
         k = min(k, _MOST)
         breadth = min(max(_BREADTH, 2 * k), _MOST)
         body = self._server.dialect.nearest(vector.tolist(), k, breadth, _counts(at, allowed))
-        hits = self._hits(place, {**body, "_source": ["id"]})
+        hits = self._hits(at.place, {**body, "_source": ["id"]})
         return [(hit["_source"]["id"], _product(hit["_score"])) for hit in hits]
 
-    def texts(self, place: str, at: int, ids: Sequence[str]) -> dict[str, str]:
-        return {row["id"]: row["text"] for row in self._pages(place, _counts(at, ids), ["id", "text"])}
+    def texts(self, at: Version, ids: Sequence[str]) -> dict[str, str]:
+        return {row["id"]: row["text"] for row in self._pages(at.place, _counts(at, ids), ["id", "text"])}
 
-    def digests(self, place: str, at: int) -> dict[str, bytes]:
-        rows = self._pages(place, _counts(at, None), ["id", "digest"], _MOST)
+    def digests(self, at: Version) -> dict[str, bytes]:
+        rows = self._pages(at.place, _counts(at, None), ["id", "digest"], _MOST)
         return {row["id"]: bytes.fromhex(row["digest"]) for row in rows}
 
-    def vectors(self, place: str, at: int, ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
-        rows = self._pages(place, _counts(at, ids), ["id", "kept"])
+    def vectors(self, at: Version, ids: Sequence[str]) -> dict[str, Vectors]:
+        rows = self._pages(at.place, _counts(at, ids), ["id", "kept"])
         return {row["id"]: _unpacked(row["kept"]) for row in rows if "kept" in row}
 
     def _put(self, place: str, documents: Iterator[dict[str, Any]]) -> None:
@@ -460,9 +455,9 @@ def _word(term: str) -> str:
     return term if len(term) <= _LONGEST else _key(term)
 
 
-def _counts(at: int, ids: Collection[str] | None) -> list[Any]:
+def _counts(at: Version, ids: Allowed) -> list[Any]:
     """Return the filters of the documents that count at a commit, and are some of all."""
-    found: list[Any] = [{"range": {"since": {"lte": at}}}, {"range": {"until": {"gt": at}}}]
+    found: list[Any] = [{"range": {"since": {"lte": at.number}}}, {"range": {"until": {"gt": at.number}}}]
     if ids is not None:
         named = list(ids)
         parts = [named[start : start + _NAMED] for start in range(0, len(named), _NAMED)]

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """Similarity indexes in PostgreSQL: vectors by pgvector, words by BM25 in plain SQL.
 
 `tsvector` ranks without regard to how rare a word is, so the counts of terms, cut as they are everywhere in
@@ -78,7 +79,6 @@ class Connections:
 
     @contextmanager
     def reading(self) -> Iterator[Connection[Any]]:
-        """Lend a connection whose transactions read one state each."""
         from psycopg import IsolationLevel, OperationalError
 
         with self._lock:
@@ -104,7 +104,6 @@ class Connections:
 
     @contextmanager
     def writing(self) -> Iterator[Connection[Any]]:
-        """Open a connection whose transaction ends when it is told to."""
         connection = self._connect()
         try:
             yield connection
@@ -426,7 +425,6 @@ class PostgresBackend(EngineBackend):
         self._connections = Connections(url)
 
     def names(self) -> list[str]:
-        """List the indexes of the graph in order of name."""
         from psycopg.errors import UndefinedTable
 
         with told(), self._connections.reading() as connection:
@@ -436,7 +434,6 @@ class PostgresBackend(EngineBackend):
                 return []
 
     def shelf(self, name: str) -> PostgresShelf:
-        """Return the place of an index."""
         return PostgresShelf(self._connections, self.graph, name)
 
 
@@ -449,13 +446,11 @@ class PostgresShelf:
         self._own = threading.local()
 
     def state(self) -> EngineState | None:
-        """Return what the index is; None if there is none."""
         with told(), self._connections.reading() as connection:
             return self._state(connection)
 
     @contextmanager
     def reading(self) -> Iterator[PostgresView]:
-        """Give the newest commit for a while."""
         with told(), self._connections.reading() as connection:
             state = self._state(connection)
             if state is None:
@@ -464,7 +459,6 @@ class PostgresShelf:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other writers out."""
         with told(), self._connections.writing() as connection:
             key = "mrag " + " ".join(self._key)
             row = connection.execute(_LOCKED, (key,)).fetchone()
@@ -480,7 +474,6 @@ class PostgresShelf:
                 del self._own.connection
 
     def commit(self, change: IndexChange) -> EngineState:
-        """Carry out a change in one transaction."""
         connection: Connection[Any] = self._own.connection
         with told():
             with connection.transaction():
@@ -491,7 +484,6 @@ class PostgresShelf:
             return state
 
     def drop(self) -> None:
-        """Remove the index, while it is locked for writing."""
         connection: Connection[Any] = self._own.connection
         with told(), connection.transaction():
             drop(connection, self._key)
@@ -515,7 +507,6 @@ class PostgresView:
         self.state = state
 
     def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> Found:
-        """Rank by BM25; see `IndexView`."""
         knobs = self.state.manifest.bm25
         values = {
             "terms": list(query),
@@ -528,7 +519,6 @@ class PostgresView:
         return self.run(_WORDS, {**values, **_filter(k, allowed)})
 
     def by_vector(self, vector: npt.NDArray[np.float32], k: int, allowed: Collection[str] | None) -> Found:
-        """Rank by the inner product; exactly where a filter is given, or very many are wanted."""
         values = {"vector": written(vector), **_filter(k, allowed)}
         if allowed is None and 4 * k <= BREADTH:
             found = self.run(_NEAR, {**values, "wide": BREADTH})
@@ -538,15 +528,12 @@ class PostgresView:
         return self.run(_NEAREST, values)
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
         return dict(self.run(_TEXTS, (list(ids),)))
 
     def digests(self) -> dict[str, bytes]:
-        """Return the digest of the text of every document, by ID."""
         return {doc_id: bytes(key) for doc_id, key in self.run(_DIGESTS)}
 
     def vectors(self, ids: Collection[str]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return the vectors of documents; none of those that have none."""
         if self.state.manifest.dim is None:
             return {}
         sent = self.run(_VECTORS, (list(ids),))

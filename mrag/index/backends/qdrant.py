@@ -7,19 +7,29 @@ import json
 import threading
 import uuid
 import weakref
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from os import environ
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engine import OPEN, EngineRow, Found, VersionedBackend, numbered, word_weights
+from mrag.index.backends.engine import (
+    OPEN,
+    Allowed,
+    EngineRow,
+    Found,
+    Version,
+    VersionedBackend,
+    VersionedEngine,
+    numbered,
+    word_weights,
+)
 from mrag.index.bm25 import Bm25Params
+from mrag.index.embedding import Vectors
 from mrag.redaction import redact
 
 _REGISTRY: Final = "mrag_index"
@@ -43,7 +53,7 @@ class QdrantBackend(VersionedBackend):
         self.engine = _Engine(url.partition(":")[2])
 
 
-class _Engine:
+class _Engine(VersionedEngine):
     """The questions of `Versions` in Qdrant's terms."""
 
     def __init__(self, place: str) -> None:
@@ -117,83 +127,65 @@ class _Engine:
         with self._told() as client:
             client.delete_collection(place)
 
-    def put(self, place: str, rows: Sequence[EngineRow], since: int, mean: float, bm25: Bm25Params) -> None:
+    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
         m, points = self._models, []
         for row in rows:
-            weights = numbered(word_weights(row, mean, bm25))
+            weights = numbered(word_weights(row, mean, since.bm25))
             vector: dict[str, Any] = {
                 "words": m.SparseVector(indices=list(weights), values=list(weights.values()))
             }
             if row.vector is not None:
                 vector["meaning"] = row.vector.tolist()
-            payload = {
-                "id": row.doc_id,
-                "text": row.text,
-                "digest": row.digest.hex(),
-                "since": since,
-                "until": OPEN,
-            }
-            points.append(m.PointStruct(id=_number(str(since), row.doc_id), vector=vector, payload=payload))
+            payload = {"id": row.doc_id, "text": row.text, "digest": row.digest.hex()}
+            payload |= {"since": since.number, "until": OPEN}
+            number = _number(str(since.number), row.doc_id)
+            points.append(m.PointStruct(id=number, vector=vector, payload=payload))
         with self._told() as client:
-            client.upsert(place, points, wait=True)
+            client.upsert(since.place, points, wait=True)
 
-    def end(self, place: str, ids: Sequence[str], at: int, until: int) -> None:
+    def end(self, at: Version, ids: Sequence[str], until: int) -> None:
         with self._told() as client:
-            client.set_payload(place, {"until": until}, points=self._counts(at, ids), wait=True)
+            client.set_payload(at.place, {"until": until}, points=self._counts(at, ids), wait=True)
 
-    def undo(self, place: str, at: int) -> None:
+    def undo(self, at: Version) -> None:
         m = self._models
-        later = m.FieldCondition(key="since", range=m.Range(gt=at))
-        ending = m.FieldCondition(key="until", range=m.Range(gt=at, lt=OPEN))
+        later = m.FieldCondition(key="since", range=m.Range(gt=at.number))
+        ending = m.FieldCondition(key="until", range=m.Range(gt=at.number, lt=OPEN))
         with self._told() as client:
-            client.delete(place, m.FilterSelector(filter=m.Filter(must=[later])), wait=True)
-            client.set_payload(place, {"until": OPEN}, points=m.Filter(must=[ending]), wait=True)
+            client.delete(at.place, m.FilterSelector(filter=m.Filter(must=[later])), wait=True)
+            client.set_payload(at.place, {"until": OPEN}, points=m.Filter(must=[ending]), wait=True)
 
-    def purge(self, place: str, at: int) -> None:
+    def purge(self, at: Version) -> None:
         m = self._models
-        ended = m.Filter(must=[m.FieldCondition(key="until", range=m.Range(lte=at))])
+        ended = m.Filter(must=[m.FieldCondition(key="until", range=m.Range(lte=at.number))])
         with self._told() as client:
-            client.delete(place, m.FilterSelector(filter=ended), wait=True)
+            client.delete(at.place, m.FilterSelector(filter=ended), wait=True)
 
-    def by_words(
-        self,
-        place: str,
-        at: int,
-        query: Mapping[str, int],
-        k: int,
-        allowed: Collection[str] | None,
-        bm25: Bm25Params,
-    ) -> Found:
+    def by_words(self, at: Version, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
         asked = numbered({term: float(times) for term, times in query.items()})
         sparse = self._models.SparseVector(indices=list(asked), values=list(asked.values()))
-        return self._nearest(place, "words", sparse, self._counts(at, allowed), k)
+        return self._nearest(at, "words", sparse, k, allowed)
 
-    def by_vector(
-        self,
-        place: str,
-        at: int,
-        vector: npt.NDArray[np.float32],
-        k: int,
-        allowed: Collection[str] | None,
-    ) -> Found:
-        return self._nearest(place, "meaning", vector.tolist(), self._counts(at, allowed), k)
+    def by_vector(self, at: Version, vector: Vectors, k: int, allowed: Allowed) -> Found:
+        return self._nearest(at, "meaning", vector.tolist(), k, allowed)
 
-    def texts(self, place: str, at: int, ids: Sequence[str]) -> dict[str, str]:
-        points = self._points(place, self._counts(at, ids), ["id", "text"])
+    def texts(self, at: Version, ids: Sequence[str]) -> dict[str, str]:
+        points = self._points(at.place, self._counts(at, ids), ["id", "text"])
         return {point.payload["id"]: point.payload["text"] for point in points}
 
-    def digests(self, place: str, at: int) -> dict[str, bytes]:
-        points = self._points(place, self._counts(at, None), ["id", "digest"])
+    def digests(self, at: Version) -> dict[str, bytes]:
+        points = self._points(at.place, self._counts(at, None), ["id", "digest"])
         return {point.payload["id"]: bytes.fromhex(point.payload["digest"]) for point in points}
 
-    def vectors(self, place: str, at: int, ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
-        points = self._points(place, self._counts(at, ids), ["id"], ["meaning"])
+    def vectors(self, at: Version, ids: Sequence[str]) -> dict[str, Vectors]:
+        points = self._points(at.place, self._counts(at, ids), ["id"], ["meaning"])
         return {p.payload["id"]: np.array(p.vector["meaning"], np.float32) for p in points}
 
-    def _nearest(self, place: str, using: str, query: Any, where: Any, k: int) -> Found:
+    def _nearest(self, at: Version, using: str, query: Any, k: int, allowed: Allowed) -> Found:
         with self._told() as client:
+            where = self._counts(at, allowed)
             answer = client.query_points(
-                place, query=query, using=using, query_filter=where, limit=k, with_payload=["id"]
+                at.place, query=query, using=using, query_filter=where, limit=k, with_payload=["id"]
             )
             return [(point.payload["id"], point.score) for point in answer.points]
 
@@ -214,12 +206,12 @@ class _Engine:
         m = self._models
         return m.Filter(must=[m.FieldCondition(key=key, match=m.MatchValue(value=value))])
 
-    def _counts(self, at: int, ids: Collection[str] | None) -> Any:
+    def _counts(self, at: Version, ids: Allowed) -> Any:
         """Return the filter of the rows that count at a commit, and are of some documents."""
         m = self._models
         must = [
-            m.FieldCondition(key="since", range=m.Range(lte=at)),
-            m.FieldCondition(key="until", range=m.Range(gt=at)),
+            m.FieldCondition(key="since", range=m.Range(lte=at.number)),
+            m.FieldCondition(key="until", range=m.Range(gt=at.number)),
         ]
         if ids is not None:
             must.append(m.FieldCondition(key="id", match=m.MatchAny(any=list(ids))))

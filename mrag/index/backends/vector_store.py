@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """Similarity indexes whose vectors are in any LangChain `VectorStore`; words and texts stay in files.
 
 A document's ID is its IRI. LangChain's interface has no filters, so hits that are not allowed are passed over
@@ -62,11 +63,9 @@ class VectorStoreBackend:
         self._words = LocalBackend(folder)
 
     def names(self) -> list[str]:
-        """List the indexes in order of name."""
         return self._words.names()
 
     def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> VectorStoreIndex:
-        """Open an index; see `IndexBackend`."""
         words = self._words.open(name, embedder=None, thorough=thorough)
         built = words.extra[_KEPT]["embedder"]
         check_model(built, embedder)
@@ -75,14 +74,12 @@ class VectorStoreBackend:
     def create(
         self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
     ) -> VectorStoreIndex:
-        """Begin an index; see `IndexBackend`."""
         old = self.open(name, embedder=None) if name in self.names() else None
         words = self._words.create(name, embedder=None, bm25=bm25, replace=replace)
         built = None if embedder is None else embedder.name
         return VectorStoreIndex(words, self._make, embedder, built, self._lock(name), replaces=old)
 
     def delete(self, name: str) -> None:
-        """Remove an index; if there is none, nothing is done."""
         if name in self.names():
             self.open(name, embedder=None).empty()
         self._words.delete(name)
@@ -121,46 +118,36 @@ class VectorStoreIndex(StoredIndex):
 
     @property
     def doc_ids(self) -> list[str]:
-        """The IDs of all documents, sorted."""
         return self._words.doc_ids
 
     @property
     def extra(self) -> dict[str, Any]:
-        """The JSON kept with the index; a copy."""
         return dict(self._words.extra.get(_KEPT, {}).get("extra", {}))
 
     @property
     def embedder_name(self) -> str | None:
-        """Name of the embedding model that the index was built with; None for BM25 alone."""
         return self._built
 
     @property
     def bm25_params(self) -> Bm25Params:
-        """The knobs of BM25 that the index was built with."""
         return self._words.bm25_params
 
     def refresh(self) -> bool:
-        """Take over what others have committed, and return whether there was something."""
         return self._words.refresh()
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
         return self._words.texts_of(ids)
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return nothing: a vector store does not give its vectors back."""
         return {}
 
     def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
-        """Return nothing, for the same reason."""
         return {}
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
-        """Return how many documents `sync` would add, change or delete."""
         return self._words.differing(documents)
 
     def learnt_weight(self) -> FusionWeight:
-        """Return the even shares."""
         return FusionWeight(documents=len(self))
 
     def search(
@@ -172,7 +159,6 @@ class VectorStoreIndex(StoredIndex):
         allowed: Collection[str] | None = None,
         weight: float = 0.5,
     ) -> list[Match]:
-        """Find the documents nearest to a text; the scores by meaning are the store's own."""
         check_search(k, mode, weight)
         near = mode == "dense" or (mode == "hybrid" and self._built is not None)
         depth = candidates(k) if mode == "hybrid" else k
@@ -213,7 +199,6 @@ class VectorStoreIndex(StoredIndex):
         return SyncReport(len(fresh) - changed, changed, len(gone), same, seconds)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        """Delete documents, and return how many there were; `extra` is as for `sync`."""
         with self._writing():
             gone = sorted({str(doc_id) for doc_id in ids if doc_id in self._words})
             kept = self.extra if extra is None else dict(extra)
