@@ -18,7 +18,7 @@ from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.generative import clue_index, suffixes
 from mrag.generative.clue_index import ClueIndex, Start
 from mrag.generative.suffixes import Places, sort_suffixes
-from mrag.storage.folder import read_manifest
+from mrag.storage.folder import locked, read_manifest
 
 Corpus = list[tuple[str, list[int]]]
 
@@ -236,9 +236,8 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
 def test_a_refused_write_leaves_the_index(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     built = ClueIndex.build([("urn:a", [1, 2, 3])], 10, folder=folder)
-    with built.folder.locked() if built.folder else pytest.fail("not kept"):  # noqa: SIM117
-        with pytest.raises(IndexError_, match="Another writer"):
-            built.append([("urn:b", [4])])
+    with locked(folder), pytest.raises(IndexError_, match="Another writer"):
+        built.append([("urn:b", [4])])
 
     def broken() -> Iterator[tuple[str, list[int]]]:
         yield "urn:b", [4]

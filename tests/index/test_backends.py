@@ -216,7 +216,7 @@ def test_the_page_says_what_each_backend_approximates() -> None:
     )
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     kinds: dict[str, str] = {
-        "local": "local.LocalBackend",
+        "local": "base.LocalBackend",
         "PostgreSQL": "postgres.PostgresBackend",
         "Qdrant": "qdrant.QdrantBackend",
         "Milvus": "milvus.MilvusBackend",

@@ -64,7 +64,7 @@ def test_a_run_by_threads_takes_any_search_and_processes_one_that_pickles(folder
 def test_codes_are_the_same_by_processes_of_which_one_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "_BATCH", 8)
+    monkeypatch.setattr(sources, "_TEXTS", 8)
     wanted = dict(zip(TEXTS, TextExtractor().extract_many(TEXTS.values()), strict=True))
     assert len({tuple(edge.key for edge in code.edges) for code in wanted.values()}) > 10
     journal, two = tmp_path / "codes.jsonl", ProcessRunner(2)
@@ -86,7 +86,7 @@ def test_codes_are_the_same_by_processes_of_which_one_is_killed(
 
 
 def test_extraction_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_BATCH", 8)
+    monkeypatch.setattr(sources, "_TEXTS", 8)
     stop, done = threading.Event(), []
 
     def note(number: int, total: int | None) -> None:

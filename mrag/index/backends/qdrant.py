@@ -136,7 +136,7 @@ class _Engine(VersionedEngine):
             }
             if row.vector is not None:
                 vector["meaning"] = row.vector.tolist()
-            payload = {"id": row.doc_id, "text": row.text, "digest": row.digest.hex()}
+            payload: dict[str, Any] = {"id": row.doc_id, "text": row.text, "digest": row.digest.hex()}
             payload |= {"since": since.number, "until": OPEN}
             number = _number(str(since.number), row.doc_id)
             points.append(m.PointStruct(id=number, vector=vector, payload=payload))
