@@ -31,76 +31,55 @@ _lock = threading.Lock()
 _loaded: list[Any] = []
 
 
+_TYPES: Final = {
+    "P": c.c_void_p, "i32": c.c_int32, "u32": c.c_uint32, "int": c.c_int,
+    "bool": c.c_bool, "float": c.c_float, "size": c.c_size_t,
+}  # fmt: skip
+
+
+def _declared(declarations: str) -> list[tuple[str, Any]]:
+    """Return the fields of a structure: a type, names, a semicolon, as in C."""
+    found = []
+    for declaration in declarations.split(";"):
+        kind, _, names = declaration.strip().partition(" ")
+        found += [(name.strip(), _TYPES[kind]) for name in names.split(",") if kind]
+    # Room behind, so that a longer structure cannot overrun memory before the check has seen it.
+    return [*found, ("spare", c.c_char * 256)]
+
+
 class ModelParams(c.Structure):
     """How a model is loaded (`llama_model_params`)."""
 
-    _fields_ = (
-        ("devices", c.c_void_p),
-        ("tensor_buft_overrides", c.c_void_p),
-        ("n_gpu_layers", c.c_int32),
-        ("split_mode", c.c_int),
-        ("load_mode", c.c_int),
-        ("lazy_mode", c.c_int),
-        ("main_gpu", c.c_int32),
-        ("tensor_split", c.c_void_p),
-        ("progress_callback", c.c_void_p),
-        ("progress_callback_user_data", c.c_void_p),
-        ("kv_overrides", c.c_void_p),
-        ("vocab_only", c.c_bool),
-        ("check_tensors", c.c_bool),
-        ("use_extra_bufts", c.c_bool),
-        ("no_host", c.c_bool),
-        ("no_alloc", c.c_bool),
-        ("load_mtp", c.c_bool),
-        # Room behind, so that a longer structure cannot overrun memory before the check has seen it.
-        ("spare", c.c_char * 256),
-    )
+    _fields_ = _declared("""
+        P devices, tensor_buft_overrides;
+        i32 n_gpu_layers;
+        int split_mode, load_mode, lazy_mode;
+        i32 main_gpu;
+        P tensor_split, progress_callback, progress_callback_user_data, kv_overrides;
+        bool vocab_only, check_tensors, use_extra_bufts, no_host, no_alloc, load_mtp;
+    """)
 
 
 class ContextParams(c.Structure):
     """How a model is run (`llama_context_params`)."""
 
-    _fields_ = (
-        ("n_ctx", c.c_uint32),
-        ("n_batch", c.c_uint32),
-        ("n_ubatch", c.c_uint32),
-        ("n_seq_max", c.c_uint32),
-        ("n_rs_seq", c.c_uint32),
-        ("n_outputs_max", c.c_uint32),
-        ("n_outputs_max_per_seq", c.c_uint32),
-        ("n_threads", c.c_int32),
-        ("n_threads_batch", c.c_int32),
-        ("ctx_type", c.c_int),
-        ("rope_scaling_type", c.c_int),
-        ("pooling_type", c.c_int),
-        ("attention_type", c.c_int),
-        ("flash_attn_type", c.c_int),
-        ("rope_freq_base", c.c_float),
-        ("rope_freq_scale", c.c_float),
-        ("yarn_ext_factor", c.c_float),
-        ("yarn_attn_factor", c.c_float),
-        ("yarn_beta_fast", c.c_float),
-        ("yarn_beta_slow", c.c_float),
-        ("yarn_orig_ctx", c.c_uint32),
-        ("defrag_thold", c.c_float),
-        ("cb_eval", c.c_void_p),
-        ("cb_eval_user_data", c.c_void_p),
-        ("type_k", c.c_int),
-        ("type_v", c.c_int),
-        ("moe_cache_size", c.c_size_t),
-        ("abort_callback", c.c_void_p),
-        ("abort_callback_data", c.c_void_p),
-        ("embeddings", c.c_bool),
-        ("offload_kqv", c.c_bool),
-        ("no_perf", c.c_bool),
-        ("op_offload", c.c_bool),
-        ("swa_full", c.c_bool),
-        ("kv_unified", c.c_bool),
-        ("samplers", c.c_void_p),
-        ("n_samplers", c.c_size_t),
-        ("ctx_other", c.c_void_p),
-        ("spare", c.c_char * 256),
-    )
+    _fields_ = _declared("""
+        u32 n_ctx, n_batch, n_ubatch, n_seq_max, n_rs_seq, n_outputs_max, n_outputs_max_per_seq;
+        i32 n_threads, n_threads_batch;
+        int ctx_type, rope_scaling_type, pooling_type, attention_type, flash_attn_type;
+        float rope_freq_base, rope_freq_scale, yarn_ext_factor, yarn_attn_factor, yarn_beta_fast,
+            yarn_beta_slow;
+        u32 yarn_orig_ctx;
+        float defrag_thold;
+        P cb_eval, cb_eval_user_data;
+        int type_k, type_v;
+        size moe_cache_size;
+        P abort_callback, abort_callback_data;
+        bool embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified;
+        P samplers;
+        size n_samplers;
+        P ctx_other;
+    """)
 
 
 class Batch(c.Structure):

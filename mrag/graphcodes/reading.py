@@ -38,6 +38,13 @@ _ADVERBS: Final = frozenset("up out down away back over off".split())
 _PEOPLE: Final = frozenset("he she they".split())
 _REFLEXIVE: Final = frozenset("himself herself itself themselves".split())
 _STRANDED: Final = frozenset("on in off through under at down".split())
+_BACK: Final = frozenset(("it", "them", "him", "her"))
+_COVERED: Final = frozenset("covered capped coated topped lined".split())
+_QUALIFIED: Final = frozenset("colored coloured shaped sized looking".split())
+_NO_CLAUSE: Final = frozenset(("aux", "auxpass", "amod", "compound", "case"))
+_BARE: Final = frozenset(("acl", "conj", "ROOT", "ccomp", "dep", "advcl", "relcl"))
+_PARTICIPLE: Final = ("ed", "en", "t", "ung", "ound", "uck", "awn", "own")
+_PLACING: Final = frozenset(("next", "close", "full"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +86,21 @@ class SentenceReading:
     pointers: set[int] = field(default_factory=set)
 
 
-class Things:
-    """Finds things, subjects and the objects of prepositions in one sentence."""
+def read(sentence: ParsedSentence) -> SentenceReading:
+    """Read a parsed sentence.
+
+    Example:
+        >>> from mrag.graphcodes.repair import ParsedSentence, ParsedWord
+        >>> man = ParsedWord("man", "man", "NN", "nsubj", 1)
+        >>> rides = ParsedWord("rides", "ride", "VBZ", "ROOT", 1)
+        >>> read(ParsedSentence([man, rides, ParsedWord("bikes", "bike", "NNS", "dobj", 1)])).relations
+        [ThingRelation(subject=0, words='ride', kind='verb', object=2)]
+    """
+    return _Clauses(sentence).read()
+
+
+class _Clauses:
+    """Reads one sentence: its things and what is said of them, subjects, objects, prepositions, clauses."""
 
     def __init__(self, sentence: ParsedSentence) -> None:
         self.s = sentence
@@ -301,14 +321,7 @@ class Things:
             self._said.add((subject, words, other))
             self.found.relations.append(ThingRelation(subject, words, kind, other))
 
-
-_BACK: Final = frozenset(("it", "them", "him", "her"))
-_COVERED: Final = frozenset("covered capped coated topped lined".split())
-_QUALIFIED: Final = frozenset("colored coloured shaped sized looking".split())
-
-
-class Nouns(Things):
-    """Reads noun phrases."""
+    # -- nouns
 
     def noun(self, at: int) -> None:
         """Read what is said with a thing's name."""
@@ -497,27 +510,8 @@ class Nouns(Things):
                 return self.meant(here)
         return next((thing for thing in self.found.things if thing < at), None)
 
+    # -- clauses
 
-_NO_CLAUSE: Final = frozenset(("aux", "auxpass", "amod", "compound", "case"))
-_BARE: Final = frozenset(("acl", "conj", "ROOT", "ccomp", "dep", "advcl", "relcl"))
-_PARTICIPLE: Final = ("ed", "en", "t", "ung", "ound", "uck", "awn", "own")
-_PLACING: Final = frozenset(("next", "close", "full"))
-
-
-def read(sentence: ParsedSentence) -> SentenceReading:
-    """Read a parsed sentence.
-
-    Example:
-        >>> from mrag.graphcodes.repair import ParsedSentence, ParsedWord
-        >>> man = ParsedWord("man", "man", "NN", "nsubj", 1)
-        >>> rides = ParsedWord("rides", "ride", "VBZ", "ROOT", 1)
-        >>> read(ParsedSentence([man, rides, ParsedWord("bikes", "bike", "NNS", "dobj", 1)])).relations
-        [ThingRelation(subject=0, words='ride', kind='verb', object=2)]
-    """
-    return _Clauses(sentence).read()
-
-
-class _Clauses(Nouns):
     def read(self) -> SentenceReading:
         self.found.things += [at for at in range(len(self.s)) if self.is_thing(at)]
         for at in self.found.things:
