@@ -19,7 +19,7 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
-from mrag.index.embedding import Embedder
+from mrag.index.embedding import Embedder, Vectors
 from mrag.index.fusion import FusionWeight, candidates, learnt, weighted_rows
 from mrag.index.intake import Documents, IndexModel, Progress, SyncReport, compared
 from mrag.index.rows import Mask, Ranking, digest
@@ -49,29 +49,53 @@ class Match:
     terms: tuple[str, ...]
 
 
-def check_search(k: int, mode: Mode, weight: float) -> None:
-    """Look whether a search can be carried out."""
-    if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
-        hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
-        raise ConfigError(f"Cannot search with k={k}, mode={mode!r} and weight={weight}.", hint=hint)
+@dataclass(frozen=True)
+class TextSearch:
+    """What is asked of an index; the arguments of `StoredIndex.search`.
+
+    Raises:
+        ConfigError: If k, the mode or the weight cannot be used.
+    """
+
+    text: str
+    k: int
+    mode: Mode = "hybrid"
+    allowed: Collection[str] | None = None
+    weight: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.k < 1 or self.mode not in get_args(Mode) or not 0 <= self.weight <= 1:
+            hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
+            asked = f"k={self.k}, mode={self.mode!r} and weight={self.weight}"
+            raise ConfigError(f"Cannot search with {asked}.", hint=hint)
+
+    @property
+    def depth(self) -> int:
+        """How many documents each ranking is to have."""
+        return candidates(self.k) if self.mode == "hybrid" else self.k
+
+    def needs_vector(self, embedder: str | None) -> bool:
+        """Return whether it is a search by meaning, in an index with this model."""
+        return self.mode == "dense" or (self.mode == "hybrid" and embedder is not None)
 
 
-def search(
-    state: DocumentState,
-    text: str,
-    vector: npt.NDArray[np.float32] | None,
-    k: int,
-    *,
-    mode: Mode,
-    allowed: Collection[str] | None,
-    weight: float,
-) -> list[Match]:
-    """Rank documents; see `DocumentIndex.search`."""
-    check_search(k, mode, weight)
-    mask = None if allowed is None else state.rows.mask(allowed)
-    depth = candidates(k) if mode == "hybrid" else k
+@dataclass(frozen=True)
+class DocumentUpdate:
+    """Documents that are to be taken in; if they are the whole index, all others are deleted."""
+
+    documents: Iterable[tuple[str, str]]
+    whole: bool
+    extra: Mapping[str, Any] | None
+    on_progress: Progress
+    batch: int
+
+
+def search(state: DocumentState, asked: TextSearch, vector: Vectors | None) -> list[Match]:
+    """Rank documents; see `StoredIndex.search`."""
+    k, depth = asked.k, asked.depth
+    mask = None if asked.allowed is None else state.rows.mask(asked.allowed)
     nothing: Ranking = (np.empty(0, np.int64), np.empty(0, np.float32))
-    words = nothing if mode == "dense" else state.bm25.search(text, depth, mask)
+    words = nothing if asked.mode == "dense" else state.bm25.search(asked.text, depth, mask)
     # A text without a known token has no direction, so no document is near to it.
     known = vector is not None and state.rows.count and vector.any()
     # What counts most by both is mostly found by words, so that is compared for certain.
@@ -79,8 +103,8 @@ def search(
     rows: npt.NDArray[np.int64]
     scores: npt.NDArray[np.floating]
     rows, scores = words if len(words[0]) else nearest
-    if mode == "hybrid":
-        shares = (1.0, 0.0) if vector is None else (1 - weight, weight)
+    if asked.mode == "hybrid":
+        shares = (1.0, 0.0) if vector is None else (1 - asked.weight, asked.weight)
         rows, scores = weighted_rows((words, nearest), shares)
         # Only the rows that may be shown are named, to put ties in order of ID.
         least = np.partition(scores, len(scores) - k)[len(scores) - k] if len(scores) > k else 0.0
@@ -96,7 +120,7 @@ def search(
     none = (None, None)
     found = []
     for row, score, terms in zip(
-        rows[:k].tolist(), scores[:k].tolist(), state.bm25.matching(text, rows[:k]), strict=True
+        rows[:k].tolist(), scores[:k].tolist(), state.bm25.matching(asked.text, rows[:k]), strict=True
     ):
         bm25_rank, bm25_score = by_words.get(row, none)
         dense_rank, dense_score = by_meaning.get(row, none)
@@ -151,7 +175,6 @@ class StoredIndex(ABC):
             MissingIndex: If it has been removed.
         """
 
-    @abstractmethod
     def search(
         self,
         text: str,
@@ -161,18 +184,41 @@ class StoredIndex(ABC):
         allowed: Collection[str] | None = None,
         weight: float = 0.5,
     ) -> list[Match]:
-        """Find the documents nearest to a text, best first, ties by ID; see `DocumentIndex.search`."""
+        """Find the documents nearest to a text.
+
+        Args:
+            text: What is sought, in words.
+            k: How many documents at most, 1 or more.
+            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: the weighted mean of the
+                scaled scores of the best max(100, 10 k) of each. In an index without vectors, `hybrid`
+                has one ranker.
+            allowed: IDs of the documents that may be found; all if left out.
+            weight: Of `hybrid`, the share of the vectors, between 0 and 1.
+
+        Returns:
+            Matches, best first, ties by ID. The same documents and query give the same list.
+
+        Raises:
+            ConfigError: If k, the mode or the weight cannot be used, or vectors are asked for that the
+                index has not or for which it was opened without model.
+            IndexMismatch: If the model gives vectors of another dimension.
+            ModelError: If the model fails.
+        """
+        return self._search(TextSearch(text, k, mode, allowed, weight))
+
+    @abstractmethod
+    def _search(self, asked: TextSearch) -> list[Match]: ...
 
     @abstractmethod
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the texts of documents; none of those that are not there."""
 
     @abstractmethod
-    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
         """Return the vectors of documents; none of those that have none."""
 
     @abstractmethod
-    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         """Return the vectors of texts by digest; none of those that it does not know."""
 
     @abstractmethod
@@ -188,15 +234,14 @@ class StoredIndex(ABC):
         """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""
 
     @abstractmethod
-    def _update(
-        self,
-        documents: Iterable[tuple[str, str]],
-        whole: bool,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None,
-        batch: int,
-    ) -> SyncReport:
-        """Take in documents; if they are the whole index, delete all others."""
+    def _update(self, update: DocumentUpdate) -> SyncReport:
+        """Carry out an update; the seconds are counted by who asks."""
+
+    def _taken(self, documents: Iterable[tuple[str, str]], whole: bool, **how: Any) -> SyncReport:
+        started = time.perf_counter()
+        how["on_progress"] = how["on_progress"] or (lambda *_: None)
+        report = self._update(DocumentUpdate(documents, whole, **how))
+        return replaced(report, seconds=time.perf_counter() - started)
 
     def text_of(self, doc_id: str) -> str:
         """Return the text of a document.
@@ -240,7 +285,7 @@ class StoredIndex(ABC):
             ConfigError: If `extra` is not JSON, or a document is not a pair of strings.
             ModelError: If the model fails.
         """
-        return self._update(documents, True, extra, on_progress, batch)
+        return self._taken(documents, True, extra=extra, on_progress=on_progress, batch=batch)
 
     def add(
         self,
@@ -251,7 +296,7 @@ class StoredIndex(ABC):
         batch: int = 256,
     ) -> SyncReport:
         """Add documents, or replace those whose ID is known; the others stay. All else is as for `sync`."""
-        return self._update(documents, False, extra, on_progress, batch)
+        return self._taken(documents, False, extra=extra, on_progress=on_progress, batch=batch)
 
 
 class DocumentIndex(StoredIndex):
@@ -385,39 +430,11 @@ class DocumentIndex(StoredIndex):
         self._state = state
         return True
 
-    def search(
-        self,
-        text: str,
-        k: int,
-        *,
-        mode: Mode = "hybrid",
-        allowed: Collection[str] | None = None,
-        weight: float = 0.5,
-    ) -> list[Match]:
-        """Find the documents nearest to a text.
-
-        Args:
-            text: What is sought, in words.
-            k: How many documents at most, 1 or more.
-            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: the weighted mean of the
-                scaled scores of the best max(100, 10 k) of each. In an index without vectors, `hybrid`
-                has one ranker.
-            allowed: IDs of the documents that may be found; all if left out.
-            weight: Of `hybrid`, the share of the vectors, between 0 and 1.
-
-        Returns:
-            Matches, best first, ties by ID. The same documents and query give the same list.
-
-        Raises:
-            ConfigError: If k, the mode or the weight cannot be used, or vectors are asked for that the
-                index has not or for which it was opened without model.
-            IndexMismatch: If the model gives vectors of another dimension.
-            ModelError: If the model fails.
-        """
+    def _search(self, asked: TextSearch) -> list[Match]:
         state, vector = self._state, None
-        if mode == "dense" or (mode == "hybrid" and state.manifest.embedder is not None):
-            vector = self._model.query_vector(state, text)
-        return search(state, text, vector, k, mode=mode, allowed=allowed, weight=weight)
+        if asked.needs_vector(state.manifest.embedder):
+            vector = self._model.query_vector(state, asked.text)
+        return search(state, asked, vector)
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
         state, found = self._state, {}
@@ -432,12 +449,12 @@ class DocumentIndex(StoredIndex):
         with compared(state, documents, whole=True, folder=self._room) as found:
             return len(found.fresh) + state.rows.count - found.same - found.changed
 
-    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
         keys = {doc_id: digest(text) for doc_id, text in self.texts_of(ids).items()}
         found = self._state.known_vectors(set(keys.values()))
         return {doc_id: found[key] for doc_id, key in keys.items() if key in found}
 
-    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         return self._state.known_vectors(digests)
 
     def with_dense(self, params: DenseParams) -> DocumentIndex:
@@ -464,29 +481,19 @@ class DocumentIndex(StoredIndex):
                 self._folder.sweep({*self._state.manifest.files, *self._model.pending.files()})
             yield self._state
 
-    def _update(
-        self,
-        documents: Iterable[tuple[str, str]],
-        whole: bool,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None,
-        batch: int,
-    ) -> SyncReport:
-        """Take in documents; if they are the whole index, delete all others."""
-        started = time.perf_counter()
+    def _update(self, update: DocumentUpdate) -> SyncReport:
         with (
             self._writing() as state,
-            compared(state, documents, whole=whole, folder=self._room) as found,
+            compared(state, update.documents, whole=update.whole, folder=self._room) as found,
         ):
             fresh, same, changed = len(found.fresh), found.same, found.changed
-            self._change(state, found.kept, found.fresh, extra, on_progress, batch)
-            if whole:
+            self._change(state, found.kept, found.fresh, update.extra, update.on_progress, update.batch)
+            if update.whole:
                 self._model.pending.clear()  # what an interrupted run has left is of no more use
                 if self._folder is not None:
                     self._folder.sweep(self._state.manifest.files)
-        deleted = state.rows.count - same - changed if whole else 0
-        seconds = time.perf_counter() - started
-        return SyncReport(fresh - changed, changed, deleted, same, seconds)
+        deleted = state.rows.count - same - changed if update.whole else 0
+        return SyncReport(fresh - changed, changed, deleted, same)
 
     @property
     def _room(self) -> Path | None:
@@ -499,11 +506,10 @@ class DocumentIndex(StoredIndex):
         kept: Mask,
         fresh: Documents,
         extra: Mapping[str, Any] | None,
-        on_progress: Progress | None = None,
+        on_progress: Progress = lambda *_: None,
         batch: int = 256,
     ) -> None:
         extra = as_json(state.manifest.extra if extra is None else extra)
-        on_progress = on_progress or (lambda *_: None)
         same = not fresh and extra == state.manifest.extra and np.array_equal(kept, state.rows.live)
         unwritten = self._folder is not None and not self.generation
         if same and not self._replacing and not unwritten:

@@ -41,7 +41,7 @@ class SyncReport:
     changed: int
     deleted: int
     unchanged: int
-    seconds: float
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,13 +19,12 @@ import numpy as np
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.index.backends.base import Abilities
 from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
-from mrag.index.document_index import Match, Mode, StoredIndex, check_search
+from mrag.index.document_index import DocumentUpdate, Match, StoredIndex, TextSearch
 from mrag.index.embedding import Embedder, Vectors, unit
-from mrag.index.fusion import FusionWeight, candidates, weighted_scores
+from mrag.index.fusion import FusionWeight, weighted_scores
 from mrag.index.intake import (
     Documents,
     PendingVectors,
-    Progress,
     SyncReport,
     check_model,
     embed_missing,
@@ -466,38 +464,19 @@ def numbered(weights: Mapping[str, float]) -> dict[int, float]:
     return found
 
 
-def search(
-    view: IndexView,
-    text: str,
-    vector: Vectors | None,
-    k: int,
-    *,
-    mode: Mode,
-    allowed: Collection[str] | None,
-    weight: float,
-) -> list[Match]:
+def search(view: IndexView, asked: TextSearch, vector: Vectors | None) -> list[Match]:
     """Rank documents; the arguments and the result are those of `mrag.index.document_index.search`."""
-    knobs = view.state.manifest.bm25
-    query = Bm25Index.of((), knobs).counted(text)
-    depth = candidates(k) if mode == "hybrid" else k
-    allowed = None if allowed is None else sorted(set(map(str, allowed)))
+    knobs, depth = view.state.manifest.bm25, asked.depth
+    query = Bm25Index.of((), knobs).counted(asked.text)
+    allowed = None if asked.allowed is None else sorted(set(map(str, asked.allowed)))
     some = bool(view.state.manifest.documents) and allowed != []
-    words = view.by_words(query, depth, allowed) if some and query and mode != "dense" else []
+    words = view.by_words(query, depth, allowed) if some and query and asked.mode != "dense" else []
     # A text without a known token has no direction, so no document is near to it.
     near = some and vector is not None and vector.any()
     nearest = view.by_vector(vector, depth, allowed) if near and vector is not None else []
     if words and nearest and vector is not None:
         nearest = _completed(view, vector, nearest, [doc_id for doc_id, _ in words], depth)
-    return fused(
-        text,
-        words,
-        nearest,
-        k,
-        mode=mode,
-        weight=None if vector is None else weight,
-        knobs=knobs,
-        texts=view.texts,
-    )
+    return fused(asked, words, nearest, vector is not None, knobs, view.texts)
 
 
 def _completed(view: IndexView, vector: Vectors, nearest: Found, others: list[str], depth: int) -> Found:
@@ -515,29 +494,26 @@ def _completed(view: IndexView, vector: Vectors, nearest: Found, others: list[st
 
 
 def fused(
-    text: str,
+    asked: TextSearch,
     words: Found,
     nearest: Found,
-    k: int,
-    *,
-    mode: Mode,
-    weight: float | None,
+    by_both: bool,
     knobs: Bm25Params,
     texts: Callable[[list[str]], Mapping[str, str]],
 ) -> list[Match]:
-    """Put two rankings together."""
+    """Put a ranking by words and one by vectors together; `by_both` says whether there are vectors at all."""
     best = words or nearest
-    if mode == "hybrid":
-        shares = (1.0, 0.0) if weight is None else (1 - weight, weight)
+    if asked.mode == "hybrid":
+        shares = (1 - asked.weight, asked.weight) if by_both else (1.0, 0.0)
         best = weighted_scores((words, nearest), weights=shares)
-    best = best[:k]
+    best = best[: asked.k]
     found_texts = texts([doc_id for doc_id, _ in best]) if best else {}
     shown = Bm25Index.of(found_texts.items(), knobs)
     by_words, by_meaning, none = _ranked(words), _ranked(nearest), (None, None)
     found = []
     for doc_id, score in best:
         row = shown.rows.row_of(doc_id)
-        terms = () if row is None else shown.matching(text, np.array([row]))[0]
+        terms = () if row is None else shown.matching(asked.text, np.array([row]))[0]
         bm25_rank, bm25_score = by_words.get(doc_id, none)
         dense_rank, dense_score = by_meaning.get(doc_id, none)
         found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
@@ -645,33 +621,14 @@ class EngineIndex(StoredIndex):
         kept = FusionWeight.from_json(self.manifest.extra.get("fusion"))
         return replace(kept, documents=len(self), changed=0)
 
-    def search(
-        self,
-        text: str,
-        k: int,
-        *,
-        mode: Mode = "hybrid",
-        allowed: Collection[str] | None = None,
-        weight: float = 0.5,
-    ) -> list[Match]:
-        check_search(k, mode, weight)
+    def _search(self, asked: TextSearch) -> list[Match]:
         vector = None
-        if mode == "dense" or (mode == "hybrid" and self.embedder_name is not None):
-            vector = fitting(unit(self._model().embed_query(text)), self.manifest.dim)
-        found = self._read(
-            lambda view: search(view, text, vector, k, mode=mode, allowed=allowed, weight=weight)
-        )
-        return found or []
+        if asked.needs_vector(self.embedder_name):
+            vector = fitting(unit(self._model().embed_query(asked.text)), self.manifest.dim)
+        return self._read(lambda view: search(view, asked, vector)) or []
 
-    def _update(
-        self,
-        documents: Iterable[tuple[str, str]],
-        whole: bool,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None,
-        batch: int,
-    ) -> SyncReport:
-        started = time.perf_counter()
+    def _update(self, update: DocumentUpdate) -> SyncReport:
+        whole = update.whole
         with self._shelf.writing():
             before = None if self._anew else self._shelf.state()
             known: dict[str, bytes] = {}
@@ -690,15 +647,14 @@ class EngineIndex(StoredIndex):
                         changed.add(doc_id)
                     yield doc_id, text
 
-            with gathered(documents) as given, SortedRows(differing(given)) as fresh:
+            with gathered(update.documents) as given, SortedRows(differing(given)) as fresh:
                 gone = sorted(known.keys() - stays if whole else changed)
                 if whole and before is not None and before.drifted:
-                    self._commit(None, known, given, [], extra, on_progress, batch)
+                    self._commit(None, known, given, [], update)
                 else:
-                    self._commit(before, known, fresh, gone, extra, on_progress, batch)
+                    self._commit(before, known, fresh, gone, update)
                 added = len(fresh) - len(changed)
-        seconds = time.perf_counter() - started
-        return SyncReport(added, len(changed), len(gone) - len(changed), len(stays), seconds)
+        return SyncReport(added, len(changed), len(gone) - len(changed), len(stays))
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         with self._shelf.writing():
@@ -707,7 +663,7 @@ class EngineIndex(StoredIndex):
                 gone = sorted(view.texts(wanted)) if wanted else []
                 before = view.state
             with SortedRows[tuple[str, str]](()) as none:
-                self._commit(before, {}, none, gone, extra, None, 1)
+                self._commit(before, {}, none, gone, DocumentUpdate((), False, extra, lambda *_: None, 1))
         return len(gone)
 
     # -- inside ------------------------------------------------------------------------------------
@@ -743,15 +699,13 @@ class EngineIndex(StoredIndex):
         known: Mapping[str, bytes],
         fresh: Documents,
         gone: list[str],
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None,
-        batch: int,
+        update: DocumentUpdate,
     ) -> None:
         manifest = self.manifest if before is None else before.manifest
-        kept = as_json(manifest.extra if extra is None else extra)
+        kept = as_json(manifest.extra if update.extra is None else update.extra)
         if before is not None and not fresh and not gone and kept == manifest.extra:
             return
-        vectors = self._vectors(manifest, known, fresh, on_progress or (lambda *_: None), batch)
+        vectors = self._vectors(manifest, known, fresh, update)
         dim = next((len(vector) for vector in (vectors or {}).values()), manifest.dim)
         generation = (0 if before is None else before.manifest.generation) + 1
         after = replace(manifest, extra=kept, dim=dim, generation=generation)
@@ -760,18 +714,13 @@ class EngineIndex(StoredIndex):
         self._pending.clear()
 
     def _vectors(
-        self,
-        manifest: DocumentManifest,
-        known: Mapping[str, bytes],
-        fresh: Documents,
-        on_progress: Progress,
-        batch: int,
+        self, manifest: DocumentManifest, known: Mapping[str, bytes], fresh: Documents, update: DocumentUpdate
     ) -> Mapping[bytes, Vectors] | None:
         if manifest.embedder is None:
-            on_progress(len(fresh), len(fresh))
+            update.on_progress(len(fresh), len(fresh))
             return None
         if not fresh:
-            on_progress(0, 0)
+            update.on_progress(0, 0)
             return {}
         there = set(known.values())
 
@@ -785,7 +734,7 @@ class EngineIndex(StoredIndex):
         pending, dim = self._pending, manifest.dim
         return embed_missing(
             (text for _, text in fresh), stored, model, pending,
-            dim=dim, batch=batch, on_progress=on_progress,
+            dim=dim, batch=update.batch, on_progress=update.on_progress,
         )  # fmt: skip
 
 

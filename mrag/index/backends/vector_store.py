@@ -9,7 +9,6 @@ may not be found by meaning until the next one. And it does not give vectors bac
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,9 +21,9 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities, LocalBackend
 from mrag.index.backends.engine import Found, fused, settled, some
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import DocumentIndex, Match, Mode, StoredIndex, check_search
+from mrag.index.document_index import DocumentIndex, DocumentUpdate, Match, StoredIndex, TextSearch
 from mrag.index.embedding import Embedder
-from mrag.index.fusion import FusionWeight, candidates
+from mrag.index.fusion import FusionWeight
 from mrag.index.intake import Progress, SyncReport, check_model, gathered
 from mrag.storage.folder import locked
 
@@ -150,53 +149,31 @@ class VectorStoreIndex(StoredIndex):
     def learnt_weight(self) -> FusionWeight:
         return FusionWeight(documents=len(self))
 
-    def search(
-        self,
-        text: str,
-        k: int,
-        *,
-        mode: Mode = "hybrid",
-        allowed: Collection[str] | None = None,
-        weight: float = 0.5,
-    ) -> list[Match]:
-        check_search(k, mode, weight)
-        near = mode == "dense" or (mode == "hybrid" and self._built is not None)
-        depth = candidates(k) if mode == "hybrid" else k
-        words: Found = []
-        if mode != "dense":
-            hits = self._words.search(text, depth, mode="bm25", allowed=allowed)
+    def _search(self, asked: TextSearch) -> list[Match]:
+        near, words = asked.needs_vector(self._built), []
+        if asked.mode != "dense":
+            hits = self._words.search(asked.text, asked.depth, mode="bm25", allowed=asked.allowed)
             words = [(match.doc_id, match.score) for match in hits]
-        nearest = self._nearest(text, depth, allowed) if near else []
-        share = weight if near else None
-        texts = self.texts_of
-        return fused(text, words, nearest, k, mode=mode, weight=share, knobs=self.bm25_params, texts=texts)
+        nearest = self._nearest(asked.text, asked.depth, asked.allowed) if near else []
+        return fused(asked, words, nearest, near, self.bm25_params, self.texts_of)
 
-    def _update(
-        self,
-        documents: Iterable[tuple[str, str]],
-        whole: bool,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None,
-        batch: int,
-    ) -> SyncReport:
-        started = time.perf_counter()
+    def _update(self, update: DocumentUpdate) -> SyncReport:
         with self._writing():
-            with gathered(documents) as found:
+            with gathered(update.documents) as found:
                 given = dict(found)
             known = self._words.texts_of(self._words.doc_ids)
             fresh = {i: text for i, text in given.items() if known.get(i) != text}
-            gone = sorted(known.keys() - given.keys()) if whole else []
-            self._put(fresh, on_progress or (lambda *_: None), batch)
-            kept = self.extra if extra is None else dict(extra)
-            keep = self._words.sync if whole else self._words.add
+            gone = sorted(known.keys() - given.keys()) if update.whole else []
+            self._put(fresh, update.on_progress, update.batch)
+            kept = self.extra if update.extra is None else dict(update.extra)
+            keep = self._words.sync if update.whole else self._words.add
             keep(given.items(), extra=self._about(kept))
             self._erase(gone)
             if self._replaces is not None:
                 self._replaces.empty()
                 self._replaces = None
         changed = len(fresh.keys() & known.keys())
-        same, seconds = len(given) - len(fresh), time.perf_counter() - started
-        return SyncReport(len(fresh) - changed, changed, len(gone), same, seconds)
+        return SyncReport(len(fresh) - changed, changed, len(gone), len(given) - len(fresh))
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         with self._writing():
