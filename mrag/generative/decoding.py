@@ -1,4 +1,10 @@
-"""From clues to documents: how the clues of one document make its score."""
+"""Decoding: a language model writes clues, and the index lets it write only what is in the documents.
+
+Beam search in groups (Vijayakumar et al., 2018) under the continuations of the clue index. A clue is
+done as soon as it occurs in one document only and has the least length; the end of its document ends it
+too. What is still ambiguous at the greatest length, or at the end of a document, is dropped. A mask leaves
+only the documents of the instances of a class expression, or of a query's results.
+"""
 
 from __future__ import annotations
 

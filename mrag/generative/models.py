@@ -1,4 +1,4 @@
-"""Causal models of Hugging Face transformers, for decoding clues."""
+"""Language models that give the probabilities of the next token, their tokenisers, and those of transformers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suffix arrays: the places of a text, in the order of what follows them."""
+"""Suffix arrays, and what can be asked of a run of suffixes: the heart of the clue index."""
 
 from __future__ import annotations
 

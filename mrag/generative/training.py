@@ -1,4 +1,10 @@
-"""The training loop: on one processor or GPU, seeded, with checkpoints that a later run goes on from."""
+"""Training of a model that writes clues: which words it should write, low-rank adaptation, and the loop.
+
+After Long et al., "Generative Multi-Modal Knowledge Retrieval with Large Language Models" (AAAI 2024). Of the
+document's sentences the one that meets most of the question's keywords is taken. A span of it with `c`
+keywords has the relevance `c / (c + rho)`; a softmax over the spans gives the chance that each is drawn.
+A clue is a run of the document's own tokens, so the clue index holds it whatever the tokeniser.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""The best k documents of a segment, exactly, without working out every score.
+"""What every document of a segment has in common with a question, counted; and the best k of them, exactly.
 
-What a document can reach at most is known from the number of nodes that it shares, so documents are
-taken in order of that number until no other can come in.
+Counts are exact whole numbers (but for `paper-numbers`, whose weights are real), and each metric is worked
+out from them with the operations of its plain formula in the same order. What a document can reach at most is
+known from the number of nodes that it shares, so documents are taken in order of that number until no other
+can come in.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why a document has its score: the nodes and edges that matched and those that did not."""
+"""Codes and matches shown: in words, as the nodes and edges that matched, and as a drawn matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph codes of pictures: objects and relations, as a multimodal model or a detector sees them."""
+"""Graph codes by a model: a language model reads texts, a multimodal one or a detector sees pictures."""
 
 from __future__ import annotations
 

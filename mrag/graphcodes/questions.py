@@ -1,4 +1,4 @@
-"""Questions over a knowledge graph as codes: the names in them, by longest match, and how they connect."""
+"""Questions over a knowledge graph as codes: the names in them, their links, and words as ids."""
 
 from __future__ import annotations
 

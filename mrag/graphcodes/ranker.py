@@ -1,4 +1,4 @@
-"""Ranking by graph codes: every hit says which nodes and edges made its score."""
+"""Ranking by graph codes: every hit says which nodes and edges made its score; fused or in a prompt."""
 
 from __future__ import annotations
 

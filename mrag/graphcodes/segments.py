@@ -1,4 +1,18 @@
-"""One commit of an index of graph codes."""
+"""Segments of an index of graph codes: runs of documents with their postings, never changed once built.
+
+| array | content |
+|---|---|
+| `ids` | ids of the documents, sorted |
+| `slots`, `hashes` | nodes, sorted by a hash of their ids, by which they are found |
+| `node_ptr`, `node_docs` | for each slot the documents that have it, ascending |
+| `hub_of`, `hubs` | instead, for slots of more than one document in 32: one bit per document |
+| `pair_keys`, `pair_ptr`, | for each ordered pair of slots (source times number of slots plus target) |
+| `pair_docs`, `pair_cells` | the documents that have edges there, and their cells |
+| `n_nodes`, `n_pairs`, `n_edges` | how many things each document has |
+
+Posting lists are read by a fancy index at 5 to 9 ns an entry, bits at 0.07 ns a document: a bit set is
+the faster form from a document in 64 on and the smaller one from a document in 32 on.
+"""
 
 from __future__ import annotations
 

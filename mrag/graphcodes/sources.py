@@ -1,4 +1,10 @@
-"""Graph codes of many texts, extracted by a runner."""
+"""Where codes come from: a knowledge graph, scene graphs, and many texts; all written in one way.
+
+What a person calls `two brown tennis balls`, one scene graph has as a node `tennis balls` with the attributes
+`2` and `brown`, another as `balls` with the attribute `tennis`. Metrics compare ids, so `CodeNormaliser`
+writes both sides alike: nouns in the singular, a compound as its head with the rest as attributes, verbs
+without the marks of voice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""BM25 over term impacts: exact under additions and deletions, and quick with numpy alone."""
+"""BM25 over term impacts: exact under additions and deletions, and quick with numpy alone.
+
+Only term frequencies are kept; what a term adds to the score of each document is worked out when it is first
+asked for, then cached, so that a change costs no pass over the index. Each of these impacts is a binary32
+number and a multiple of 2^-40, so that sums are exact in whatever order.
+"""
 
 from __future__ import annotations
 

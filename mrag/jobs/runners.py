@@ -1,4 +1,8 @@
-"""Tasks given out to a runner, and each result taken once."""
+"""What carries out a long job: one interface, wherever the work is done.
+
+A runner only carries out tasks. Their order, what is tried again and what is kept are the business of who
+gives them out (`carried`, `resumed`), so results are the same with every runner.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Many arrays in one file, each checked as it is touched."""
+"""Many arrays in one file, each checked as it is touched.
+
+What was checked is what is used: a block is read into memory that belongs to the process and summed there.
+A map of the file would be shared with the disk, so that bytes could change after they were checked, and a
+file that is cut off would end the process.
+"""
 
 from __future__ import annotations
 

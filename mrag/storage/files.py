@@ -1,4 +1,4 @@
-"""Files written whole and synced to disk, with the checksums of their blocks; locks between processes."""
+"""Files written whole and synced to disk with checksums; locks, journals and temporary folders."""
 
 from __future__ import annotations
 

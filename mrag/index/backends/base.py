@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - what implements an interface is described there
-"""Which backend keeps which index of a graph, written down beside its other files."""
+"""What keeps similarity indexes: one interface, files as the first of it, copies, and which keeps which."""
 
 from __future__ import annotations
 

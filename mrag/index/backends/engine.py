@@ -1,5 +1,13 @@
 # ruff: noqa: D102 - what implements an interface is described there
-"""What the backends of all engines have in common."""
+"""An index whose documents are in an engine: the same methods and results as of one in a folder.
+
+All that is the same for every engine (comparing documents, embedding, fusing, telling which words were
+found) is done by `EngineIndex`; an engine answers the questions of an `IndexView` and carries out an
+`IndexChange`. Where it has no transactions (`VersionedEngine`), each row says from which commit to which it
+counts: a change adds rows that count from the next commit on, and marks those that end with it. Then one
+write makes that commit the newest, and what has ended is removed. A change that is broken off before that
+write left nothing that counts, and the next one clears it away.
+"""
 
 from __future__ import annotations
 

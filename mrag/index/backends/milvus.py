@@ -3,7 +3,7 @@
 | collection | content |
 |---|---|
 | `mrag_indexes` | a row for each index: its graph, its name and, as JSON, what it is |
-| `mrag_…` | a row for each document, see `mrag.index.backends.engine` |
+| `mrag_…` | a row for each document, see `VersionedEngine` |
 | `mrag_…_terms` | a row for each term: how many documents have it; that of no term has how many there are |
 
 A document has the parts of BM25 that do not depend on others, a query how rare its terms are: in the whole

@@ -3,7 +3,7 @@
 | index | content |
 |---|---|
 | `mrag_index` | a document for each index: its graph, its name and, as JSON, what it is |
-| `mrag_…` | a document for each document, see `mrag.index.backends.engine` |
+| `mrag_…` | a document for each document, see `VersionedEngine` |
 
 Searches are JSON, and what a user wrote is never more than a value in it.
 """

@@ -1,4 +1,10 @@
-"""Engines that keep similarity indexes, and what is the same for all of them."""
+"""Similarity indexes in Qdrant: dense vectors, and words as sparse vectors whose rarity the engine knows.
+
+| collection | content |
+|---|---|
+| `mrag_index` | a point for each index: its graph, its name and, as JSON, what it is |
+| `mrag_…` | a point for each document, with the commits from which and to which it counts |
+"""
 
 from __future__ import annotations
 
