@@ -1,4 +1,4 @@
-"""Language models that give the probabilities of the next token, their tokenisers, and those of transformers."""
+"""Language models that give the probabilities of the next token, and their tokenisers."""
 
 from __future__ import annotations
 

@@ -19,11 +19,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexMismatch
 from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
-from mrag.index.dense import (
-    DenseIndex,
-    DenseParams,
-    SegmentSigns,
-)
+from mrag.index.dense import DenseIndex, DenseParams, SegmentSigns
 from mrag.index.rows import DIGEST_BYTES, Mask, Rows, StoredSegment, StringTable, digest
 from mrag.storage.arrays import LazyArray, lazy
 from mrag.storage.files import FileEntry
