@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import pyoxigraph as ox
+from rdflib import Literal
 
-from mrag.context.neighbours import read
-from mrag.context.reading import in_passes, kept, labels, reader_of
+from mrag.context.neighbourhood import in_passes, kept, labels, read, reader_of
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, Triple, curie
+from mrag.stores.base import Dataset
 from mrag.text.names import iri_words, local_words
 
 VOCABULARY: dict[str, str] = {
@@ -257,3 +260,38 @@ _RESTRICTIONS = (
     ("maxCardinality", "at most"),
     ("cardinality", "exactly"),
 )
+
+
+_BATCH = 500
+_SHOWN = 3
+
+
+def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[str, ...]]:
+    """Return for each triple the IRIs of the named graphs that state it, in order.
+
+    Args:
+        kg: The knowledge graph; one without named graphs of its own says nothing of any triple.
+        triples: The triples.
+    """
+    record = kg.record
+    if not record.contexts:
+        return [()] * len(triples)
+    if (reader := reader_of(kg)) is not None:
+        return reader.graphs(triples)
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    query = queries.get("context/graphs-of")
+    for start in range(0, len(triples), _BATCH):
+        rows = [(Literal(start + at), *t) for at, t in enumerate(triples[start : start + _BATCH])]
+        dataset = Dataset(record.contexts, record.contexts)
+        for n, graph in kg.store.select(query.bind(n_s_p_o=rows), dataset):
+            found[int(str(n))].append(str(graph))
+    return [tuple(sorted(found[at])) for at in range(len(triples))]
+
+
+def said_in(display: Display, graphs: Sequence[str]) -> tuple[str, ...]:
+    """Return what a line of context says of the named graphs of its triple: nothing if there are none."""
+    if not graphs:
+        return ()
+    names = [display.entity(graph) for graph in graphs[:_SHOWN]]
+    more = f" and {len(graphs) - _SHOWN} more" if len(graphs) > _SHOWN else ""
+    return (f"in graph {' and '.join(names)}{more}",)

@@ -15,10 +15,23 @@ from mrag.generation.support.mentions import NAMING, ContextNames, TermMention, 
 from mrag.generation.support.possession import owned
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
-from mrag.text.english import AGENTS, LIGHT, PREPOSITIONS, VAGUE, words
 from mrag.text.names import split_identifier
-from mrag.text.synonyms import OTHERS
-from mrag.text.tokens import TextToken, alike, content, keys, language_of, plain, stem, tokens
+from mrag.text.tokens import (
+    AGENTS,
+    LIGHT,
+    OTHERS,
+    PREPOSITIONS,
+    VAGUE,
+    TextToken,
+    alike,
+    content,
+    keys,
+    language_of,
+    plain,
+    stem,
+    tokens,
+    words,
+)
 
 _VAGUE = frozenset(stem(word) for word in VAGUE)
 _LIGHT = frozenset(stem(word) for word in LIGHT)

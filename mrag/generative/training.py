@@ -31,7 +31,7 @@ from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generative.models import Tokeniser, TransformersTokeniser
 from mrag.storage.files import saved_text
 from mrag.text.analysis import Analyser
-from mrag.text.stopwords import STOP_WORDS
+from mrag.text.tokens import STOP_WORDS
 
 Target: TypeAlias = Literal["clue", "first-sentence", "document"]
 """What is learnt: a drawn clue, or for comparison the first sentence or the document from its beginning."""

@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from mrag.errors import LoadError, StoreError
-from mrag.graph.changes import GraphChange, TouchedEntities
 from mrag.graph.layers import GraphLayers
-from mrag.graph.record import Record, joined
+from mrag.graph.record import GraphChange, Record, TouchedEntities, joined
 from mrag.loaders.checks import LeftOutFile, LoadNotes
 from mrag.loaders.ontologies.imports import with_imports
 from mrag.loaders.rdf import Progress, Source, sources

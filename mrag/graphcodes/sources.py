@@ -28,7 +28,7 @@ from mrag.graphcodes.reading import TextExtractor
 from mrag.jobs.runners import InlineRunner, Runner, resumed
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
-from mrag.text.plurals import singular
+from mrag.text.tokens import singular
 
 Direction = Literal["out", "in"]
 

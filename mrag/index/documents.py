@@ -18,10 +18,9 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError, TermError
-from mrag.graph.changes import TouchedEntities, touched_since
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import LabelText, best_labels, is_asked, label_texts
-from mrag.graph.record import Profile
+from mrag.graph.record import Profile, TouchedEntities, touched_since
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import StoredIndex
 from mrag.index.fusion import FusionWeight
@@ -32,8 +31,8 @@ from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Triple
 from mrag.storage.sorting import SortedRows
 from mrag.stores.base import Limits, SelectResult, SelectStream
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.text.analysis import AUTO, by_languages
 from mrag.text.names import iri_words
-from mrag.text.stemming import AUTO, by_languages
 
 NAME_WEIGHT: Final = 4
 """How often a document repeats its entity's name, so that it is found before what mentions it.
@@ -57,7 +56,7 @@ class Definition:
             others, or the words of which their IRIs are made.
         length: Characters of a document after which it is cut.
         select: A SELECT query of a person's own, guarded and bounded, that gives texts too.
-        analyser: How words are stemmed, see `mrag.text.stemming`; `auto` goes by the languages.
+        analyser: How words are stemmed, see `mrag.text.analysis`; `auto` goes by the languages.
     """
 
     queries: tuple[str, ...] = (TEXTS, LINKED)

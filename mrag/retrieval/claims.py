@@ -16,9 +16,8 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
 from mrag.context.display import Display
-from mrag.context.expansion import expand
+from mrag.context.expansion import ContextSettings, expand
 from mrag.context.render import Context, Line
-from mrag.context.settings import ContextSettings
 from mrag.generation.support.mentions import ContextNames
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries

@@ -11,9 +11,8 @@ from typing import Any, Final
 from rdflib import Literal, URIRef
 
 from mrag import __version__
-from mrag.context.display import Display
+from mrag.context.display import Display, named_graphs, said_in
 from mrag.context.render import Line
-from mrag.context.sources import named_graphs, said_in
 from mrag.errors import ModelError, MragError
 from mrag.generation.checks.report import VerifyReport
 from mrag.generation.lines import context_from_json

@@ -19,8 +19,7 @@ import mrag
 from mrag import errors, index
 from mrag.config import Settings
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.landing import PlannedUpdate, UpdateReport
-from mrag.graph.updates import apply, preview
+from mrag.graph.updates import PlannedUpdate, UpdateReport, apply, preview
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.remote.processes import writing_alone
 from mrag.server.settings import ServerSettings

@@ -14,8 +14,7 @@ from types import MappingProxyType
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError
-from mrag.rdf.patterns import Count, Descending, Group, Select, TriplePattern, iri, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Count, Descending, Group, Select, TriplePattern, iri, to_sparql, var
 from mrag.stores.base import Dataset
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.endpoint import DEFAULT

@@ -22,8 +22,7 @@ from mrag.errors import LoadError, QueryRefused, StoreError
 from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Construct, to_sparql
 from mrag.rdf.terms import Triple, from_ox
 from mrag.storage.files import collect, is_private, make_folder, narrow
 from mrag.stores.base import (

@@ -20,8 +20,7 @@ from mrag import errors
 from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct
-from mrag.rdf.printing import to_insert
+from mrag.rdf.patterns import Construct, to_insert
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.endpoint import DEFAULT, JSON_RESULTS, SparqlEndpoint

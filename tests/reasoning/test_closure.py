@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mrag.loaders.rdf import Source
 from mrag.rdf import queries
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.reasoning import evaluate
 from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.compile import compile_rules

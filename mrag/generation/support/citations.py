@@ -30,9 +30,18 @@ from mrag.generation.support.symbols import Symbol, symbols_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
 from mrag.generation.wording.phrases import caveats
 from mrag.rdf.terms import RDF, XSD, Term
-from mrag.text.english import NEGATIONS, NO, PRONOUNS, YES, words
-from mrag.text.synonyms import OTHERS
-from mrag.text.tokens import is_stopword, language_of, stem, tokens
+from mrag.text.tokens import (
+    NEGATIONS,
+    NO,
+    OTHERS,
+    PRONOUNS,
+    YES,
+    is_stopword,
+    language_of,
+    stem,
+    tokens,
+    words,
+)
 
 _CAVEAT: Final = re.compile(caveats())
 """What answers without a model say of themselves."""

@@ -25,8 +25,7 @@ from mrag.generation.support.relations import TYPE, RelationWordings, Way
 from mrag.generation.support.roots import PREPOSITIONS, UNITS, agentive, finite, participle, root
 from mrag.generation.support.symbols import Symbol
 from mrag.rdf.terms import OWL, RDFS, XSD, Term
-from mrag.text.english import words
-from mrag.text.tokens import keys
+from mrag.text.tokens import keys, words
 
 _NOW: Final = words("is are 's")
 _WAS: Final = words("was were")

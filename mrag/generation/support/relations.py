@@ -21,8 +21,8 @@ from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING
 from mrag.generation.support.roots import PREPOSITIONS, UNITS, finite, participle, root
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
-from mrag.text.english import words
 from mrag.text.names import split_identifier
+from mrag.text.tokens import words
 
 Way = frozenset[tuple[Term, bool]]
 """Properties that some words say, each with whether its subject is what the words make the second end."""

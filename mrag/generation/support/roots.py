@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from mrag.text.english import PREPOSITIONS as _COMMON
-from mrag.text.english import VERBS, words
-from mrag.text.tokens import stem
+from mrag.text.tokens import PREPOSITIONS as _COMMON
+from mrag.text.tokens import VERBS, stem, words
 
 PREPOSITIONS: Final = _COMMON | words("since per among across around along onto underneath within despite")
 """Words that stand between a relation and its end."""

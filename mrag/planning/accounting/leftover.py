@@ -30,8 +30,7 @@ from mrag.planning.accounting.words import (
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import is_done, root
 from mrag.planning.reading.numbers import NUMBERS, SCALE, UNITS, number_of, rank_of
-from mrag.text.english import VERBS
-from mrag.text.tokens import stem, words_in
+from mrag.text.tokens import VERBS, stem, words_in
 
 _VERB_ROOTS: Final = frozenset(map(root, VERBS))
 _TIMELY: Final = ("dai", "week", "month", "year", "quarter", "hour")

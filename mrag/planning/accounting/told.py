@@ -33,8 +33,7 @@ from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexical.words import is_role, root
 from mrag.planning.plan import DatePart, Days, Expression, Unknown
 from mrag.planning.reading.numbers import number_of
-from mrag.text.english import AGENTS, PERSON_WORDS, VERBS
-from mrag.text.tokens import words_in
+from mrag.text.tokens import AGENTS, PERSON_WORDS, VERBS, words_in
 
 _VERBS: Final = frozenset("give show provide need have include want return get".split())
 _NAMING: Final = frozenset(map(root, "name title label id code number description detail".split()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from mrag.planning.lexical.synonyms import positive
-from mrag.text.english import words
+from mrag.text.tokens import words
 
 ASKING: Final = words(
     "show list give gimme compare find tell display return name names provide get identify retrieve "

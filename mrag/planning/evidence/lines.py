@@ -9,9 +9,8 @@ from itertools import islice
 from rdflib import Literal, URIRef
 
 from mrag import untrusted
-from mrag.context.display import Display
+from mrag.context.display import Display, named_graphs, said_in
 from mrag.context.render import Context, Line
-from mrag.context.sources import named_graphs, said_in
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple, to_ox

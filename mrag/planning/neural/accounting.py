@@ -25,8 +25,7 @@ from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.schema import ClassInfo, PropertyInfo
-from mrag.text.english import IRREGULAR
-from mrag.text.tokens import content, is_stopword, stem
+from mrag.text.tokens import IRREGULAR, content, is_stopword, stem
 
 _NEAR: Final = 0.45
 """How near in meaning a word is to a name that stands for it, as a cosine."""

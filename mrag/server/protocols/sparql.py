@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mrag.errors import MragError
-from mrag.graph.landing import UpdateReport
+from mrag.graph.updates import UpdateReport
 from mrag.server.engine import Engine
 from mrag.server.protocols.description import description
 from mrag.server.protocols.negotiate import BOOLEANS, GRAPHS, RESULTS, choose, content_type

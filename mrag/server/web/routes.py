@@ -204,7 +204,7 @@ class Api:
         """Serve an image file that the graph names for an entity, from below the media folder."""
 
         def find() -> Path | None:
-            from mrag.context.neighbours import read
+            from mrag.context.neighbourhood import read
 
             values = dict(request.query_params)
             validation.check_names(values, "entity", "value")
