@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ModelError
-from mrag.generative.training import library
+from mrag.generative.models import library
 
 _NAMES: Final[Mapping[str, str]] = {
     "self_attn.q_proj": "attn_q",

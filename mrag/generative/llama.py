@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from mrag.errors import ModelError
-from mrag.generative.models import LogProbabilities, log_softmax
+from mrag.generative.models import LogProbabilities, checked_prompt, log_softmax
 
 VERSION: Final = "2026.10.11549"
 """The version of xllamacpp that is described here."""
@@ -333,11 +333,7 @@ class GgufModel:
 
     def start(self, prompt: Sequence[int]) -> GgufBeams:
         """Read a prompt and give one beam behind it."""
-        tokens = tuple(int(t) for t in prompt)
-        if not tokens:
-            raise ModelError("The prompt is empty.", hint="Give one token at least.")
-        if any(not 0 <= t < self.tokeniser.vocabulary for t in tokens):
-            raise ModelError(f"The prompt has tokens that {self.name} lacks.", hint="Use its own tokeniser.")
+        tokens = checked_prompt(prompt, self.name, self.tokeniser.vocabulary)
         if len(tokens) >= self.n_ctx:
             raise ModelError(
                 f"The prompt has {len(tokens)} tokens, and {self.name} is opened for {self.n_ctx}.",

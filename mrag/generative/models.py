@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -188,6 +187,54 @@ _INSTALL: Final = "pip install 'mrag[generative-training]'"
 _CACHES: Final = ("cache", "past_key_values")
 
 
+def library(name: str) -> Any:
+    """Import a package that models of transformers and their training need.
+
+    Raises:
+        ModelError: If it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ModelError(f"{name.partition('.')[0]} is not installed.", hint=_INSTALL) from error
+
+
+def pretrained(name: str, source: str, **options: Any) -> tuple[Any, Any]:
+    """Return a causal model of transformers and its tokeniser; `name` is what a person called it.
+
+    The user names the model, and gets what is current; code that comes with a model is not run.
+
+    Raises:
+        ModelError: If a package is missing, or there is no such model.
+    """
+    library("torch")
+    transformers, options = library("transformers"), {"trust_remote_code": False, **options}
+    try:
+        # Tokenisers have no numbers.
+        words = {key: value for key, value in options.items() if key != "dtype"}
+        tokeniser = transformers.AutoTokenizer.from_pretrained(source, **words)
+        return transformers.AutoModelForCausalLM.from_pretrained(source, **options), tokeniser
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(
+            f"transformers cannot load {name}: {first}", hint="Give a model's folder, or its name on the hub."
+        ) from error
+
+
+def checked_prompt(prompt: Sequence[int], name: str, vocabulary: int) -> list[int]:
+    """Return the tokens of a prompt.
+
+    Raises:
+        ModelError: If there are none, or the model of that name lacks one.
+    """
+    tokens = [int(token) for token in prompt]
+    if not tokens:
+        raise ModelError("The prompt is empty.", hint="Give one token at least.")
+    if any(not 0 <= token < vocabulary for token in tokens):
+        raise ModelError(f"The prompt has tokens that {name} lacks.", hint="Use its own tokeniser.")
+    return tokens
+
+
 class TransformersTokeniser:
     """A tokeniser of transformers."""
 
@@ -224,7 +271,7 @@ class TransformersModel:
     """A causal model of transformers."""
 
     def __init__(self, model: Any, tokeniser: Any, name: str = "transformers") -> None:
-        self._torch = _torch()
+        self._torch = library("torch")
         self.model = model.eval()
         self.name = name
         vocabulary = int(model.get_output_embeddings().weight.shape[0])
@@ -233,22 +280,8 @@ class TransformersModel:
     @classmethod
     def open(cls, name: str, *, n_threads: int = 1, **options: Any) -> TransformersModel:
         """Load a model."""
-        torch = _torch()
-        if find_spec("transformers") is None:
-            raise ModelError("transformers is not installed.", hint=_INSTALL)
-        transformers = import_module("transformers")
-        torch.set_num_threads(n_threads)
-        options = {"trust_remote_code": False, **options}
-        try:
-            tokeniser = transformers.AutoTokenizer.from_pretrained(name, **options)
-            model = transformers.AutoModelForCausalLM.from_pretrained(name, **options)
-        except (OSError, ValueError, ImportError) as error:
-            first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise ModelError(
-                f"transformers cannot load {name}: {first}",
-                hint="Give a model's folder, or its name on the hub.",
-            ) from error
-        return cls(model, tokeniser, name)
+        library("torch").set_num_threads(n_threads)
+        return cls(*pretrained(name, name, **options), name)
 
     def start(self, prompt: Sequence[int]) -> TransformersBeams:
         """Read a prompt and give one beam behind it."""
@@ -256,11 +289,7 @@ class TransformersModel:
 
     def embed(self, prompt: Sequence[int]) -> Any:
         """Return the embeddings of a prompt's tokens, a tensor of shape (1, tokens, width)."""
-        tokens = [int(t) for t in prompt]
-        if not tokens:
-            raise ModelError("The prompt is empty.", hint="Give one token at least.")
-        if any(not 0 <= t < self.tokeniser.vocabulary for t in tokens):
-            raise ModelError(f"The prompt has tokens that {self.name} lacks.", hint="Use its own tokeniser.")
+        tokens = checked_prompt(prompt, self.name, self.tokeniser.vocabulary)
         limit = getattr(self.model.config, "max_position_embeddings", None)
         if limit is not None and len(tokens) >= limit:
             raise ModelError(
@@ -344,9 +373,3 @@ class TransformersBeams:
             self._cache = {name: output[name]}
             rows: LogProbabilities = torch.log_softmax(output.logits[:, -1].float(), -1).cpu().numpy()
         return rows
-
-
-def _torch() -> Any:
-    if find_spec("torch") is None:
-        raise ModelError("torch is not installed.", hint=_INSTALL)
-    return import_module("torch")

@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mrag.errors import ConfigError, ModelError
-from mrag.generative.training import TrainingPair, clue_loss, library, quiet
+from mrag.generative.models import library
+from mrag.generative.training import TrainingPair, clue_loss, quiet
 from mrag.storage.files import saved_text
 
 Pixels: TypeAlias = Callable[[Path], tuple[Any, Sequence[Any]]]

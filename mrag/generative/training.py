@@ -21,14 +21,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from mrag.errors import ConfigError, LoadError, ModelError
-from mrag.generative.models import Tokeniser, TransformersTokeniser
+from mrag.generative.models import Tokeniser, TransformersTokeniser, library, pretrained
 from mrag.storage.files import saved_text
 from mrag.text.analysis import Analyser
 from mrag.text.tokens import STOP_WORDS
@@ -342,17 +341,6 @@ def _asked(line: str, number: int, path: Path) -> TrainingQuestion:
     return TrainingQuestion(question, document, path.parent / picture if picture else None)
 
 
-_HINT = "pip install 'mrag[generative-training]'"
-
-
-def library(name: str) -> Any:
-    """Import a package that training needs."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ModelError(f"Training needs {name}, which is not installed.", hint=_HINT) from error
-
-
 @dataclass(frozen=True)
 class Backbone:
     """A model that is trained and its tokeniser.
@@ -393,21 +381,13 @@ def open_backbone(name: str) -> Backbone:
     path = Path(rest)
     if kind == "local" and not path.is_file():
         raise ModelError(f"There is no model file {rest}.")
-    torch, transformers = library("torch"), library("transformers")
-    where: dict[str, Any] = {}
-    source = rest
+    torch, source = library("torch"), rest
+    where: dict[str, Any] = {"dtype": torch.float32}
     if kind == "local":
         library("gguf")
         library("accelerate")
-        source, where = str(path.parent), {"gguf_file": path.name}
-    try:
-        # The user names the model, and gets what is current; code that comes with a model is not run.
-        inner = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False, **where)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            source, dtype=torch.float32, trust_remote_code=False, **where
-        )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise ModelError(f"transformers cannot open {name}: {error}") from error
+        source, where["gguf_file"] = str(path.parent), path.name
+    model, inner = pretrained(name, source, **where)
     vocabulary = int(model.get_output_embeddings().weight.shape[0])
     tokeniser = TransformersTokeniser(inner, vocabulary, name)
     return Backbone(name, model, tokeniser, inner, path if kind == "local" else None)

@@ -141,7 +141,7 @@ def test_the_command_says_what_it_needs(tmp_path: Path) -> None:
 def test_a_missing_package_is_named(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    from mrag.generative.training import library
+    from mrag.generative.models import library
 
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ModelError, match=rf"{missing}.*mrag\[generative-training\]"):

@@ -231,7 +231,7 @@ def test_another_format_is_a_mismatch(tmp_path: Path) -> None:
     DocumentIndex.create(tmp_path, embedder=None).add(DOCUMENTS)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps({"generation": manifest["generation"], "format": 1}))
-    with pytest.raises(IndexMismatch, match="format is 1; this version reads 2"):
+    with pytest.raises(IndexMismatch, match="format is 1; this version reads 3"):
         DocumentIndex.open(tmp_path, embedder=None)
     DocumentIndex.create(tmp_path, embedder=None, replace=True).sync(DOCUMENTS[:1], extra={})
     assert len(DocumentIndex.open(tmp_path, embedder=None)) == 1

@@ -124,7 +124,7 @@ def test_a_change_of_many_entities_or_of_inferences_breaks_the_chain(graph: mrag
     def changes() -> object:
         index = SimilarityIndexes.of(graph).get(quiet=True)
         assert isinstance(index, SimilarityIndex)
-        return documents.changed_documents(
+        return module.changed_documents(
             graph, Definition(languages=graph.languages), index.files.extra, index.files.doc_ids
         )
 
