@@ -243,7 +243,7 @@ def server_of(kg: KnowledgeGraph) -> GraphDBSimilarity | None:
     return GraphDBSimilarity(kg.store) if isinstance(kg.store, GraphDBStore) else None
 
 
-def build(
+def build_on_server(
     kg: KnowledgeGraph,
     server: GraphDBSimilarity,
     name: str,
@@ -363,7 +363,7 @@ class SimilarityIndexes:
             if self.server is None:
                 hint = "Use minilm or another model."
                 raise errors.ConfigError("This store keeps no similarity indexes.", hint=hint)
-            return build(self.kg, self.server, name, definition, on_progress)
+            return build_on_server(self.kg, self.server, name, definition, on_progress)
         started, knobs = time.perf_counter(), definition.bm25
         with prepared(embedder(model), model, runner, partial(self._donors, name)) as chosen:
             report = self._built(name, definition, chosen, knobs, model, backend, on_progress)

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """What carries out a long job: one interface, wherever the work is done.
 
 A runner only carries out tasks. Their order, what is tried again and what is kept are the business of who
@@ -103,15 +104,12 @@ class InlineRunner:
         self._tasks: deque[Any] = deque()
 
     def start(self, work: Work) -> None:
-        """Keep the work."""
         self._work = work
 
     def submit(self, task: Any) -> None:
-        """Keep a task."""
         self._tasks.append(task)
 
     def next(self, timeout: float) -> TaskOutcome | None:
-        """Do the next task, however long it takes."""
         if not self._tasks:
             time.sleep(timeout)
             return None
@@ -119,7 +117,6 @@ class InlineRunner:
         return TaskOutcome(task, self._work(task))
 
     def close(self) -> None:
-        """Forget what has not been begun."""
         self._tasks.clear()
 
 
@@ -143,7 +140,6 @@ class ThreadRunner:
         self._threads: list[threading.Thread] = []
 
     def start(self, work: Work) -> None:
-        """Start the threads."""
         self._tasks, self._done = queue.SimpleQueue(), queue.SimpleQueue()
         for _ in range(self.capacity):
             # Not of a pool: its threads would hold up the end of the process until a slow model answers.
@@ -153,11 +149,9 @@ class ThreadRunner:
             self._threads.append(thread)
 
     def submit(self, task: Any) -> None:
-        """Put a task in the queue."""
         self._tasks.put((task,))
 
     def next(self, timeout: float) -> TaskOutcome | None:
-        """Return an outcome; an error of the work is raised here."""
         try:
             found = self._done.get(timeout=timeout)
         except queue.Empty:
@@ -167,7 +161,6 @@ class ThreadRunner:
         return found
 
     def close(self) -> None:
-        """Have the threads end when what they wait for has come."""
         for _ in self._threads:
             self._tasks.put(None)
         self._threads = []
@@ -224,7 +217,6 @@ class ProcessRunner:
         return sorted(child.pid for child in (*self._idle, *self._busy))
 
     def start(self, work: Work) -> None:
-        """Keep the work; processes are started when they are first needed."""
         try:
             self._work = pickle.dumps((work,))
         except Exception as error:  # pickling raises whatever an object's own methods do
@@ -234,7 +226,6 @@ class ProcessRunner:
             ) from error
 
     def submit(self, task: Any) -> None:
-        """Send a task to a process that waits, or to a new one."""
         data = pickle.dumps(task)
         while True:
             kept = self._idle.pop() if self._idle else None
@@ -253,7 +244,6 @@ class ProcessRunner:
                     return
 
     def next(self, timeout: float) -> TaskOutcome | None:
-        """Return an outcome; a process that has ended gives one without value."""
         deadline = time.monotonic() + timeout
         while True:
             if self._ready:
@@ -272,7 +262,6 @@ class ProcessRunner:
                 return None
 
     def close(self) -> None:
-        """End the processes, in the middle of their work if need be."""
         for child in (*self._idle, *self._busy):
             child.kill()
         self._idle, self._busy = [], {}
@@ -340,7 +329,6 @@ class RayRunner:
         self._ours = False
 
     def start(self, work: Work) -> None:
-        """Send the work to the cluster once."""
         ray = self._ray
         if not ray.is_initialized():
             options: dict[str, Any] = {"include_dashboard": False} if self.address is None else {}
@@ -358,11 +346,9 @@ class RayRunner:
         self._remote = ray.remote(num_cpus=self._counted, max_retries=0, scheduling_strategy="SPREAD")(_done)
 
     def submit(self, task: Any) -> None:
-        """Send a task to the cluster."""
         self._busy[self._remote.remote(self._work.hex(), self._work, task)] = task
 
     def next(self, timeout: float) -> TaskOutcome | None:
-        """Return an outcome; a worker that is lost gives one without value."""
         if not self._busy:
             time.sleep(timeout)
             return None
@@ -378,7 +364,6 @@ class RayRunner:
             return TaskOutcome(task, lost=f"A worker was lost: {error}"[:300])
 
     def close(self) -> None:
-        """Give up the tasks, and end the cluster if it was started here."""
         for reference in self._busy:
             self._ray.cancel(reference, force=True)
         self._busy = {}
