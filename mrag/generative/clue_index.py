@@ -69,6 +69,9 @@ class DocumentIds:
         return found
 
 
+Documents: TypeAlias = Iterable[tuple[str, Sequence[int]]]
+Tokens: TypeAlias = npt.NDArray[np.int64]
+
 SEGMENT_TOKENS: Final = (1 << 24) - 1
 """Most tokens of a segment, ends of documents counted: places then fit in three bytes."""
 
@@ -253,44 +256,21 @@ def _spread(begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> np
     return shift + np.arange(total)
 
 
-class Intake:
-    """Documents that have tokens, each looked at before it is taken."""
+def checked(documents: Documents, vocabulary: int, end: int | None) -> Iterator[tuple[str, Tokens]]:
+    """Yield the documents that have tokens, each with the end token, if there is one.
 
-    def __init__(
-        self, documents: Iterable[tuple[str, Sequence[int]]], vocabulary: int, end: int | None
-    ) -> None:
-        self._rest = iter(documents)
-        self._vocabulary = vocabulary
-        self._end = end
-        self._next: tuple[str, npt.NDArray[np.int64]] | None = None
-
-    def more(self) -> bool:
-        """Return whether there is a document."""
-        while self._next is None:
-            found = next(self._rest, None)
-            if found is None:
-                return False
-            tokens = np.asarray(found[1], np.int64).reshape(-1)
-            if len(tokens):
-                self._next = found[0], self._whole(found[0], tokens)
-        return True
-
-    def look(self) -> tuple[str, npt.NDArray[np.int64]]:
-        """Return the document that comes next."""
-        assert self._next is not None
-        return self._next
-
-    def take(self) -> None:
-        """Go on."""
-        self._next = None
-
-    def _whole(self, doc_id: str, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        if int(tokens.min()) < 0 or int(tokens.max()) >= self._vocabulary:
+    Raises:
+        ConfigError: If a token is not below `vocabulary`.
+    """
+    for doc_id, given in documents:
+        tokens = np.asarray(given, np.int64).reshape(-1)
+        if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocabulary:
             raise ConfigError(
-                f"The document {doc_id} has a token outside of the vocabulary of {self._vocabulary:,}.",
+                f"The document {doc_id} has a token outside of the vocabulary of {vocabulary:,}.",
                 hint="Build the index with the tokeniser that made the tokens.",
             )
-        return tokens if self._end is None else np.append(tokens, self._end)
+        if len(tokens):
+            yield doc_id, tokens if end is None else np.append(tokens, end)
 
 
 @dataclass(frozen=True)
@@ -315,36 +295,39 @@ class Batches:
         names: Ids of the documents of the batches that have been given out.
     """
 
-    def __init__(self, stream: Intake, earlier: Sequence[ClueSegment], max_tokens: int) -> None:
-        self._stream = stream
+    def __init__(
+        self, documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int
+    ) -> None:
+        self._documents = documents
         self._earlier = earlier
         self._most = max_tokens
         self._base = sum(map(len, earlier))
         self._seen: dict[bytes, tuple[int, int]] = {}
         self.names: list[BatchNames] = []
 
-    def __iter__(self) -> Iterator[list[npt.NDArray[np.int64]]]:
-        while self._stream.more():
-            batch: list[npt.NDArray[np.int64]] = []
-            names, number, size = BatchNames(self._base), len(self.names), 0
-            while self._stream.more():
-                doc_id, tokens = self._stream.look()
-                key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
-                before = _known(self._earlier, tokens) if key not in self._seen else None
-                if before is not None:
+    def __iter__(self) -> Iterator[list[Tokens]]:
+        batch: list[Tokens] = []
+        names, size = BatchNames(self._base), 0
+        for doc_id, tokens in self._documents:
+            key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
+            if key not in self._seen:
+                if (before := _known(self._earlier, tokens)) is not None:
                     names.earlier.append((before, doc_id))
-                else:
-                    if key not in self._seen:
-                        if batch and size + len(tokens) + 1 > self._most:
-                            break
-                        self._seen[key] = number, len(batch)
-                        batch.append(tokens)
-                        size += len(tokens) + 1
-                    names.own.append((*self._seen[key], doc_id))
-                self._stream.take()
-            self._base += len(batch)
-            self.names.append(names)
-            yield batch
+                    continue
+                if batch and size + len(tokens) + 1 > self._most:
+                    yield self._close(batch, names)
+                    batch, names, size = [], BatchNames(self._base), 0
+                self._seen[key] = len(self.names), len(batch)
+                batch.append(tokens)
+                size += len(tokens) + 1
+            names.own.append((*self._seen[key], doc_id))
+        if names.own or names.earlier:
+            yield self._close(batch, names)
+
+    def _close(self, batch: list[Tokens], names: BatchNames) -> list[Tokens]:
+        self._base += len(batch)
+        self.names.append(names)
+        return batch
 
 
 def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> int | None:
@@ -360,13 +343,13 @@ def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> in
 
 
 def built(
-    stream: Intake, earlier: Sequence[ClueSegment], max_tokens: int, runner: Runner
+    documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int, runner: Runner
 ) -> Iterator[ClueSegment]:
     """Yield the segments of new documents, in order.
 
     The runner sorts suffixes, which takes nearly all the time; which documents are equal is told here.
     """
-    batches = Batches(stream, earlier, max_tokens)
+    batches = Batches(documents, earlier, max_tokens)
     waiting: dict[int, Arrays] = {}
     places: dict[int, npt.NDArray[np.int64]] = {}
     for number, (arrays, moved) in carried(runner, sorted_texts, batches):
@@ -555,8 +538,6 @@ KIND: Final = Kind("clue index", 3, "Build it anew with `mrag clues build`.")
 Start: TypeAlias = Literal["anywhere", "beginning"]
 """Where clues may begin: at any token of a document, or at its first."""
 
-Documents: TypeAlias = Iterable[tuple[str, Sequence[int]]]
-
 
 class ClueIndex:
     """Documents as sequences of tokens, and every clue that occurs in them.
@@ -625,7 +606,7 @@ class ClueIndex:
             ConfigError: If a token is not below `vocabulary`.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        stream = Intake(documents, vocabulary, end)
+        stream = checked(documents, vocabulary, end)
         segments = built(stream, (), segment_tokens, runner or InlineRunner())
         if folder is None:
             return cls(list(segments), vocabulary, end, dict(extra or {}))
@@ -679,7 +660,7 @@ class ClueIndex:
             ConfigError: If a token is not below the vocabulary's size.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        stream = Intake(documents, self.vocabulary, self.end)
+        stream = checked(documents, self.vocabulary, self.end)
         runner = runner or InlineRunner()
         if self.folder is None:
             more = built(stream, self.segments, segment_tokens, runner)
