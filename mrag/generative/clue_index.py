@@ -197,7 +197,7 @@ class ClueSegment:
         return SuffixView(self.text, packed, self.ids, self._numbers, find_hubs(self.text, packed))
 
 
-def sorted_texts(
+def sort_texts(
     documents: Sequence[npt.NDArray[np.int64]],
 ) -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
     """Return what a segment is but for the ids, and the place that each document has in it."""
@@ -256,7 +256,7 @@ def _spread(begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> np
     return shift + np.arange(total)
 
 
-def checked(documents: Documents, vocabulary: int, end: int | None) -> Iterator[tuple[str, Tokens]]:
+def check_documents(documents: Documents, vocabulary: int, end: int | None) -> Iterator[tuple[str, Tokens]]:
     """Yield the documents that have tokens, each with the end token, if there is one.
 
     Raises:
@@ -342,7 +342,7 @@ def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> in
     return None
 
 
-def built(
+def build_segments(
     documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int, runner: Runner
 ) -> Iterator[ClueSegment]:
     """Yield the segments of new documents, in order.
@@ -352,7 +352,7 @@ def built(
     batches = Batches(documents, earlier, max_tokens)
     waiting: dict[int, Arrays] = {}
     places: dict[int, npt.NDArray[np.int64]] = {}
-    for number, (arrays, moved) in carried(runner, sorted_texts, batches):
+    for number, (arrays, moved) in carried(runner, sort_texts, batches):
         waiting[number], places[number] = arrays, moved
         while (following := len(places) - len(waiting)) in waiting:
             names = batches.names[following]
@@ -606,11 +606,12 @@ class ClueIndex:
             ConfigError: If a token is not below `vocabulary`.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        stream = checked(documents, vocabulary, end)
-        segments = built(stream, (), segment_tokens, runner or InlineRunner())
+        stream = check_documents(documents, vocabulary, end)
+        segments = build_segments(stream, (), segment_tokens, runner or InlineRunner())
         if folder is None:
             return cls(list(segments), vocabulary, end, dict(extra or {}))
-        return _written(Path(folder), segments, {"vocabulary": vocabulary, "end": end, "extra": extra or {}})
+        about = {"vocabulary": vocabulary, "end": end, "extra": extra or {}}
+        return _write_index(Path(folder), segments, about)
 
     @classmethod
     def open(cls, folder: Path) -> ClueIndex:
@@ -635,7 +636,7 @@ class ClueIndex:
         Raises:
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        return _written(Path(folder), self.segments, self._about(self.extra))
+        return _write_index(Path(folder), self.segments, self._about(self.extra))
 
     def append(
         self,
@@ -660,16 +661,16 @@ class ClueIndex:
             ConfigError: If a token is not below the vocabulary's size.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        stream = checked(documents, self.vocabulary, self.end)
+        stream = check_documents(documents, self.vocabulary, self.end)
         runner = runner or InlineRunner()
         if self.folder is None:
-            more = built(stream, self.segments, segment_tokens, runner)
+            more = build_segments(stream, self.segments, segment_tokens, runner)
             kept = self.extra if extra is None else dict(extra)
             return ClueIndex([*self.segments, *more], self.vocabulary, self.end, kept)
         place = _folder(self.folder)
         with place.locked(), place.refusals():
             latest = ClueIndex.open(self.folder)
-            more = built(stream, latest.segments, segment_tokens, runner)
+            more = build_segments(stream, latest.segments, segment_tokens, runner)
             about = latest._about(latest.extra if extra is None else extra)
             place.put(place.committed(), len(latest.segments), more, None, about)
         return ClueIndex.open(self.folder)
@@ -772,7 +773,7 @@ def _folder(path: Path) -> SegmentFolder[ClueSegment]:
     return SegmentFolder(path, KIND, ClueSegment)
 
 
-def _written(path: Path, segments: Iterable[ClueSegment], about: Mapping[str, Any]) -> ClueIndex:
+def _write_index(path: Path, segments: Iterable[ClueSegment], about: Mapping[str, Any]) -> ClueIndex:
     """Write an index in place of the one that is there, and return it as opened."""
     place = _folder(path)
     with place.locked(), place.refusals():

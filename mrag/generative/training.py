@@ -466,7 +466,7 @@ class LoraLearner:
             self.model.save_pretrained(str(folder), save_embedding_layers=False)
 
 
-def padded(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
+def pad(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
     """Lay pairs side by side, so that the clues begin at one column.
 
     Returns:
@@ -491,7 +491,7 @@ def padded(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[in
 def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, prefix_mask: Any = None) -> Any:
     """Return the mean loss of the clues' tokens under a model."""
     torch = library("torch")
-    rows, kept, wanted, ahead = padded(pairs)
+    rows, kept, wanted, ahead = pad(pairs)
     if not ahead:
         raise ModelError("A clue needs a prompt before it.")
     device = next(model.parameters()).device
@@ -516,7 +516,7 @@ def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, pre
     )
 
 
-def merged(model: Any, adapter: Path) -> Any:
+def merge_adapter(model: Any, adapter: Path) -> Any:
     """Return a language model with an adapter's weights added to its own."""
     peft = library("peft")
     if not (adapter / "adapter_config.json").is_file():

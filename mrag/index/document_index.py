@@ -20,8 +20,8 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.embedding import Embedder, Vectors
-from mrag.index.fusion import FusionWeight, candidates, learnt, weighted_rows
-from mrag.index.intake import Documents, IndexModel, Progress, SyncReport, compared
+from mrag.index.fusion import FusionWeight, candidates, learn_weight, weighted_rows
+from mrag.index.intake import Documents, IndexModel, Progress, SyncReport, compare_documents
 from mrag.index.rows import Mask, Ranking, digest
 from mrag.index.segments import (
     DocumentFolder,
@@ -446,7 +446,7 @@ class DocumentIndex(StoredIndex):
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
         state = self._state
-        with compared(state, documents, whole=True, folder=self._room) as found:
+        with compare_documents(state, documents, whole=True, folder=self._room) as found:
             return len(found.fresh) + state.rows.count - found.same - found.changed
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
@@ -464,7 +464,7 @@ class DocumentIndex(StoredIndex):
         return index
 
     def learnt_weight(self) -> FusionWeight:
-        return learnt(self._state, self._model)
+        return learn_weight(self._state, self._model)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         with self._writing() as state:
@@ -484,7 +484,7 @@ class DocumentIndex(StoredIndex):
     def _update(self, update: DocumentUpdate) -> SyncReport:
         with (
             self._writing() as state,
-            compared(state, update.documents, whole=update.whole, folder=self._room) as found,
+            compare_documents(state, update.documents, whole=update.whole, folder=self._room) as found,
         ):
             fresh, same, changed = len(found.fresh), found.same, found.changed
             self._change(state, found.kept, found.fresh, update.extra, update.on_progress, update.batch)

@@ -285,7 +285,7 @@ def namespace(iri: str) -> str:
     return iri[: max(iri.rfind("#"), iri.rfind("/"), iri.rfind(":")) + 1]
 
 
-def composed(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
+def compose_documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
     """Yield IRI and text of each document, in order of IRI; see `mrag.index.documents.documents`."""
     with SortedRows(map(tuple, statements(kg, definition))) as rows:
         yield from _Composer(kg, definition).documents(lambda: map(EntityStatement._make, rows))
@@ -449,7 +449,7 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
         >>> list(documents(kg, Definition()))
         [('urn:a', 'A dog. A dog. A dog. A dog')]
     """
-    return composed(kg, definition)
+    return compose_documents(kg, definition)
 
 
 def why_empty(kg: KnowledgeGraph, definition: Definition) -> str:
@@ -537,7 +537,7 @@ def state_of(kg: KnowledgeGraph, definition: Definition) -> dict[str, Any]:
     }
 
 
-def followed(
+def follow_changes(
     kg: KnowledgeGraph,
     definition: Definition,
     files: StoredIndex,

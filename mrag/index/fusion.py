@@ -269,7 +269,7 @@ class FusionWeight:
         )
 
 
-def learnt(state: DocumentState, model: IndexModel) -> FusionWeight:
+def learn_weight(state: DocumentState, model: IndexModel) -> FusionWeight:
     """Learn the share of the vectors of an index."""
     asked = _questions(state)
     if len(asked) < _LEAST:

@@ -67,7 +67,7 @@ class DocumentComparison:
     changed: int
 
 
-def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def plain_documents(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield documents as pairs of plain strings."""
     for document in documents:
         given: object = document
@@ -81,9 +81,9 @@ def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def gathered(documents: Iterable[tuple[str, str]], folder: Path | None = None) -> Iterator[Documents]:
+def gather_documents(documents: Iterable[tuple[str, str]], folder: Path | None = None) -> Iterator[Documents]:
     """Give documents in order of ID; those that do not fit into memory wait in a file."""
-    with SortedRows(checked(documents), folder=folder) as rows:
+    with SortedRows(plain_documents(documents), folder=folder) as rows:
         for (one, _), (other, _) in pairwise(rows):
             if one == other:
                 raise twice(one)
@@ -91,7 +91,7 @@ def gathered(documents: Iterable[tuple[str, str]], folder: Path | None = None) -
 
 
 @contextmanager
-def compared(
+def compare_documents(
     state: DocumentState, documents: Iterable[tuple[str, str]], *, whole: bool, folder: Path | None = None
 ) -> Iterator[DocumentComparison]:
     """Compare documents with those of an index."""
@@ -109,7 +109,7 @@ def compared(
             if not same:
                 yield doc_id, text
 
-    with gathered(documents, folder) as given, SortedRows(fresh(given), folder=folder) as found:
+    with gather_documents(documents, folder) as given, SortedRows(fresh(given), folder=folder) as found:
         yield DocumentComparison(found, kept, **counts)
 
 

@@ -35,7 +35,7 @@ from mrag.index.documents import (
     IndexInfo,
     changed_documents,
     documents,
-    followed,
+    follow_changes,
     state_of,
     why_empty,
 )
@@ -384,7 +384,7 @@ class SimilarityIndexes:
         known, files = self._open.get(name), self._files(kept_by, name, chosen, knobs)
         kept = {"fusion": found} if (found := files.extra.get("fusion")) else {}
         before = FusionWeight.from_json(kept.get("fusion"))
-        report = followed(self.kg, definition, files, {**extra, **kept}, on_progress)
+        report = follow_changes(self.kg, definition, files, {**extra, **kept}, on_progress)
         if report is None:
             texts = documents(self.kg, definition)
             if (first := next(texts, None)) is None:

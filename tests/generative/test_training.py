@@ -31,7 +31,7 @@ transformers = pytest.importorskip("transformers", reason=f"transformers is {_WH
 pytest.importorskip("peft", reason=f"peft is {_WHY}")
 
 from mrag.generative.models import TransformersModel  # noqa: E402
-from mrag.generative.training import LoraLearner, LoraSettings, merged  # noqa: E402
+from mrag.generative.training import LoraLearner, LoraSettings, merge_adapter  # noqa: E402
 
 TOKENS = ByteTokeniser()
 EVERYWHERE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head")
@@ -110,7 +110,7 @@ def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Pat
     after = asked_again(TransformersModel(found.model, Fast()), index, pairs)
     assert after >= 48 > 10 > before
     # The written adapter gives the same model.
-    again = TransformersModel(merged(tiny(), tmp_path), Fast())
+    again = TransformersModel(merge_adapter(tiny(), tmp_path), Fast())
     one = again.start(pairs[0].prompt).log_probabilities
     other = TransformersModel(found.model, Fast()).start(pairs[0].prompt).log_probabilities
     assert np.allclose(one, other, atol=1e-4)
@@ -242,10 +242,10 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Cannot train"):
         TrainingSettings(batch=0)
     with pytest.raises(ModelError, match="no adapter"):
-        merged(tiny(), tmp_path)
+        merge_adapter(tiny(), tmp_path)
     train(learner(), few(), tmp_path / "a", TrainingSettings(epochs=1))
     with pytest.raises(ModelError, match="does not fit"):
-        merged(tiny(width=32), tmp_path / "a")
+        merge_adapter(tiny(width=32), tmp_path / "a")
     with pytest.raises(ModelError, match="is nan"):
         train(Broken(), few(), tmp_path / "c")
 

@@ -23,7 +23,7 @@ from mrag.generative.training import (  # noqa: E402  # noqa: E402  # noqa: E402
     LoraLearner,
     LoraSettings,
     TrainingPair,
-    merged,
+    merge_adapter,
     open_backbone,
     prompt,
 )
@@ -153,7 +153,7 @@ def test_merging_does_not_need_the_file_format(tmp_path: Path) -> None:
 
     learner = LoraLearner(tiny(), LoraSettings(dropout=0.0))
     learner.save(tmp_path)
-    model = TransformersModel(merged(tiny(), tmp_path), Fast())
+    model = TransformersModel(merge_adapter(tiny(), tmp_path), Fast())
     pair = TrainingPair((1, 2, 3), (4,))
     plain = TransformersModel(tiny(), Fast()).start(pair.prompt).log_probabilities
     assert np.allclose(model.start(pair.prompt).log_probabilities, plain, atol=1e-5), (

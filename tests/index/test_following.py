@@ -13,7 +13,7 @@ from rdflib import RDF, RDFS, Literal, URIRef
 import mrag
 from mrag.graph.updates import update
 from mrag.index import similarity
-from mrag.index.documents import Definition, documents
+from mrag.index.documents import Definition, changed_documents, documents
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.rdf.terms import Triple
 from tests.servers import oxigraph_server
@@ -124,7 +124,7 @@ def test_a_change_of_many_entities_or_of_inferences_breaks_the_chain(graph: mrag
     def changes() -> object:
         index = SimilarityIndexes.of(graph).get(quiet=True)
         assert isinstance(index, SimilarityIndex)
-        return module.changed_documents(
+        return changed_documents(
             graph, Definition(languages=graph.languages), index.files.extra, index.files.doc_ids
         )
 

@@ -37,7 +37,7 @@ from mrag.index.intake import (
     check_model,
     embed_missing,
     fitting,
-    gathered,
+    gather_documents,
     needed_model,
 )
 from mrag.index.rows import digest
@@ -206,7 +206,7 @@ def space_of(identity: str, name: str) -> str:
     return hashlib.blake2b(f"{identity}\0{name}".encode(), digest_size=8).hexdigest()
 
 
-def some(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]]:
+def parts_of(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]]:
     """Yield a sequence in parts.
 
     Example:
@@ -217,7 +217,7 @@ def some(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]]:
         yield items[start : start + size]
 
 
-def ordered(found: Iterable[tuple[str, float]], k: int) -> Found:
+def best_hits(found: Iterable[tuple[str, float]], k: int) -> Found:
     """Return the best k, ties by ID.
 
     Example:
@@ -381,7 +381,7 @@ class VersionedShelf:
         since = Version(at.place, change.after.generation, change.after.bm25)
         engine.undo(at)
         documents, tokens, counts = before.manifest.documents, before.tokens, Counter[str]()
-        for part in some(change.gone):
+        for part in parts_of(change.gone):
             texts = list(engine.texts(at, part).values())
             gone = Postings.build(texts, since.bm25.analysis)
             documents, tokens = documents - len(texts), tokens - int(gone.lengths.sum())
@@ -408,13 +408,13 @@ class VersionedView:
         self.state = state
 
     def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
-        return settled(lambda most: self._engine.by_words(self.state.version, query, most, allowed), k)
+        return settle_ties(lambda most: self._engine.by_words(self.state.version, query, most, allowed), k)
 
     def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> Found:
-        return settled(lambda most: self._engine.by_vector(self.state.version, vector, most, allowed), k)
+        return settle_ties(lambda most: self._engine.by_vector(self.state.version, vector, most, allowed), k)
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
-        found = [self._engine.texts(self.state.version, part) for part in some(list(ids))]
+        found = [self._engine.texts(self.state.version, part) for part in parts_of(list(ids))]
         return {doc_id: text for part in found for doc_id, text in part.items()}
 
     def digests(self) -> dict[str, bytes]:
@@ -423,11 +423,11 @@ class VersionedView:
     def vectors(self, ids: Collection[str]) -> dict[str, Vectors]:
         if self.state.manifest.dim is None:
             return {}
-        found = [self._engine.vectors(self.state.version, part) for part in some(list(ids))]
+        found = [self._engine.vectors(self.state.version, part) for part in parts_of(list(ids))]
         return {doc_id: vector for part in found for doc_id, vector in part.items()}
 
 
-def settled(ask: Callable[[int], Found], k: int) -> Found:
+def settle_ties(ask: Callable[[int], Found], k: int) -> Found:
     """Return the best k with ties in order of ID, from an engine that breaks ties in its own way.
 
     Example:
@@ -439,7 +439,7 @@ def settled(ask: Callable[[int], Found], k: int) -> Found:
     while True:
         # Engines add in binary32, not all in the same order.
         hits = [(doc_id, float(np.float32(score))) for doc_id, score in ask(most)]
-        best = ordered(hits, k)
+        best = best_hits(hits, k)
         if len(hits) < most or most >= _MOST or hits[-1][1] < best[-1][1]:
             return best
         most = min(4 * most, _MOST)
@@ -457,7 +457,7 @@ def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[str, flo
     return {term: count / (count + norm) for term, count in row.terms.items()}
 
 
-def numbered(weights: Mapping[str, float]) -> dict[int, float]:
+def by_term_number(weights: Mapping[str, float]) -> dict[int, float]:
     """Return weights by number of a term, as sparse vectors have them; hardly two of 100,000 terms share one.
 
     Example:
@@ -477,14 +477,14 @@ def search(view: IndexView, asked: TextSearch, vector: Vectors | None) -> list[M
     knobs, depth = view.state.manifest.bm25, asked.depth
     query = Bm25Index.of((), knobs).counted(asked.text)
     allowed = None if asked.allowed is None else sorted(set(map(str, asked.allowed)))
-    some = bool(view.state.manifest.documents) and allowed != []
-    words = view.by_words(query, depth, allowed) if some and query and asked.mode != "dense" else []
+    there = bool(view.state.manifest.documents) and allowed != []
+    words = view.by_words(query, depth, allowed) if there and query and asked.mode != "dense" else []
     # A text without a known token has no direction, so no document is near to it.
-    near = some and vector is not None and vector.any()
+    near = there and vector is not None and vector.any()
     nearest = view.by_vector(vector, depth, allowed) if near and vector is not None else []
     if words and nearest and vector is not None:
         nearest = _completed(view, vector, nearest, [doc_id for doc_id, _ in words], depth)
-    return fused(asked, words, nearest, vector is not None, knobs, view.texts)
+    return fuse(asked, words, nearest, vector is not None, knobs, view.texts)
 
 
 def _completed(view: IndexView, vector: Vectors, nearest: Found, others: list[str], depth: int) -> Found:
@@ -501,7 +501,7 @@ def _completed(view: IndexView, vector: Vectors, nearest: Found, others: list[st
     return sorted([*nearest, *passed], key=lambda one: (-one[1], one[0]))[:depth] if passed else nearest
 
 
-def fused(
+def fuse(
     asked: TextSearch,
     words: Found,
     nearest: Found,
@@ -655,7 +655,7 @@ class EngineIndex(StoredIndex):
                         changed.add(doc_id)
                     yield doc_id, text
 
-            with gathered(update.documents) as given, SortedRows(differing(given)) as fresh:
+            with gather_documents(update.documents) as given, SortedRows(differing(given)) as fresh:
                 gone = sorted(known.keys() - stays if whole else changed)
                 if whole and before is not None and before.drifted:
                     self._commit(None, known, given, [], update)

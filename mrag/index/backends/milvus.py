@@ -37,8 +37,8 @@ from mrag.index.backends.engine import (
     Version,
     VersionedBackend,
     VersionedEngine,
-    numbered,
-    some,
+    by_term_number,
+    parts_of,
     word_weights,
 )
 from mrag.index.bm25 import Bm25Params
@@ -148,7 +148,7 @@ class _Engine(VersionedEngine):
             key = _key(row.doc_id)
             put: dict[str, Any] = {"number": f"{since.number:d}-{key}", "key": key, "id": row.doc_id}
             put |= {"text": row.text, "digest": row.digest.hex(), "since": since.number, "until": OPEN}
-            put |= {"words": numbered(word_weights(row, mean, since.bm25)) or _NOTHING}
+            put |= {"words": by_term_number(word_weights(row, mean, since.bm25)) or _NOTHING}
             made.append(put if row.vector is None else {**put, "meaning": row.vector.tolist()})
         with self._told(since.place) as client:
             client.upsert(since.place, made)
@@ -169,7 +169,7 @@ class _Engine(VersionedEngine):
 
     def tally(self, at: Version | None, since: Version, changes: Mapping[str, int], documents: int) -> None:
         name = since.place + _TERMS
-        for part in some(list(changes), _PAGE):
+        for part in parts_of(list(changes), _PAGE):
             before = {} if at is None else self._frequencies(at, part)
             counts = {_key(term): before.get(term, 0) + changes[term] for term in part}
             if at is not None:
@@ -194,7 +194,7 @@ class _Engine(VersionedEngine):
         if self._known[:2] != (at.place, at.number):
             self._known = (at.place, at.number, {})
         known = self._known[2]
-        for part in some([term for term in terms if term not in known], _PAGE):
+        for part in parts_of([term for term in terms if term not in known], _PAGE):
             rows = self._rows(at.place + _TERMS, _counts(at, part), ["key", "df"])
             found = {row["key"]: int(row["df"]) for row in rows}
             known |= {term: found.get(_key(term), 0) for term in part}
@@ -210,7 +210,7 @@ class _Engine(VersionedEngine):
         }
         if not asked:
             return []
-        found = self._nearest(at, "words", numbered(asked), k, allowed)
+        found = self._nearest(at, "words", by_term_number(asked), k, allowed)
         # Milvus Lite gives distances, a server scores.
         return [(doc_id, abs(score)) for doc_id, score in found if score]
 

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_, MissingIndex
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engine import EngineBackend, EngineState, Found, IndexChange, Replaced, some
+from mrag.index.backends.engine import EngineBackend, EngineState, Found, IndexChange, Replaced, parts_of
 from mrag.index.bm25 import Postings
 from mrag.redaction import redact
 
@@ -319,7 +319,7 @@ def _index_vectors(connection: Connection[Any], place: str, documents: int, dim:
 
 def _change(connection: Connection[Any], before: EngineState, change: IndexChange) -> EngineState:
     place, documents, tokens = before.place, before.manifest.documents, before.tokens
-    for part in some(change.gone):
+    for part in parts_of(change.gone):
         rows = _run(connection, place, _OLD, list(part))
         built = Postings.build([body for _, body in rows], before.manifest.bm25.analysis)
         numbers = [number for number, _ in rows]

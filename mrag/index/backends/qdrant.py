@@ -31,7 +31,7 @@ from mrag.index.backends.engine import (
     Version,
     VersionedBackend,
     VersionedEngine,
-    numbered,
+    by_term_number,
     word_weights,
 )
 from mrag.index.bm25 import Bm25Params
@@ -136,7 +136,7 @@ class _Engine(VersionedEngine):
     def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
         m, points = self._models, []
         for row in rows:
-            weights = numbered(word_weights(row, mean, since.bm25))
+            weights = by_term_number(word_weights(row, mean, since.bm25))
             vector: dict[str, Any] = {
                 "words": m.SparseVector(indices=list(weights), values=list(weights.values()))
             }
@@ -168,7 +168,7 @@ class _Engine(VersionedEngine):
             client.delete(at.place, m.FilterSelector(filter=ended), wait=True)
 
     def by_words(self, at: Version, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
-        asked = numbered({term: float(times) for term, times in query.items()})
+        asked = by_term_number({term: float(times) for term, times in query.items()})
         sparse = self._models.SparseVector(indices=list(asked), values=list(asked.values()))
         return self._nearest(at, "words", sparse, k, allowed)
 

@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities, LocalBackend
-from mrag.index.backends.engine import Found, fused, settled, some
+from mrag.index.backends.engine import Found, fuse, parts_of, settle_ties
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, DocumentUpdate, Match, StoredIndex, TextSearch
 from mrag.index.embedding import Embedder
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import Progress, SyncReport, check_model, gathered
+from mrag.index.intake import Progress, SyncReport, check_model, gather_documents
 from mrag.storage.folder import locked
 
 if TYPE_CHECKING:
@@ -155,11 +155,11 @@ class VectorStoreIndex(StoredIndex):
             hits = self._words.search(asked.text, asked.depth, mode="bm25", allowed=asked.allowed)
             words = [(match.doc_id, match.score) for match in hits]
         nearest = self._nearest(asked.text, asked.depth, asked.allowed) if near else []
-        return fused(asked, words, nearest, near, self.bm25_params, self.texts_of)
+        return fuse(asked, words, nearest, near, self.bm25_params, self.texts_of)
 
     def _update(self, update: DocumentUpdate) -> SyncReport:
         with self._writing():
-            with gathered(update.documents) as found:
+            with gather_documents(update.documents) as found:
                 given = dict(found)
             known = self._words.texts_of(self._words.doc_ids)
             fresh = {i: text for i, text in given.items() if known.get(i) != text}
@@ -211,7 +211,7 @@ class VectorStoreIndex(StoredIndex):
         ids = sorted(fresh) if self._built is not None else []
         on_progress(0, len(ids))
         done = 0
-        for part in some(ids, batch):
+        for part in parts_of(ids, batch):
             self._erase(part)  # some stores refuse an ID that they have
             texts = [fresh[doc_id] for doc_id in part]
             self._store.add_texts(texts, metadatas=[{"id": i} for i in part], ids=list(part))
@@ -219,7 +219,7 @@ class VectorStoreIndex(StoredIndex):
             on_progress(done, len(ids))
 
     def _erase(self, ids: Sequence[str]) -> None:
-        for part in some(ids) if self._built is not None else ():
+        for part in parts_of(ids) if self._built is not None else ():
             # Some refuse to delete what they do not have.
             there = [found.id for found in self._store.get_by_ids(list(part)) if found.id is not None]
             if there:
@@ -249,7 +249,7 @@ class VectorStoreIndex(StoredIndex):
                     return found[:most]
                 asked *= 4
 
-        return settled(ask, k)
+        return settle_ties(ask, k)
 
 
 def _adapted(model: Embedder | None) -> Embeddings:
