@@ -20,7 +20,7 @@ from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.graph.updates import PlannedUpdate
-    from mrag.stores.operations import Operation
+    from mrag.stores.changes import Operation
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Change it without asking.")]
 FollowOption = Annotated[

@@ -22,8 +22,8 @@ from mrag.loaders.rdf import Progress, Source, sources
 from mrag.rdf.patterns import Construct, Group, TriplePattern, var
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import Dataset, LoadReport
+from mrag.stores.process.parsing import flawless, graph_names
 from mrag.stores.process.parsing import prefixes as declared
-from mrag.stores.process.surveying import flawless, graph_names
 
 _ALL = TriplePattern(var("s"), var("p"), var("o"))
 _EVERYTHING = Construct((_ALL,), Group((_ALL,)))

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from mrag.graph.layers import GraphLayers
     from mrag.graph.record import Record
     from mrag.stores.base import TripleStore
-    from mrag.stores.changes import Changes, Layout, UpdateOutcome
-    from mrag.stores.operations import Operation
+    from mrag.stores.changes import Changes, Layout, Operation, UpdateOutcome
     from mrag.stores.sparql import SparqlStore
 
 
@@ -313,8 +312,7 @@ def work_out(
         QueryRefused: If an operation is not allowed, or the engine rejects it.
         QueryTimeout: At the deadline.
     """
-    from mrag.stores.changes import Changes, UpdateOutcome
-    from mrag.stores.operations import needs_queries
+    from mrag.stores.changes import Changes, UpdateOutcome, needs_queries
     from mrag.stores.oxigraph import OxigraphStore
     from mrag.stores.process.documents import parsed
     from mrag.stores.process.limited import Bounds
@@ -346,8 +344,7 @@ def work_out(
 
 def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
     """Work an update out in this process."""
-    from mrag.stores.changes import Refused
-    from mrag.stores.operations import carry_out
+    from mrag.stores.changes import Refused, carry_out
     from mrag.stores.process.channel import timed_out
 
     try:

@@ -40,7 +40,7 @@ from mrag.config import is_loopback, ollama_host
 from mrag.errors import ConfigError, IndexError_, ModelError
 from mrag.index.rows import digest
 from mrag.jobs.runners import Runner, carried
-from mrag.redaction import redact_url
+from mrag.redaction import brief, redact_url
 
 if TYPE_CHECKING:
     import requests
@@ -389,7 +389,7 @@ class ServedEmbedder:
                         return answer.json()
                     except ValueError as error:
                         raise self._failed("its answer is no JSON") from error
-                problem = f"status {answer.status_code}, {' '.join(answer.text.split())[:200]}"
+                problem = f"status {answer.status_code}, {brief(answer.text, 200)}"
                 if answer.status_code not in (429, 500, 502, 503, 504):
                     break
             if attempt + 1 < _TRIES:

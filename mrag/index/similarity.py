@@ -50,7 +50,7 @@ from mrag.rdf.terms import RDF, XSD
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
-    from mrag.stores.graphdb_similarity import GraphDBSimilarity
+    from mrag.stores.graphdb import GraphDBSimilarity
 
 
 class SimilarityIndex:
@@ -237,8 +237,7 @@ def server_of(kg: KnowledgeGraph) -> GraphDBSimilarity | None:
     """Return the similarity indexes of a knowledge graph's server, None where it keeps none."""
     if isinstance(kg.store, OxigraphStore):
         return None  # without importing what speaks HTTP, which takes a while
-    from mrag.stores.graphdb import GraphDBStore
-    from mrag.stores.graphdb_similarity import GraphDBSimilarity
+    from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
 
     return GraphDBSimilarity(kg.store) if isinstance(kg.store, GraphDBStore) else None
 

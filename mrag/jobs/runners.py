@@ -26,6 +26,7 @@ from typing import Any, Protocol, TypeAlias
 
 from mrag import errors
 from mrag.errors import ConfigError, MragError, StoreError
+from mrag.redaction import brief
 from mrag.storage.files import Journal
 from mrag.stores.process.channel import Child
 
@@ -361,7 +362,7 @@ class RayRunner:
         except self._ray.exceptions.RayTaskError as error:
             raise error.as_instanceof_cause() from error
         except self._ray.exceptions.RayError as error:
-            return TaskOutcome(task, lost=f"A worker was lost: {error}"[:300])
+            return TaskOutcome(task, lost=brief(f"A worker was lost: {error}", 300))
 
     def close(self) -> None:
         for reference in self._busy:

@@ -61,6 +61,10 @@ _EXPLAINING = 0.03
 """Which share of the time that is left may go into finding out why there is nothing."""
 
 
+READ: Final = "every word was read, and the graph can compute it"
+"""Why a question is computed."""
+HELPED: Final = "; a language model helped to read it"
+"""What is added where it did."""
 _PLAIN: Final = 0.9
 """How likely a reading must be for "there is none" to be the answer where no bound excludes everything."""
 
@@ -74,12 +78,14 @@ class Attempt:
         sure: Whether the reading is likely enough, and nothing that matters was left unread.
         why: Why it was taken or not, in words.
         alone: Whether the question can be understood without the one before it.
+        helped: Whether a language model helped to read it.
     """
 
     answer: Answer | None
     sure: bool
     why: str
     alone: bool = True
+    helped: bool = False
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
@@ -108,6 +114,7 @@ def compute(
     learnt: bool = True,
     model: str | BaseChatModel | None = "none",
     planner: Planner = "judge",
+    tried: int | None = None,
 ) -> Attempt:
     """Compute the answer to a question.
 
@@ -122,6 +129,7 @@ def compute(
             does not help with what goes on from another question.
         planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
             own, `tools` explores the graph until it has one, `parser` does without.
+        tried: How many readings are run, however long that takes; by default as many as there is time for.
 
     Raises:
         ConfigError: If there is no such reading.
@@ -140,11 +148,14 @@ def compute(
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
-            attempt = _computed(kg, question, readings, reading, ends, alone=False)
-            return replace(attempt, alone=False, why=attempt.why if readings else why)
+            attempt = _computed(kg, question, readings, reading, ends, alone=False, tried=tried)
+            given = attempt.answer
+            if given is not None and given.computed is not None:
+                given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
+            return Attempt(given, attempt.sure, attempt.why if readings else why, alone=False)
     return _computed(
         kg, question, with_either(readings, question), reading, ends,
-        lambda: None if planner == "parser" else helper_of(kg, model, planner),
+        lambda: None if planner == "parser" else helper_of(kg, model, planner), tried=tried,
     )  # fmt: skip
 
 
@@ -157,6 +168,7 @@ def _computed(
     help_: Callable[[], ModelAdvice | None] = lambda: None,
     *,
     alone: bool = True,
+    tried: int | None = None,
 ) -> Attempt:
     schema, reading = schema_of(kg), wanted or 1
     mixed = [in_several_units(r.plan, schema) for r in readings]
@@ -168,20 +180,21 @@ def _computed(
     ]  # fmt: skip
     if alone:
         readings = accounted(lexicon_of(kg), question, readings)
-    soon = ends
-    if readings and readings[0].probability < SURE and wanted is None:
+    soon, helped = ends, ""
+    if readings and readings[0].probability < SURE and wanted is None and tried is None:
         # It will not be given unasked, so it may not hold up what is given instead.
         soon = min(ends, time.monotonic() + OFFERED_SECONDS)
-    found, first = run_readings(kg, readings, reading, soon)
+    found, first = run_readings(kg, readings, reading, soon, tried)
     if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
     kept = weighed(kg, found)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
-        kept, first = run_readings(kg, readings, max(reading, MOST), ends)
-        began = time.monotonic()
-        advised = helper.advised(question, weighed(kg, kept))
+        more, first = run_readings(kg, readings, max(reading, MOST), ends)
+        began, alone_ = time.monotonic(), weighed(kg, more)
+        advised = helper.advised(question, alone_)
+        helped = "" if advised is alone_ else HELPED
         kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began
     else:
@@ -189,12 +202,13 @@ def _computed(
     if not kept and not readings:
         return Attempt(None, False, why_unread(kg, question, mixed))
     if not kept:
-        return _nothing(kg, question, readings[0], first, ends)
+        return _nothing(kg, question, readings[0], first, ends, _soon(ends) if tried is None else ends)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
-    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), _soon(ends))
+    explained = _soon(ends) if tried is None else ends
+    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
         said = looked_for(nothing.undecided, namer(kg))
@@ -207,9 +221,8 @@ def _computed(
     doubt = _doubt(taken, result, [one for _, *one in others])
     if doubt:
         offered = "" if given.computed is None or taken.ignored else f"; {in_doubt(given.computed, reading)}"
-        return Attempt(given, False, doubt + offered)
-    why = taken.note or "every word was read, and the graph can compute it"
-    return Attempt(given, True, why)
+        return Attempt(given, False, doubt + offered, helped=bool(helped))
+    return Attempt(given, True, (taken.note or READ) + helped, helped=bool(helped))
 
 
 def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]]) -> str:
@@ -230,7 +243,7 @@ def _soon(ends: float) -> float:
 
 
 def _nothing(
-    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float
+    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float, explained: float
 ) -> Attempt:
     """Return what is said where no reading finds anything: why, and what comes nearest to a bound."""
     plan = best.plan
@@ -246,7 +259,7 @@ def _nothing(
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
     if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
-    nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
+    nothing = why_nothing(kg, plan, schema_of(kg), explained)
     if not listed and nothing.nearest is None and nothing.having is None:
         return Attempt(None, False, said)
     # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.

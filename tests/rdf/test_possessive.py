@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mrag.loaders import _bounds, _xml
 from mrag.rdf import parser
-from mrag.stores.wire import verbatim
+from mrag.stores.wire import sending
 from mrag.text.possessive import compiled
 
 PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
@@ -25,7 +25,7 @@ PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
     "json": (_bounds._JSON, ['"', "\\", "a", "{", "]", "\n"]),
     "xml": (_xml._XML, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
     "opening": (_xml._OPENING, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
-    "lines": (verbatim._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
+    "lines": (sending._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
 }
 
 

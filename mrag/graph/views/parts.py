@@ -25,7 +25,7 @@ from mrag.rdf.namespaces import SKOLEM
 from mrag.storage.files import Journal, Scratch, make_folder, replace
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process.snapshot import snapshot_prefix
+from mrag.stores.process.workers import snapshot_prefix
 
 logger = logging.getLogger(__name__)
 

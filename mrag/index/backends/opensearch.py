@@ -39,9 +39,8 @@ from mrag.index.backends.engine import (
 )
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding import Vectors
-from mrag.redaction import redact, redact_url
-from mrag.stores.wire.access import Access, is_address
-from mrag.stores.wire.http import Http
+from mrag.redaction import brief, redact_url
+from mrag.stores.wire.http import Access, Http, is_address
 
 _JUDGED: Final = (200, 201, 400, 401, 403, 404, 405, 406, 409, 413)
 """Status codes that are looked at here; all others are errors of the way."""
@@ -215,7 +214,7 @@ class SearchServer:
             hint = f"Set {some}_USER and {some}_PASSWORD, {some}_KEY for an API key, or {some}_TOKEN."
         if isinstance(error, dict) and error.get("type") == "index_not_found_exception":
             return Replaced("The index was built anew or deleted meanwhile.", hint="Try again.")
-        text = redact(" ".join(str(reason or "").split()))[:_MATCHED]
+        text = brief(str(reason or ""), _MATCHED)
         return IndexError_(f"{self.dialect.name} refuses ({status}): {text.rstrip('.')}.", hint=hint)
 
 
