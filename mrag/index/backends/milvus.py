@@ -45,6 +45,8 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding import Vectors
 from mrag.redaction import redact
 
+__all__ = ["MilvusBackend"]
+
 _REGISTRY: Final = "mrag_indexes"
 _TERMS: Final = "_terms"
 _PAGE: Final = 1000

@@ -42,6 +42,8 @@ from mrag.index.embedding import Vectors
 from mrag.redaction import brief, redact_url
 from mrag.stores.wire.http import Access, Http, is_address
 
+__all__ = ["OpenSearchBackend"]
+
 _JUDGED: Final = (200, 201, 400, 401, 403, 404, 405, 406, 409, 413)
 """Status codes that are looked at here; all others are errors of the way."""
 _BULK: Final = 8 << 20

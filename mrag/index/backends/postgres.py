@@ -32,6 +32,8 @@ from mrag.index.backends.engine import EngineBackend, EngineState, Found, IndexC
 from mrag.index.bm25 import Postings
 from mrag.redaction import redact
 
+__all__ = ["PostgresBackend"]
+
 if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Identifier

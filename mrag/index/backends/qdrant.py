@@ -38,6 +38,8 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding import Vectors
 from mrag.redaction import redact
 
+__all__ = ["QdrantBackend"]
+
 _REGISTRY: Final = "mrag_index"
 _PAGE: Final = 4096
 _SECONDS: Final = 60
