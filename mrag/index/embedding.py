@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     import requests
     from tokenizers import Tokenizer
 
+logger = logging.getLogger(__name__)
+
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
 MINILM_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -604,8 +606,6 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
         return cast(Embedder, model)
     return LangChainEmbedder(model)
 
-
-logger = logging.getLogger(__name__)
 
 _BATCH = 256
 

@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from mrag.stores.graphdb import GraphDBSimilarity
 
 
+logger = logging.getLogger(__name__)
+
+
 class SimilarityIndex:
     """One similarity index, open for searching."""
 
@@ -279,8 +282,6 @@ def _match(hit: tuple[str, float]) -> Match:
     iri, score = hit
     return Match(iri, score, None, None, None, None, ())
 
-
-logger = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 NO_DOCUMENTS = "Load texts or labels, or name the property of names: `mrag index --label-property IRI`."

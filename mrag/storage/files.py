@@ -23,6 +23,8 @@ from typing import Any, BinaryIO, Final
 
 from mrag.errors import ConfigError
 
+logger = logging.getLogger(__name__)
+
 BLOCK: Final = 1 << 13
 """Bytes of a block: few, since a single row of a large file costs a whole block."""
 
@@ -305,9 +307,6 @@ def _hold(path: Path, flags: int = 0) -> int | None:
         os.close(held)
         return None
     return held
-
-
-logger = logging.getLogger(__name__)
 
 
 class Journal:
