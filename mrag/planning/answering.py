@@ -74,12 +74,14 @@ class Attempt:
         sure: Whether the reading is likely enough, and nothing that matters was left unread.
         why: Why it was taken or not, in words.
         alone: Whether the question can be understood without the one before it.
+        reading: The reading that the answer is of.
     """
 
     answer: Answer | None
     sure: bool
     why: str
     alone: bool = True
+    reading: Reading | None = None
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
@@ -108,6 +110,7 @@ def compute(
     learnt: bool = True,
     model: str | BaseChatModel | None = "none",
     planner: Planner = "judge",
+    least: float = EVEN,
 ) -> Attempt:
     """Compute the answer to a question.
 
@@ -122,6 +125,7 @@ def compute(
             does not help with what goes on from another question.
         planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
             own, `tools` explores the graph until it has one, `parser` does without.
+        least: Certainty below which an answer is not sure.
 
     Raises:
         ConfigError: If there is no such reading.
@@ -140,10 +144,10 @@ def compute(
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
-            attempt = _computed(kg, question, readings, reading, ends, alone=False)
+            attempt = _computed(kg, question, readings, reading, ends, least, alone=False)
             return replace(attempt, alone=False, why=attempt.why if readings else why)
     return _computed(
-        kg, question, with_either(readings, question), reading, ends,
+        kg, question, with_either(readings, question), reading, ends, least,
         lambda: None if planner == "parser" else helper_of(kg, model, planner),
     )  # fmt: skip
 
@@ -154,6 +158,7 @@ def _computed(
     readings: Sequence[Reading],
     wanted: int | None,
     ends: float,
+    least: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
     *,
     alone: bool = True,
@@ -189,7 +194,7 @@ def _computed(
     if not kept and not readings:
         return Attempt(None, False, why_unread(kg, question, mixed))
     if not kept:
-        return _nothing(kg, question, readings[0], first, ends)
+        return _nothing(kg, question, readings[0], first, ends, least)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
@@ -204,20 +209,20 @@ def _computed(
         told = to_words(Plan(Block((other,))), namer(kg)).removeprefix("whether ")
         return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, namer(kg))}, but {told}"))
     given = answer_of(kg, question, taken, result, others, ends, nothing)
-    doubt = _doubt(taken, result, [one for _, *one in others])
+    doubt = _doubt(taken, result, [one for _, *one in others], least)
     if doubt:
         offered = "" if given.computed is None or taken.ignored else f"; {in_doubt(given.computed, reading)}"
-        return Attempt(given, False, doubt + offered)
+        return Attempt(given, False, doubt + offered, reading=taken)
     why = taken.note or "every word was read, and the graph can compute it"
-    return Attempt(given, True, why)
+    return Attempt(given, True, why, reading=taken)
 
 
-def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]]) -> str:
+def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], least: float = EVEN) -> str:
     """Return why a reading is not given unasked, "" if it is."""
     if taken.ignored:
         words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
         return f"not understood: {words}"
-    if taken.probability < SURE or taken.confidence < EVEN:
+    if taken.probability < SURE or taken.confidence < least:
         return f"the reading is not certain enough ({min(taken.probability, taken.confidence):.2f})"
     none = is_nothing((taken, result)) and not alike_named(taken.plan)
     if none and any(not (r.ignored or is_nothing((r, found))) for r, found in others):
@@ -230,7 +235,7 @@ def _soon(ends: float) -> float:
 
 
 def _nothing(
-    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float
+    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float, least: float
 ) -> Attempt:
     """Return what is said where no reading finds anything: why, and what comes nearest to a bound."""
     plan = best.plan
@@ -241,7 +246,7 @@ def _nothing(
         return Attempt(None, False, "nothing in this graph fits the question")
     said = untrusted.one_line(looked_for(plan, namer(kg)))
     ((best, _),) = weighed(kg, [(best, found)])
-    if best.confidence < EVEN:
+    if best.confidence < least:
         return Attempt(None, False, said)
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
     if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
@@ -251,7 +256,7 @@ def _nothing(
         return Attempt(None, False, said)
     # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.
     given = answer_of(kg, question, best, found, (), ends, nothing)
-    return Attempt(given, True, f"every word was read, and {said}")
+    return Attempt(given, True, f"every word was read, and {said}", reading=best)
 
 
 def abstained(question: str, why: str) -> Answer:
