@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mrag import untrusted
 from mrag.context.render import Context
 from mrag.errors import ConfigError
+from mrag.generation.computed import OtherReading
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting.verdict import accounted
@@ -40,9 +41,9 @@ from mrag.planning.results import (
     LIKELY,
     OFFERED_SECONDS,
     SURE,
-    in_doubt,
     namer,
     of_none,
+    offered,
     run_readings,
     with_either,
 )
@@ -75,6 +76,7 @@ class Attempt:
         why: Why it was taken or not, in words.
         alone: Whether the question can be understood without the one before it.
         reading: The reading that the answer is of.
+        offered: Readings that can be chosen, where none is certain enough.
     """
 
     answer: Answer | None
@@ -82,6 +84,7 @@ class Attempt:
     why: str
     alone: bool = True
     reading: Reading | None = None
+    offered: tuple[OtherReading, ...] = ()
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
@@ -211,8 +214,8 @@ def _computed(
     given = answer_of(kg, question, taken, result, others, ends, nothing)
     doubt = _doubt(taken, result, [one for _, *one in others], least)
     if doubt:
-        offered = "" if given.computed is None or taken.ignored else f"; {in_doubt(given.computed, reading)}"
-        return Attempt(given, False, doubt + offered, reading=taken)
+        instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
+        return Attempt(given, False, doubt, reading=taken, offered=instead)
     why = taken.note or "every word was read, and the graph can compute it"
     return Attempt(given, True, why, reading=taken)
 
@@ -259,11 +262,14 @@ def _nothing(
     return Attempt(given, True, f"every word was read, and {said}", reading=best)
 
 
-def abstained(question: str, why: str) -> Answer:
-    """Return the answer to a question that cannot be computed: that it is not in this graph, and why."""
-    text = f"Not in this graph: {untrusted.one_line(why)}."
+def abstained(question: str, why: str, offered: tuple[OtherReading, ...] = ()) -> Answer:
+    """Return the answer to a question that cannot be computed: that it is not in this graph, and why.
+
+    Where readings are offered it is open whether it is.
+    """
+    text = f"{'Not answered' if offered else 'Not in this graph'}: {untrusted.one_line(why)}."
     given = Answer.of(question, [Sentence(text, (), True)], Context((), ()), None, None)
-    return replace(given, way="plan", why=why)
+    return replace(given, way="plan", why=why, offered=offered)
 
 
 def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:

@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from mrag.errors import QueryTimeout, StoreError
-from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.retrieval.routing import How, computed, folded
+from mrag.retrieval.routing import How, Routed, computed, folded
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
@@ -45,7 +44,7 @@ class QuestionReader:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
         ...     reader = QuestionReader(kg)
-        ...     given, why = reader.computed("How many triple stores are there?")
+        ...     given, *_ = reader.computed("How many triple stores are there?")
         ...     reader.close()
         >>> given.computed.rows[0][0].label
         '11'
@@ -65,7 +64,7 @@ class QuestionReader:
         how: How = "auto",
         reading: int | None = None,
         follows: Mapping[str, Any] | None = None,
-    ) -> tuple[Answer | None, str]:
+    ) -> Routed:
         """Return what `mrag.retrieval.routing.computed` returns.
 
         Raises:
@@ -176,11 +175,10 @@ class _Reading:
             if before is not None:
                 pool.let_go(before)
 
-    def read(self, question: tuple[Any, ...], deadline: float, seconds: float) -> tuple[Answer | None, str]:
+    def read(self, question: tuple[Any, ...], deadline: float, seconds: float) -> Routed:
         """Return how a question is answered."""
         try:
-            given, why = self._asked(("read", *question), deadline)
-            return given, why
+            return Routed(*self._asked(("read", *question), deadline))
         except QueryTimeout as error:
             if not self.broken:
                 raise

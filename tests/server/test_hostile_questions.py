@@ -83,7 +83,7 @@ def test_a_question_is_read_by_a_process_that_follows_the_graph() -> None:
             new = URIRef(ex + "NewStore")
             label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
             kg.insert([mrag.Triple(new, RDF.type, URIRef(cls)), mrag.Triple(new, label, Literal("NewStore"))])
-            given, _ = reader.computed("How many triple stores are there?")
+            given, *_ = reader.computed("How many triple stores are there?")
             assert given is not None and given.computed is not None
             assert given.computed.rows[0][0].label == "12"
             assert reader.processes() == [process]
@@ -102,6 +102,6 @@ def test_white_space_is_folded_and_length_is_bounded() -> None:
                 mrag.ask(kg, question, model="none")
         began = time.monotonic()
         mrag.ask(kg, "x" + " " * 100_000 + "y", model="none")
-        given, why = computed(kg, "and " * 200, "plan")
+        given, why, _ = computed(kg, "and " * 200, "plan")
         assert given is not None and f"more than {MAX_COMPUTED} characters" in why
         assert time.monotonic() - began < 10
