@@ -224,9 +224,7 @@ def _abstained_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed
         and same({**now, "notice": value["notice"]}, value)
     ):
         parts = (CheckedPart(READING, "recomputed"), CheckedPart(WHY, "recomputed"))
-        return Recomputed(
-            parts, sentences=frozenset(s.text for s in given.sentences) if given else frozenset()
-        )
+        return Recomputed(parts, sentences=frozenset(s["text"] for s in now["sentences"]))
     told = "it is answered otherwise now" if given is None else given.text[:200]
     return Recomputed((CheckedPart(READING, "not checked", told), CheckedPart(WHY, "not checked", why)))
 
