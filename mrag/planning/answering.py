@@ -18,7 +18,7 @@ from mrag.planning.accounting.verdict import accounted
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
-from mrag.planning.certainty.absence import may_be_absent
+from mrag.planning.certainty.absence import excludes_by_reading, may_be_absent
 from mrag.planning.certainty.elsewhere import may_be_meant
 from mrag.planning.certainty.features import is_nothing
 from mrag.planning.certainty.unread import why_unread
@@ -255,7 +255,8 @@ def _nothing(
     if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
-    if not listed and nothing.nearest is None and nothing.having is None:
+    shown = listed or nothing.nearest is not None or nothing.having is not None
+    if not shown or excludes_by_reading(plan, nothing):
         return Attempt(None, False, said)
     # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.
     given = answer_of(kg, question, best, found, (), ends, nothing)
