@@ -14,7 +14,7 @@ from mrag.errors import ConfigError
 from mrag.generation.computed import OtherReading
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import accounted
+from mrag.planning.accounting.verdict import accounted, of_the_kind
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
@@ -143,14 +143,19 @@ def compute(
     # The names of the graph are read once, however long that takes.
     parser = parser_of(kg)
     ends = time.monotonic() + seconds
-    readings = [*(taught(kg, parser, question) if learnt else ()), *parser.readings(question)]
+    saved = taught(kg, parser, question) if learnt else []
+    readings = [*saved, *parser.readings(question)]
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
-            attempt = _computed(kg, question, readings, reading, ends, least, alone=False)
+            readings = accounted(parser.lexicon, question, readings, follows.plan)
+            attempt = _computed(kg, question, readings, reading, ends, least)
             return replace(attempt, alone=False, why=attempt.why if readings else why)
+    readings = with_either(readings, question)
+    # What was saved is held against what was saved, where it is matched.
+    checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
-        kg, question, with_either(readings, question), reading, ends, least,
+        kg, question, [*(r for r in readings if r in saved), *checked], reading, ends, least,
         lambda: None if planner == "parser" else helper_of(kg, model, planner),
     )  # fmt: skip
 
@@ -163,8 +168,6 @@ def _computed(
     ends: float,
     least: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
-    *,
-    alone: bool = True,
 ) -> Attempt:
     schema, reading = schema_of(kg), wanted or 1
     mixed = [in_several_units(r.plan, schema) for r in readings]
@@ -174,8 +177,6 @@ def _computed(
         replace(r, plan=with_subclasses(r.plan, schema))
         for r, info in zip(readings, mixed, strict=True) if info is None
     ]  # fmt: skip
-    if alone:
-        readings = accounted(lexicon_of(kg), question, readings)
     soon = ends
     if readings and readings[0].probability < SURE and wanted is None:
         # It will not be given unasked, so it may not hold up what is given instead.
@@ -184,6 +185,7 @@ def _computed(
     if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
+    found = of_the_kind(lexicon_of(kg), question, found)
     kept = weighed(kg, found)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
