@@ -73,7 +73,7 @@ _ENDS: Final = PREPOSITIONS | AUXILIARIES | (_QUESTION_WORDS - {"what"}) | words
 )  # fmt: skip
 """Words that end the noun that is asked for."""
 _TELLING: Final = words("type kind result status")
-_OF_THINGS: Final = words("type kind status date description detail")
+_OF_THINGS: Final = words("type kind result status date description detail")
 _GENERAL: Final = words(
     "name number amount count type kind id code detail result status date description title"
 )
@@ -96,7 +96,7 @@ _NAMES_OF: Final = {
     "weekday": "date weekday",
     "hour": "time hour",
     "clock": "time",
-    "/": "density densely populated share rate ratio per",
+    "/": "density densely thinly sparsely populated share rate ratio per",
     "-": "difference gap",
 }
 """What operations go by beside the words that ask for them."""
@@ -662,6 +662,8 @@ def _denies(sides: _Sides, cue: Cue) -> bool:
 def _groups(sides: _Sides, cue: Cue) -> bool:
     use, top = sides.use, sides.use.plan
     keys = any(not folds(c.value) for c in top.columns) or bool(top.group_by)
+    if sides.low[cue.start : cue.end] == ["across", "all"]:
+        return not (keys and any(map(folds, use.shown)) and not (top.order or top.limit or top.having))
     if cue.value == "by" or keys or not any(map(folds, use.shown)) or len(use.plans) > 1 or "/" in use.done:
         return True
     return "per" in sides.low[cue.start : cue.end] and "average" in use.done
@@ -689,7 +691,7 @@ def _chooses(sides: _Sides, cue: Cue) -> bool:
 
 def _counts(sides: _Sides, cue: Cue) -> bool:
     use, low, told = sides.use, sides.low, [v for v in sides.use.shown if not folds(v)]
-    if {"count", "sum"} & use.done or use.plan.yes_or_no:
+    if {"count", "sum", "days"} & use.done or use.plan.yes_or_no:
         return True
     if "total" in low[cue.start : cue.end]:
         return "/" in use.done or any(map(use.is_number, told))
