@@ -16,7 +16,7 @@ from fashion import BASE, CATEGORIES, IMAGES, write_graph
 
 import mrag
 from mrag.context.display import Display
-from mrag.context.neighbours import read
+from mrag.context.neighbourhood import read
 from mrag.rdf import queries
 
 ONE_QUERY = """

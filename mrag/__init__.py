@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.context.expansion import expand
-    from mrag.context.settings import ContextSettings
+    from mrag.context.expansion import ContextSettings, expand
     from mrag.errors import MragError
     from mrag.graph.connection import connect, demo
     from mrag.graph.kg import KnowledgeGraph

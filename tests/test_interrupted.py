@@ -20,7 +20,7 @@ from mrag.graph.updates import update
 from mrag.rdf.queries import Query
 from mrag.rdf.terms import Triple
 from mrag.storage.saving import saved
-from mrag.stores import embedded
+from mrag.stores import oxigraph
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import ROOT
 
@@ -115,7 +115,7 @@ def test_a_large_graph_that_is_partly_removed_is_clear(
     """Large graphs go in transactions that each fit into memory; no question sees what is left of them."""
     url, context = f"oxigraph:{tmp_path / 'store'}", "urn:x:context"
     file = write(tmp_path / "a.nt", "".join(f"<urn:a{n}> <urn:b> <urn:c> .\n" for n in range(25)))
-    monkeypatch.setattr(embedded, "_AT_ONCE", 10)
+    monkeypatch.setattr(oxigraph, "_AT_ONCE", 10)
     with mrag.connect(url) as kg:
         kg.load([file])
         update(

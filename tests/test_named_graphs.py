@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rdflib import RDFS, Literal, URIRef
 
 import mrag
-from mrag.context.sources import named_graphs
+from mrag.context.display import named_graphs
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.narrowing import NarrowedGraph

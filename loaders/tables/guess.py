@@ -16,7 +16,7 @@ from mrag.errors import LoadError
 from mrag.loaders.tables.rows import TableRows
 from mrag.loaders.tables.terms import BadCell, Typed, is_lexical, written
 from mrag.rdf.namespaces import XSD
-from mrag.text.plurals import singular
+from mrag.text.tokens import singular
 
 IRI = "IRI"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")

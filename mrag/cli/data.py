@@ -219,7 +219,7 @@ def _say_notes(report: stores.LoadReport, *, any_tag: bool) -> None:
     if report.odd_tags:
         tags = ", ".join(report.odd_tags)
         if not any_tag:
-            from mrag.stores.process.tags import well_formed_tag
+            from mrag.stores.process.parsing import well_formed_tag
 
             tags = ", ".join(f"{tag} as {well_formed_tag(tag)}" for tag in report.odd_tags)
         say(f"Kept language tags that BCP 47 does not allow: {tags}", style="yellow")

@@ -19,8 +19,8 @@ from mrag.errors import ConfigError, QueryRefused, TermError
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
-    from mrag.graph.landing import PlannedUpdate
-    from mrag.stores.operations import Operation
+    from mrag.graph.updates import PlannedUpdate
+    from mrag.stores.changes import Operation
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Change it without asking.")]
 FollowOption = Annotated[
@@ -109,7 +109,7 @@ def kgs(
       mrag kgs
       mrag kgs --delete main-images
     """
-    from mrag.graph.inventory import summaries
+    from mrag.graph.connection import summaries
 
     with opened(store, None) as graph:
         found = summaries(graph.store)
@@ -149,8 +149,7 @@ def _change(
     as_json: bool,
 ) -> None:
     """Show what operations change, carry them out if that is wanted, and have inferences follow."""
-    from mrag.graph.landing import land
-    from mrag.graph.updates import preview
+    from mrag.graph.updates import land, preview
     from mrag.stores.process.documents import parsed
     from mrag.stores.process.limited import Bounds
 
@@ -180,7 +179,7 @@ def _change(
 
 
 def _show(graph: mrag.KnowledgeGraph, planned: PlannedUpdate, *, as_json: bool) -> None:
-    from mrag.graph.landing import graph_of
+    from mrag.graph.updates import graph_of
 
     record = planned.record
     own = {*graph.record.inferred, *(g for g in (record.merged if record else "",) if g)}
@@ -228,8 +227,7 @@ def _pieces(
 
 def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
     """Read an IRI, a CURIE, or a literal as SPARQL writes it."""
-    from mrag.rdf.lexer import Tokens
-    from mrag.rdf.query_parser import QueryParser
+    from mrag.rdf.parser import QueryParser, Tokens
     from mrag.rdf.terms import to_ox
 
     try:
@@ -246,7 +244,7 @@ def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
 def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -> None:
     import shutil
 
-    from mrag.graph.inventory import delete
+    from mrag.graph.connection import delete
 
     if name not in known:
         raise ConfigError(

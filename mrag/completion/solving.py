@@ -20,7 +20,7 @@ from mrag.completion.plan.understood import unread
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term
-from mrag.text.folding import normalised
+from mrag.text.tokens import normalised
 
 _ENOUGH = 0.5
 _WIDE = 2000

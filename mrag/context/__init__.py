@@ -8,9 +8,8 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.context.display import Display
-    from mrag.context.expansion import expand
+    from mrag.context.expansion import ContextSettings, expand
     from mrag.context.render import Context, Line
-    from mrag.context.settings import ContextSettings
 
 __all__ = ["Context", "ContextSettings", "Display", "Line", "expand"]
 

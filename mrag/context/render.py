@@ -172,11 +172,11 @@ def triple_json(line: Line) -> list[str]:
     return [*ntriples_terms(line.triple), line.graph, line.status]
 
 
-def tokens(texts: Sequence[str]) -> int:
+def estimate_tokens(texts: Sequence[str]) -> int:
     """Estimate tokens of texts: four characters each, which errs on the high side for English.
 
     Example:
-        >>> tokens(["(GraphDB, is a, Triple Store)"])
+        >>> estimate_tokens(["(GraphDB, is a, Triple Store)"])
         8
     """
     return sum(-(-len(text) // 4) for text in texts)

@@ -18,7 +18,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
 TYPE = RDF + "type"

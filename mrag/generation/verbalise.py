@@ -20,10 +20,9 @@ from mrag.generation.wording.expressions import bare, is_expression, of_members
 from mrag.generation.wording.phrases import PHRASES, Phrases
 from mrag.generation.wording.translated import told_in
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
-from mrag.text.english import words
 from mrag.text.grammar import article, join, relation, yes_or_no
 from mrag.text.names import split_identifier
-from mrag.text.tokens import fold, stem, tokens
+from mrag.text.tokens import fold, stem, tokens, words
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _DC = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")

@@ -9,11 +9,10 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.graph.connection import connect, demo, open_store
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.graph.landing import UpdateReport
     from mrag.graph.layers import GraphLayers, Layer
     from mrag.graph.narrowing import NarrowedGraph
     from mrag.graph.record import Record, Status, status_of
-    from mrag.graph.updates import update
+    from mrag.graph.updates import UpdateReport, update
     from mrag.graph.views.making import VIEWS, View, make_view, make_views
 
 __all__ = [

@@ -17,8 +17,7 @@ from typing import IO, Protocol, TypeVar, cast
 
 from mrag.errors import ConfigError, StoreError
 from mrag.graph import loading
-from mrag.graph.dumping import write_quads
-from mrag.graph.layers import GraphLayers, Layer
+from mrag.graph.layers import GraphLayers, Layer, write_quads
 from mrag.graph.naming import fetch_labels, language_rank, naming_properties
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
 from mrag.graph.shortcuts import Shortcuts

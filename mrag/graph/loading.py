@@ -14,17 +14,16 @@ from functools import partial
 from pathlib import Path
 
 from mrag.errors import LoadError, StoreError
-from mrag.graph.changes import GraphChange, TouchedEntities
 from mrag.graph.layers import GraphLayers
-from mrag.graph.record import Record, joined
+from mrag.graph.record import GraphChange, Record, TouchedEntities, joined
 from mrag.loaders.checks import LeftOutFile, LoadNotes
 from mrag.loaders.ontologies.imports import with_imports
 from mrag.loaders.rdf import Progress, Source, sources
 from mrag.rdf.patterns import Construct, Group, TriplePattern, var
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import Dataset, LoadReport
+from mrag.stores.process.parsing import flawless, graph_names
 from mrag.stores.process.parsing import prefixes as declared
-from mrag.stores.process.surveying import flawless, graph_names
 
 _ALL = TriplePattern(var("s"), var("p"), var("o"))
 _EVERYTHING = Construct((_ALL,), Group((_ALL,)))

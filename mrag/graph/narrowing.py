@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mrag.errors import ConfigError
-from mrag.graph.changes import GraphChange
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import Record, named_graph
+from mrag.graph.record import GraphChange, Record, named_graph
 
 
 class NarrowedGraph(KnowledgeGraph):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mrag.cel.problem import Hypothesis
     from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.graph.landing import UpdateReport
+    from mrag.graph.updates import UpdateReport
     from mrag.index.document_index import SyncReport
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.conversation import Conversation

@@ -1,6 +1,6 @@
 """Updates that a client writes: read, worked out triple by triple, and written in one transaction.
 
-`mrag.rdf.update_parser` reads the text. What its operations change is worked out before anything is written
+`mrag.rdf.parser` reads the text. What its operations change is worked out before anything is written
 (`mrag.stores.changes`), in a worker process where a WHERE clause has to be answered. So an update lands
 whole or not at all, within its deadline, and only in the graphs of its knowledge graph: the default graph
 is its asserted triples, and a graph that the client names becomes one of its `contexts`.
@@ -11,21 +11,134 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mrag.errors import QueryRefused
-from mrag.graph.landing import PlannedUpdate, UpdateReport, graph_of, land, record_after
+from mrag.graph.record import GraphChange, TouchedEntities
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.parser import UpdateParser
 from mrag.rdf.terms import DEFAULT_PREFIXES
-from mrag.rdf.update_parser import UpdateParser
 
 if TYPE_CHECKING:
+    import pyoxigraph as ox
+
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.graph.layers import GraphLayers
+    from mrag.graph.record import Record
     from mrag.stores.base import TripleStore
-    from mrag.stores.changes import Changes, Layout, UpdateOutcome
-    from mrag.stores.operations import Operation
+    from mrag.stores.changes import Changes, Layout, Operation, UpdateOutcome
     from mrag.stores.sparql import SparqlStore
+
+
+@dataclass(frozen=True)
+class UpdateReport:
+    """What an update did.
+
+    Attributes:
+        added: Statements more, those of named graphs counted in each of them.
+        removed: Statements fewer.
+        inferred: What became of the inferred triples: `none` if there are none, `kept` if they still hold,
+            `pending` if some may not hold any more until the graph is reasoned over, `dropped` if all have
+            to be inferred anew.
+    """
+
+    added: int = 0
+    removed: int = 0
+    inferred: str = "none"
+
+
+@dataclass(frozen=True)
+class PlannedUpdate:
+    """What an update would change, before anything is written.
+
+    Attributes:
+        report: How much, and what becomes of the inferred triples.
+        added: Quads to write, by the names that graphs have inside.
+        removed: Quads to take out.
+        record: The record of the knowledge graph afterwards; None if nothing changes.
+        copies: Copies of the triples that came and went, from which the next reasoning starts.
+    """
+
+    report: UpdateReport
+    added: Sequence[ox.Quad] = ()
+    removed: Sequence[ox.Quad] = ()
+    record: Record | None = None
+    copies: Sequence[ox.Quad] = ()
+
+
+def land(kg: GraphLayers, change: PlannedUpdate) -> None:
+    """Carry out what `preview` returned, in one transaction.
+
+    Raises:
+        QueryRefused: If the graph has changed since.
+    """
+    from mrag.rdf.patterns import to_data
+
+    record, before = change.record, kg.record
+    if record is None:
+        return
+    if record.revision != before.revision + 1:
+        raise QueryRefused("The graph has changed meanwhile.", hint="Try the update again.")
+    kept = record.inferred == before.inferred
+    touched = TouchedEntities.of(change.added, change.removed) if kept else None
+    data = to_data(change.removed, [*change.added, *change.copies])
+    kg.commit(record, data, change=GraphChange("update", touched=touched))
+    for graph in before.contexts:
+        if graph not in record.contexts:
+            kg.store.clear(graph)  # the engine would go on listing its name
+
+
+def record_after(
+    name: str, before: Record, layout: Layout, outcome: UpdateOutcome
+) -> tuple[Record, list[ox.Quad]]:
+    """Return the record after an update, and copies of what came and went for the next reasoning."""
+    asserted = [*before.asserted]
+    written = {graph_of(quad) for quad in outcome.added}
+    asserted += [g for g in (layout.target, layout.merged) if g in written and g not in asserted]
+    base = {*asserted, layout.target, layout.merged}
+    count = sum(graph_of(q) in base for q in outcome.added) - sum(
+        graph_of(q) in base for q in outcome.removed
+    )
+    come = {q.triple: None for q in outcome.added if graph_of(q) in base}
+    gone = {q.triple: None for q in outcome.removed if graph_of(q) in base}
+    revision = before.revision + 1
+    after, copies = before, list[Any]()
+    untouched = not outcome.gained and not outcome.lost and before.reasoned == before.revision
+    if before.followed:
+        came = before.came or (f"{name}:came:{revision}",) if outcome.gained else before.came
+        removed = before.removed or (f"{name}:removed:{revision}",) if outcome.lost else before.removed
+        copies += [_copied(t, came[-1]) for t in come if t not in gone]
+        copies += [_copied(t, removed[-1]) for t in gone if t not in come]
+        dropped = sum(graph_of(q) in layout.inferred for q in outcome.removed)
+        left = before.inferences if before.inferences < 0 else before.inferences - dropped
+        after = replace(before, came=came, removed=removed, inferences=left)
+    elif before.inferred:
+        # What was inferred still holds when something has been added, but not what else there may be to it.
+        after = before.without_inferences() if outcome.lost else before
+    return replace(
+        after,
+        asserted=tuple(asserted),
+        revision=revision,
+        reasoned=revision if untouched else before.reasoned,
+        triples=before.triples + count,
+        contexts=outcome.contexts,
+        merged=layout.merged if layout.merged in asserted else "",
+        pending="",
+        kept=True,
+    ), copies
+
+
+def _copied(triple: ox.Triple, graph: str) -> ox.Quad:
+    import pyoxigraph
+
+    return pyoxigraph.Quad(triple.subject, triple.predicate, triple.object, pyoxigraph.NamedNode(graph))
+
+
+def graph_of(quad: ox.Quad) -> str:
+    """Return the IRI of the graph of a quad."""
+    return str(cast(Any, quad.graph_name).value)
+
 
 NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
 """RDF4J's names for the unnamed graph alone."""
@@ -199,8 +312,7 @@ def work_out(
         QueryRefused: If an operation is not allowed, or the engine rejects it.
         QueryTimeout: At the deadline.
     """
-    from mrag.stores.changes import Changes, UpdateOutcome
-    from mrag.stores.operations import needs_queries
+    from mrag.stores.changes import Changes, UpdateOutcome, needs_queries
     from mrag.stores.oxigraph import OxigraphStore
     from mrag.stores.process.documents import parsed
     from mrag.stores.process.limited import Bounds
@@ -232,8 +344,7 @@ def work_out(
 
 def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
     """Work an update out in this process."""
-    from mrag.stores.changes import Refused
-    from mrag.stores.operations import carry_out
+    from mrag.stores.changes import Refused, carry_out
     from mrag.stores.process.channel import timed_out
 
     try:

@@ -14,7 +14,7 @@ from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.files.folder import Box, file_in
 from mrag.rdf import patterns, queries
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import RDF
 from mrag.stores.base import Limits, SelectResult
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 from rdflib import Literal
 
 from mrag.errors import DamagedIndex
-from mrag.graph.changes import touched_since
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import touched_since
 from mrag.images.catalogue import ImageCatalogue
 from mrag.images.graph import ImageVocabulary, file_names, property_values
 from mrag.images.parts import ATTRIBUTES, CATEGORIES, GENERAL, IMAGE_OF, PARTS_OF, TYPE, features_of, typed

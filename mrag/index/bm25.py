@@ -12,7 +12,7 @@ from mrag.index.segments.bm25_params import THESIS, Bm25Params, Idf
 from mrag.index.segments.impacts import Impacts, best_rows
 from mrag.index.segments.postings import Postings
 from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, distinct
-from mrag.text.stopwords import STOP_WORDS
+from mrag.text.tokens import STOP_WORDS
 
 __all__ = ["THESIS", "Bm25Index", "Bm25Params", "Idf"]
 

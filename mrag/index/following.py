@@ -1,6 +1,6 @@
 """The documents that changed since an index was built, read without reading the others.
 
-The store keeps which entities the latest changes touched (`mrag.graph.changes`). Their documents, and those
+The store keeps which entities the latest changes touched (`mrag.graph.record`). Their documents, and those
 of what is linked to them, are made anew from a small copy of what surrounds them, by the same queries.
 """
 
@@ -14,9 +14,8 @@ from typing import Any
 from rdflib import Literal, URIRef
 
 from mrag.errors import TermError
-from mrag.graph.changes import TouchedEntities, touched_since
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import Profile
+from mrag.graph.record import Profile, TouchedEntities, touched_since
 from mrag.index.backends.base import StoredIndex
 from mrag.index.documents import Definition, documents
 from mrag.index.segments.changes import SyncReport

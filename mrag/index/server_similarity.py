@@ -18,7 +18,7 @@ from mrag.rdf import queries
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
-    from mrag.stores.graphdb_similarity import GraphDBSimilarity
+    from mrag.stores.graphdb import GraphDBSimilarity
 
 SERVER = "server"
 """Stands for a model where the server is to make the index."""
@@ -66,8 +66,7 @@ def server_of(kg: KnowledgeGraph) -> GraphDBSimilarity | None:
     """Return the similarity indexes of a knowledge graph's server, None where it keeps none."""
     if isinstance(kg.store, OxigraphStore):
         return None  # without importing what speaks HTTP, which takes a while
-    from mrag.stores.graphdb import GraphDBStore
-    from mrag.stores.graphdb_similarity import GraphDBSimilarity
+    from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
 
     return GraphDBSimilarity(kg.store) if isinstance(kg.store, GraphDBStore) else None
 

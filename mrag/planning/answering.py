@@ -62,6 +62,10 @@ _EXPLAINING = 0.03
 """Which share of the time that is left may go into finding out why there is nothing."""
 
 
+READ: Final = "every word was read, and the graph can compute it"
+"""Why a question is computed."""
+HELPED: Final = "; a language model helped to read it"
+"""What is added where it did."""
 _PLAIN: Final = 0.9
 """How likely a reading must be for "there is none" to be the answer where no bound excludes everything."""
 
@@ -77,6 +81,7 @@ class Attempt:
         alone: Whether the question can be understood without the one before it.
         reading: The reading that the answer is of.
         offered: Readings that can be chosen, where none is certain enough.
+        helped: Whether a language model helped to read it.
     """
 
     answer: Answer | None
@@ -85,6 +90,7 @@ class Attempt:
     alone: bool = True
     reading: Reading | None = None
     offered: tuple[OtherReading, ...] = ()
+    helped: bool = False
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
@@ -114,6 +120,7 @@ def compute(
     model: str | BaseChatModel | None = "none",
     planner: Planner = "judge",
     least: float = EVEN,
+    tried: int | None = None,
 ) -> Attempt:
     """Compute the answer to a question.
 
@@ -129,6 +136,7 @@ def compute(
         planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
             own, `tools` explores the graph until it has one, `parser` does without.
         least: Certainty below which an answer is not sure.
+        tried: How many readings are run, however long that takes; by default as many as there is time for.
 
     Raises:
         ConfigError: If there is no such reading.
@@ -149,14 +157,17 @@ def compute(
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
             readings = accounted(parser.lexicon, question, readings, follows.plan)
-            attempt = _computed(kg, question, readings, reading, ends, least)
-            return replace(attempt, alone=False, why=attempt.why if readings else why)
+            attempt = _computed(kg, question, readings, reading, ends, least, tried=tried)
+            given = attempt.answer
+            if given is not None and given.computed is not None:
+                given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
+            return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
     readings = with_either(readings, question)
     # What was saved is held against what was saved, where it is matched.
     checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
         kg, question, [*(r for r in readings if r in saved), *checked], reading, ends, least,
-        lambda: None if planner == "parser" else helper_of(kg, model, planner),
+        lambda: None if planner == "parser" else helper_of(kg, model, planner), tried=tried,
     )  # fmt: skip
 
 
@@ -168,6 +179,8 @@ def _computed(
     ends: float,
     least: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
+    *,
+    tried: int | None = None,
 ) -> Attempt:
     schema, reading = schema_of(kg), wanted or 1
     mixed = [in_several_units(r.plan, schema) for r in readings]
@@ -177,11 +190,11 @@ def _computed(
         replace(r, plan=with_subclasses(r.plan, schema))
         for r, info in zip(readings, mixed, strict=True) if info is None
     ]  # fmt: skip
-    soon = ends
-    if readings and readings[0].probability < SURE and wanted is None:
+    soon, helped = ends, ""
+    if readings and readings[0].probability < SURE and wanted is None and tried is None:
         # It will not be given unasked, so it may not hold up what is given instead.
         soon = min(ends, time.monotonic() + OFFERED_SECONDS)
-    found, first = run_readings(kg, readings, reading, soon)
+    found, first = run_readings(kg, readings, reading, soon, tried)
     if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
@@ -189,9 +202,10 @@ def _computed(
     kept = weighed(kg, found)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
-        kept, first = run_readings(kg, readings, max(reading, MOST), ends)
-        began = time.monotonic()
-        advised = helper.advised(question, weighed(kg, kept))
+        more, first = run_readings(kg, readings, max(reading, MOST), ends)
+        began, alone_ = time.monotonic(), weighed(kg, more)
+        advised = helper.advised(question, alone_)
+        helped = "" if advised is alone_ else HELPED
         kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began
     else:
@@ -199,12 +213,14 @@ def _computed(
     if not kept and not readings:
         return Attempt(None, False, why_unread(kg, question, mixed))
     if not kept:
-        return _nothing(kg, question, readings[0], first, ends, least)
+        soon = _soon(ends) if tried is None else ends
+        return _nothing(kg, question, readings[0], first, ends, soon, least)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
-    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), _soon(ends))
+    explained = _soon(ends) if tried is None else ends
+    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
         said = looked_for(nothing.undecided, namer(kg))
@@ -217,9 +233,8 @@ def _computed(
     doubt = _doubt(taken, result, [one for _, *one in others], least)
     if doubt:
         instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
-        return Attempt(given, False, doubt, reading=taken, offered=instead)
-    why = taken.note or "every word was read, and the graph can compute it"
-    return Attempt(given, True, why, reading=taken)
+        return Attempt(given, False, doubt, reading=taken, offered=instead, helped=bool(helped))
+    return Attempt(given, True, (taken.note or READ) + helped, reading=taken, helped=bool(helped))
 
 
 def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], least: float = EVEN) -> str:
@@ -240,7 +255,13 @@ def _soon(ends: float) -> float:
 
 
 def _nothing(
-    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float, least: float
+    kg: KnowledgeGraph,
+    question: str,
+    best: Reading,
+    found: PlanResult | str,
+    ends: float,
+    explained: float,
+    least: float,
 ) -> Attempt:
     """Return what is said where no reading finds anything: why, and what comes nearest to a bound."""
     plan = best.plan
@@ -256,7 +277,7 @@ def _nothing(
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
     if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
-    nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
+    nothing = why_nothing(kg, plan, schema_of(kg), explained)
     shown = listed or nothing.nearest is not None or nothing.having is not None
     if not shown or excludes_by_reading(plan, nothing):
         return Attempt(None, False, said)

@@ -16,7 +16,7 @@ from mrag.planning.algebra.values import Kind, ValueCompiler, bind, kind_of
 from mrag.planning.plan import Aggregate, Expression, Plan, Scalar, Unknown
 from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
-from mrag.rdf.printing import to_sparql as printed
+from mrag.rdf.patterns import to_sparql as printed
 
 SPARE = 100
 """Rows that are asked for behind the limit of a plan, to find ties and what comes next."""

@@ -24,7 +24,7 @@ from mrag.planning.profile.reusing import names_followed, remember_names
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
-from mrag.text.surface import Likeness, is_signed, likeness_at
+from mrag.text.names import Likeness, is_signed, likeness_at
 from mrag.text.tokens import TextToken, fold
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]

@@ -8,7 +8,7 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.rdf.guard import ReadQuery, read_gate
-    from mrag.rdf.printing import to_sparql
+    from mrag.rdf.patterns import to_sparql
     from mrag.rdf.terms import MRAG, OWL, RDF, RDFS, XSD, Quad, Term, Triple, curie, iri, to_ntriples
 
 __all__ = [

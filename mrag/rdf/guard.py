@@ -17,8 +17,8 @@ from rdflib import Literal, URIRef
 from rdflib.term import Node
 
 from mrag.errors import QueryRefused
-from mrag.rdf import tree
-from mrag.rdf.query_parser import parse_query
+from mrag.rdf import parser
+from mrag.rdf.parser import parse_query
 from mrag.rdf.terms import DEFAULT_PREFIXES, MRAG
 
 EXPLICIT = "http://www.ontotext.com/explicit"
@@ -104,31 +104,31 @@ def read_gate(
 def _gate(text: str, prefixes: tuple[tuple[str, str], ...], seconds: float) -> ReadQuery:
     if len(text) > _LONGEST:
         raise QueryRefused(f"The query is longer than {_LONGEST} characters.", query=text)
-    query, parser = parse_query(text, dict(prefixes), deadline=time.monotonic() + seconds)
+    query, reading = parse_query(text, dict(prefixes), deadline=time.monotonic() + seconds)
     patterns: list[Pattern] = []
     values: dict[str, dict[Node, None]] = {}
     repeatable = True
-    for node in tree.walk(query):
+    for node in parser.walk(query):
         match node:
-            case tree.TripleNode(s, p, o) if not isinstance(p, tree.Path):
+            case parser.TripleNode(s, p, o) if not isinstance(p, parser.Path):
                 patterns.append((s, p, o))
-            case tree.ValuesNode(variables, rows):
+            case parser.ValuesNode(variables, rows):
                 for row in rows:
                     for variable, given in zip(variables, row, strict=True):
                         if given is not None:
                             values.setdefault(str(variable), {})[given] = None
-            case tree.BindNode(URIRef() | Literal() as given, variable):
+            case parser.BindNode(URIRef() | Literal() as given, variable):
                 values.setdefault(str(variable), {})[given] = None
-            case tree.CallNode(name) if name in _UNREPEATABLE:
+            case parser.CallNode(name) if name in _UNREPEATABLE:
                 repeatable = False
     return ReadQuery(
-        parser.declarations() + parser.tokens.printed(),
+        reading.declarations() + reading.tokens.printed(),
         query.form,
         query.graphs,
         query.named,
         tuple(patterns),
         {v: tuple(terms) for v, terms in values.items()},
-        tuple(tree.visible(query.select)) if query.form == "SelectQuery" else (),
+        tuple(parser.visible(query.select)) if query.form == "SelectQuery" else (),
         repeatable,
     )
 
@@ -146,10 +146,10 @@ def paths_in_negation(text: str) -> bool:
         False
     """
     return any(
-        isinstance(inner, tree.Path) and inner.operator in "*+?"
-        for node in tree.walk(_tree(text))
-        if isinstance(node, tree.MinusNode) or (isinstance(node, tree.Exists) and node.negated)
-        for inner in tree.walk(node.group)
+        isinstance(inner, parser.Path) and inner.operator in "*+?"
+        for node in parser.walk(_tree(text))
+        if isinstance(node, parser.MinusNode) or (isinstance(node, parser.Exists) and node.negated)
+        for inner in parser.walk(node.group)
     )
 
 
@@ -163,5 +163,5 @@ def query_form(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _tree(text: str) -> tree.QueryNode:
+def _tree(text: str) -> parser.QueryNode:
     return parse_query(text)[0]

@@ -28,7 +28,7 @@ def pieces(query: pt.Construct, level: int = 0) -> list[pt.Construct]:
     Example:
         >>> from mrag.rdf import patterns as pt
         >>> triple = pt.TriplePattern(pt.var("s"), pt.iri("urn:p"), pt.var("o"))
-        >>> from mrag.rdf.printing import to_sparql
+        >>> from mrag.rdf.patterns import to_sparql
         >>> parts = pieces(pt.Construct((triple,), triple))
         >>> len(parts), to_sparql(parts[10]).partition(". ")[2].partition(". ")[2]
         (16, 'FILTER(substr(md5(concat(str(?s), str(?o))), 1, 1) IN ("a")) }')
@@ -48,7 +48,7 @@ def unsized(query: pt.Construct) -> pt.Construct:
 
     Example:
         >>> from mrag.rdf import patterns as pt
-        >>> from mrag.rdf.printing import to_sparql
+        >>> from mrag.rdf.patterns import to_sparql
         >>> triple = pt.TriplePattern(pt.var("s"), pt.iri("urn:p"), pt.var("o"))
         >>> first = pt.SubSelect(pt.Select((pt.var("s"), pt.var("o")), triple, limit=110, sized=True))
         >>> print(to_sparql(unsized(pt.Construct((triple,), pt.Group((first,))))))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mrag.rdf.lexer import Tokens
+from mrag.rdf.parser import Tokens
 
 _KEY = 200
 """Characters of a text that decide its place in order, where a server refuses more."""

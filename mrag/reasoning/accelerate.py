@@ -17,8 +17,7 @@ from typing import IO, Any
 import pyoxigraph as ox
 
 from mrag.errors import ReasoningError
-from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, to_sparql, var
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 from mrag.reasoning.axioms import SAME, TYPE, Label
 from mrag.reasoning.compile import compile_rules

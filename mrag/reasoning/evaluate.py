@@ -14,8 +14,8 @@ from typing import TypeAlias
 import pyoxigraph as ox
 
 from mrag.rdf import patterns as pt
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.pieces import pushable
-from mrag.rdf.printing import to_sparql
 from mrag.reasoning.axioms import TYPE, Plain
 from mrag.reasoning.rules import ConsistencyCheck, Rule
 from mrag.reasoning.tbox import query

@@ -19,8 +19,7 @@ from rdflib import URIRef
 
 from mrag import html
 from mrag.errors import ReasoningError
-from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, to_sparql, var
 from mrag.rdf.terms import Term, Triple, from_ox, ntriples_terms, to_ox
 from mrag.reasoning.axioms import TYPE, Label, local_name
 from mrag.reasoning.compile import compile_rules

@@ -57,7 +57,7 @@ def inside(datatype: ox.NamedNode, value: Node) -> Expression:
 
     Example:
         >>> from mrag.rdf.patterns import Ask, Filter, var
-        >>> from mrag.rdf.printing import to_sparql
+        >>> from mrag.rdf.patterns import to_sparql
         >>> print(to_sparql(Ask(Filter(inside(iri(XSD + "boolean"), var("v"))))))
         ASK { FILTER(datatype(?v) IN (<http://www.w3.org/2001/XMLSchema#boolean>)) }
     """

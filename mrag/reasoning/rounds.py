@@ -18,8 +18,7 @@ from typing import TypeAlias
 from rdflib import URIRef
 
 from mrag.rdf import queries as texts
-from mrag.rdf.patterns import Construct, Select, TriplePattern, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Construct, Select, TriplePattern, to_sparql, var
 from mrag.rdf.terms import RDF
 from mrag.reasoning.axioms import SAME, Label
 from mrag.reasoning.clashes import Clash, ClashGroup, find_clashes, flat, inconsistent

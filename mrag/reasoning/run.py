@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Literal
 
 from mrag.errors import ConfigError
-from mrag.graph.changes import TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import TouchedEntities
 from mrag.rdf.terms import Triple, curie
 from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.clashes import ClashGroup, check

@@ -10,7 +10,7 @@ from rdflib import Literal, URIRef
 
 from mrag import html
 from mrag.context.display import Display
-from mrag.context.neighbours import read
+from mrag.context.neighbourhood import read
 from mrag.errors import ConfigError, ReasoningError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries

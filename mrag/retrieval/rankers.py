@@ -19,7 +19,7 @@ from mrag.index.fusion import reciprocal_rank_fusion
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf import queries
 from mrag.terminal import inline
-from mrag.text.surface import likeness
+from mrag.text.names import likeness
 
 _NAMES: Final = 3
 """Names that a thing with several of them is taken to have among the hits."""

@@ -15,7 +15,7 @@ from mrag.generation.computed import OtherReading
 from mrag.generation.models.resolve import check_model, unused_notice
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import Attempt, abstained, compute
+from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.neural.choosing import Planner
 from mrag.planning.reading.cues import CueKind, computing_words, cues
@@ -148,13 +148,18 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
     if how == "plan" or (how == "auto" and (not pictured or (media is None and _computes(asked.text)))):
         reading, follows = options.get("reading"), options.get("follows")
         found = computed(kg, asked, how, reading, follows, model=model, planner=planner)
-        if found.given is not None:
-            return found._replace(given=with_unused(found.given, model))
+        if (given := found.given) is not None:
+            found = found._replace(given=with_unused(given, model))
+            # What a graph has no value of, texts may tell.
+            if texts is None or how == "plan" or given.computed is None or given.computed.rows:
+                return found
+            found = found._replace(why=f"nothing was found for {given.computed.reading}")
     if how == "images" or pictured:
         shown = _with_images(kg, asked, model, k, media, ranker)
         return Routed(replace(shown, why=pictured or ASKED_FOR), "")
     if how == "complete" or (texts is not None and asked.image is None):
-        return _completed(kg, asked, how, found, texts, model, k)
+        told = _completed(kg, asked, how, found._replace(given=None), texts, model, k)
+        return told if told.given is not None or found.given is None else found._replace(why="")
     return found
 
 
@@ -216,7 +221,8 @@ def computed(
         logger.exception("The question could not be planned: %r", text)
         attempt = Attempt(None, False, "the question could not be made into a plan")
     if attempt.answer is not None and reading is not None:
-        return Routed(replace(attempt.answer, why=f"reading {reading} was asked for"), "")
+        helped = HELPED if attempt.helped else ""
+        return Routed(replace(attempt.answer, why=f"reading {reading} was asked for{helped}"), "")
     if attempt.answer is not None and attempt.sure:
         return Routed(replace(attempt.answer, why=attempt.why), attempt.why)
     if how == "auto" and attempt.alone:

@@ -36,8 +36,7 @@ from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import late
 from mrag.stores.process.replies import refusal, request
-from mrag.stores.process.snapshot import Worker
-from mrag.stores.process.workers import WorkerPool
+from mrag.stores.process.workers import Worker, WorkerPool
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +78,7 @@ class Engine:
         self.writer.failed = functools.partial(self.errors.note, "after a change", None)
         if self.remote is not None:
             self.writer.before = functools.partial(self.remote.follower.catch_up, now=True)
-        self.questions = QuestionReader(kg, settings.seconds)
+        self.questions = QuestionReader(kg, settings.seconds, memory=settings.memory)
         self._ends: set[asyncio.Future[None]] = set()
 
     @property

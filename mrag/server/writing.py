@@ -19,8 +19,7 @@ import mrag
 from mrag import errors, index
 from mrag.config import Settings
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.landing import PlannedUpdate, UpdateReport
-from mrag.graph.updates import apply, preview
+from mrag.graph.updates import PlannedUpdate, UpdateReport, apply, preview
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.remote.processes import writing_alone
 from mrag.server.settings import ServerSettings
@@ -225,7 +224,9 @@ class Writer:
         except TimeoutError as error:
             if isinstance(error, errors.QueryTimeout):
                 raise
-            raise _busy() from error
+            raise HTTPException(
+                503, "What others have sent was being read until the deadline.", {"Retry-After": "5"}
+            ) from error
 
     async def _alone(self, work: Callable[[], T], until: float) -> T:
         """Do something that changes the graph; no other change is made meanwhile.

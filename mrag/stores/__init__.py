@@ -17,13 +17,12 @@ if TYPE_CHECKING:
         StoreLayers,
         TripleStore,
     )
-    from mrag.stores.dialect import Dialect, Paths
     from mrag.stores.fuseki import FusekiStore
     from mrag.stores.graphdb import GraphDBStore
     from mrag.stores.oxigraph import OxigraphStore
-    from mrag.stores.sparql import SparqlStore
+    from mrag.stores.sparql import Dialect, Paths, SparqlStore
     from mrag.stores.virtuoso import VirtuosoStore
-    from mrag.stores.wire.access import Access
+    from mrag.stores.wire.http import Access
 
 __all__ = [
     "Access", "BaseStore", "Capabilities", "Dataset", "Dialect", "FusekiStore", "GraphDBStore", "Limits",

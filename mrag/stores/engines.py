@@ -14,14 +14,10 @@ from types import MappingProxyType
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError
-from mrag.rdf.patterns import Count, Descending, Group, Select, TriplePattern, iri, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Count, Descending, Group, Select, TriplePattern, iri, to_sparql, var
 from mrag.stores.base import Dataset
-from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.endpoint import DEFAULT
-from mrag.stores.sparql import SparqlStore
-from mrag.stores.statements import StatementsStore
-from mrag.stores.wire.access import Access
+from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
+from mrag.stores.wire.http import Access
 
 QLEVER = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
 _STARDOG = "tag:stardog:api:context:"

@@ -10,10 +10,8 @@ import requests
 from mrag.errors import ConfigError, EndpointError
 from mrag.rdf import queries
 from mrag.stores.base import Capabilities, Dataset
-from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.endpoint import JSON_RESULTS
-from mrag.stores.sparql import SCRATCH, SparqlStore
-from mrag.stores.wire.access import Access, host
+from mrag.stores.sparql import JSON_RESULTS, SCRATCH, Dialect, Paths, SparqlStore
+from mrag.stores.wire.http import Access, host
 from mrag.stores.wire.results import lines_of
 
 DEFAULT_GRAPH = "urn:x-arq:DefaultGraph"

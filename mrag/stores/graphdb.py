@@ -7,19 +7,24 @@ transactions (RDF4J REST API; GraphDB documentation, "Explicit and implicit stat
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any, Literal, cast
 from urllib.parse import quote
 
-from mrag.errors import ConfigError, EndpointError
+from rdflib import Literal as RdfLiteral
+from rdflib import URIRef
+
+from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
+from mrag.rdf import queries
 from mrag.rdf.guard import EXPLAIN, EXPLICIT, IMPLICIT
+from mrag.rdf.terms import Term
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
-from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.endpoint import DEFAULT
-from mrag.stores.sparql import SparqlStore
-from mrag.stores.statements import StatementsStore
-from mrag.stores.wire.access import Access, host
+from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
+from mrag.stores.wire.http import Access, host
 
 RULESETS = (
     "empty", "rdfs", "rdfs-optimized", "rdfsplus", "rdfsplus-optimized", "owl-horst", "owl-horst-optimized",
@@ -223,3 +228,264 @@ def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
     # GraphDB warns where sameAs is off under OWL, and where it is on under RDFS.
     graph.set((sail, URIRef(graphdb + "disable-sameAs"), Literal(str(not ruleset.startswith("owl")).lower())))
     return graph.serialize(format="turtle").encode()
+
+
+SIM = "http://www.ontotext.com/graphdb/similarity/"
+INSTANCE = SIM + "instance/"
+ANY = SIM + "psi/any"
+_NAME = re.compile(r"[A-Za-z0-9\-_]+\Z")
+_WORKING = ("CREATING", "BUILDING", "REBUILDING")
+_ALL = Dataset((DEFAULT,))
+
+Kind = Literal["text", "predication"]
+
+_SEARCHES = {"text": "similarity/workbench-text", "predication": "similarity/workbench-predication"}
+_KEPT = tuple("options analyzer stopList infer sameAs selectQuery searchQuery analogicalQuery".split())
+"""What the server tells of an index, under the names of its REST calls."""
+
+
+@dataclass(frozen=True)
+class ServerIndexInfo:
+    """What the server tells of a similarity index.
+
+    Attributes:
+        name: Its name.
+        kind: `text` or `predication`.
+        status: `BUILT` when it can be searched; others are CREATING, BUILDING, REBUILDING, OUTDATED,
+            INTERRUPTED, OBSOLETE and FAILED.
+        query: The query of its documents or triples.
+        options: The plugin's options.
+        analyzer: Java class of the Lucene analyzer; empty where the server does not tell.
+        stop_words: Words left out, as the server writes them; empty for the analyzer's own.
+        infer: Whether its query sees inferred triples.
+    """
+
+    name: str
+    kind: str
+    status: str
+    query: str
+    options: str
+    analyzer: str = ""
+    stop_words: str = ""
+    infer: bool = True
+
+
+class GraphDBSimilarity:
+    """The similarity indexes of a GraphDB repository.
+
+    Args:
+        store: The repository.
+        wait_seconds: How long to wait for an index to be built.
+    """
+
+    def __init__(self, store: GraphDBStore, *, wait_seconds: float = 3600.0) -> None:
+        self.store = store
+        self.wait_seconds = wait_seconds
+        self._url = f"{store.base}/rest/similarity"
+        self._headers = {"X-GraphDB-Repository": store.repository, "Accept": "application/json"}
+
+    def indexes(self) -> list[ServerIndexInfo]:
+        """List the indexes in order of name."""
+        return sorted(map(_info, self._told()), key=lambda info: info.name)
+
+    def get(self, name: str) -> ServerIndexInfo:
+        """Return what is known of an index.
+
+        Raises:
+            MissingIndex: If there is none of that name.
+        """
+        found = {info.name: info for info in self.indexes()}
+        if name not in found:
+            raise MissingIndex(
+                f"There is no similarity index {name!r} on the server; there are: "
+                f"{', '.join(found) or 'none'}.",
+                hint="Build it with `mrag index`.",
+            )
+        return found[name]
+
+    def create(
+        self,
+        name: str,
+        query: str,
+        *,
+        kind: Kind = "text",
+        options: str = "-termweight idf",
+        analyzer: str = "org.apache.lucene.analysis.en.EnglishAnalyzer",
+        stop_words: Sequence[str] = (),
+        infer: bool = True,
+        wait: bool = True,
+        on_status: Callable[[str], None] | None = None,
+    ) -> ServerIndexInfo:
+        """Make an index and, by default, wait until it is built.
+
+        Args:
+            name: Letters, digits, `-` and `_`.
+            query: A SELECT of `?documentID ?documentText`, for predication of `?subject ?predicate ?object`.
+            kind: `text` or `predication`.
+            options: Options of the plugin, such as `-termweight idf -dimension 300`.
+            analyzer: Java class of the Lucene analyzer.
+            stop_words: Words to leave out, beside the analyzer's.
+            infer: Whether the query sees inferred triples.
+            wait: Whether to return only when it is built.
+            on_status: Called with the status while waiting.
+
+        Raises:
+            ConfigError: If the name cannot be used.
+            IndexError_: If the server fails to build it.
+        """
+        if not _NAME.match(name):
+            raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, - and _.")
+        analogical = queries.get("similarity/workbench-analogical").text if kind == "predication" else ""
+        body = {
+            "name": name,
+            "type": kind,
+            "options": options,
+            "analyzer": analyzer,
+            "stopList": " ".join(stop_words) or None,
+            "infer": infer,
+            "sameAs": True,
+            "selectQuery": query,
+            "searchQuery": queries.get(_SEARCHES[kind]).text,
+            "analogicalQuery": analogical,
+        }
+        self._make("POST", body)
+        return self._wait(name, on_status) if wait else self.get(name)
+
+    def rebuild(self, name: str, *, on_status: Callable[[str], None] | None = None) -> ServerIndexInfo:
+        """Make an index anew as it was, because it does not follow the data.
+
+        It keeps its queries, options, analyzer, stop words and use of inferred triples. A text index
+        whose analyzer the server does not tell is rebuilt in place, where the server keeps it.
+
+        Raises:
+            MissingIndex: If there is none of that name.
+        """
+        info = self.get(name)
+        (told,) = (item for item in self._told() if item.get("name") == name)
+        body = {"name": name, "type": told.get("type") or info.kind}
+        body |= {key: told[key] for key in _KEPT if key in told}
+        if info.kind == "text" and not info.analyzer:
+            self._make("PUT", body)
+        else:
+            self.delete(name)
+            self._make("POST", body)
+        return self._wait(name, on_status)
+
+    def delete(self, name: str) -> None:
+        """Remove an index.
+
+        Raises:
+            MissingIndex: If there is none of that name.
+        """
+        self.get(name)
+        response = self.store.http.send(
+            "DELETE", self._url, repeat=True, params={"name": name}, headers=self._headers
+        )
+        self.store.http.text(response)
+
+    def search(self, name: str, text: str, k: int) -> list[tuple[str, float]]:
+        """Return IRI and score of the documents most similar to a text, best first, ties by IRI."""
+        row = (URIRef(INSTANCE + name), RdfLiteral(text), _parameters(k))
+        return self._hits(queries.get("similarity/text").bind(index_term_parameters=[row]), k)
+
+    def search_document(self, name: str, iri: str, k: int) -> list[tuple[str, float]]:
+        """Return the documents most similar to that of an entity, itself left out."""
+        row = (URIRef(INSTANCE + name), URIRef(iri), _parameters(k + 1))
+        text = queries.get("similarity/entity").bind(index_entity_parameters=[row])
+        return [hit for hit in self._hits(text, k + 1) if hit[0] != iri][:k]
+
+    def related(self, name: str, iri: str, k: int, *, predicate: str = ANY) -> list[tuple[str, float]]:
+        """Return the entities that a predication index relates to one, by a predicate or any."""
+        row = (URIRef(INSTANCE + name), URIRef(iri), URIRef(predicate), _parameters(k))
+        text = queries.get("similarity/predication").bind(index_entity_predicate_parameters=[row])
+        return self._hits(text, k)
+
+    # -- beside similarity -------------------------------------------------------------------------
+
+    def fulltext(self, text: str, k: int) -> list[tuple[str, str]]:
+        """Return entity and literal that the server's full-text index finds.
+
+        Raises:
+            EndpointError: If the repository was made without one.
+        """
+        rows = self.store.select(
+            queries.get("similarity/fulltext").bind(text=[RdfLiteral(text)], limit=k), _ALL
+        )
+        return [(str(entity), str(literal)) for entity, literal in rows]
+
+    def ranks(self, iris: Iterable[str]) -> dict[str, float]:
+        """Return the RDF rank of entities, 0 to 1; entities without one are left out."""
+        rows = self.store.select(queries.get("similarity/rank").bind(entity=list(iris)), _ALL)
+        return {str(entity): float(str(rank)) for entity, rank in rows}
+
+    def compute_ranks(self) -> None:
+        """Have the server compute RDF ranks, which takes minutes on large repositories."""
+        self.store.update(queries.get("update/compute-rank").text)
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _told(self) -> list[dict[str, Any]]:
+        response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)
+        return list(json.loads(self.store.http.text(response) or "[]"))
+
+    def _make(self, method: str, body: dict[str, Any]) -> None:
+        response = self.store.http.send(
+            method,
+            self._url,
+            repeat=False,
+            data=json.dumps(body).encode(),
+            headers={**self._headers, "Content-Type": "application/json"},
+        )
+        self.store.http.text(response)
+
+    def _hits(self, text: str, k: int) -> list[tuple[str, float]]:
+        found: dict[str, float] = {}
+        for iri, score in self.store.select(text, _ALL):
+            if isinstance(iri, URIRef):
+                found.setdefault(str(iri), _number(score))
+        return sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
+
+    def _wait(self, name: str, on_status: Callable[[str], None] | None) -> ServerIndexInfo:
+        deadline, pause = time.monotonic() + self.wait_seconds, 0.1
+        while True:
+            info = self.get(name)
+            if on_status is not None:
+                on_status(info.status)
+            if info.status not in _WORKING:
+                break
+            if time.monotonic() > deadline:
+                raise EndpointError(
+                    f"The index {name!r} is not built after {self.wait_seconds:.0f} s.",
+                    endpoint=self.store.url,
+                    hint="Look at the server; it may still be at work.",
+                )
+            time.sleep(pause)
+            pause = min(2.0, pause * 1.5)
+        if info.status != "BUILT":
+            raise IndexError_(
+                f"The server could not build the index {name!r}: {info.status}.",
+                endpoint=self.store.url,
+                hint="See the server's log; delete the index and try again.",
+            )
+        return info
+
+
+def _info(item: dict[str, Any]) -> ServerIndexInfo:
+    return ServerIndexInfo(
+        str(item.get("name", "")),
+        "predication" if item.get("type") == "predication" else "text",
+        str(item.get("status", "")).upper(),
+        str(item.get("selectQuery", "")),
+        str(item.get("options", "")),
+        str(item.get("analyzer") or ""),
+        str(item.get("stopList") or ""),
+        item.get("infer") is not False,
+    )
+
+
+def _parameters(k: int) -> RdfLiteral:
+    return RdfLiteral(f"-numsearchresults {k:d}")
+
+
+def _number(term: Term | None) -> float:
+    return float(str(term)) if term is not None else 0.0

@@ -16,15 +16,13 @@ import requests
 
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.rdf.guard import paths_in_negation
-from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, var
+from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, to_sparql, var
 from mrag.rdf.pieces import pieces, unsized
-from mrag.rdf.printing import to_sparql
 from mrag.rdf.slicing import paged, short_keys, sliced
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult, SelectStream
-from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.sparql import SparqlStore
-from mrag.stores.wire.access import Access
+from mrag.stores.sparql import Dialect, Paths, SparqlStore
+from mrag.stores.wire.http import Access
 
 _SYSTEM = (
     "http://www.openlinksw.com/schemas/",
@@ -65,8 +63,9 @@ class VirtuosoStore(SparqlStore):
     """
 
     # It plans a union of ten parts for longer than it takes to answer them one by one, and goes through all
-    # triples for those with an object unless their predicate is given.
-    capabilities = Capabilities(doubles=False, any_tag=True, by_end=False, parts=1)
+    # triples for those with an object unless their predicate is given. In VALUES of several variables and
+    # rows "x"@en loses its tag.
+    capabilities = Capabilities(doubles=False, any_tag=True, by_end=False, parts=1, tagged_rows=False)
     digest = True
     _most: int | None = None
 

@@ -8,11 +8,20 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.text.analysis import Analyser
-    from mrag.text.folding import normalised
     from mrag.text.names import iri_words, is_place, local_words, name_parts, split_identifier
-    from mrag.text.plurals import singular
-    from mrag.text.stopwords import FUNCTION_WORDS, STOP_WORDS, content_words
-    from mrag.text.tokens import TextToken, content, fold, keys, language_of, stem
+    from mrag.text.tokens import (
+        FUNCTION_WORDS,
+        STOP_WORDS,
+        TextToken,
+        content,
+        content_words,
+        fold,
+        keys,
+        language_of,
+        normalised,
+        singular,
+        stem,
+    )
 
 __all__ = [
     "FUNCTION_WORDS", "STOP_WORDS", "Analyser", "TextToken", "content", "content_words", "fold", "iri_words",

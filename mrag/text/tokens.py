@@ -13,10 +13,346 @@ import unicodedata
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from typing import Final
 
-from mrag.text.english import IRREGULAR
-from mrag.text.plurals import without_plural
-from mrag.text.stopwords import FUNCTION_WORDS
+
+def words(text: str) -> frozenset[str]:
+    """Make a set of the words of a text.
+
+    Example:
+        >>> sorted(words("to be or not to be"))
+        ['be', 'not', 'or', 'to']
+    """
+    return frozenset(text.split())
+
+
+IRREGULAR: dict[str, str] = {
+    "wrote": "write",
+    "written": "write",
+    "made": "make",
+    "built": "build",
+    "began": "begin",
+    "begun": "begin",
+    "born": "birth",
+    "led": "lead",
+    "held": "hold",
+    "sold": "sell",
+    "bought": "buy",
+    "ran": "run",
+    "gave": "give",
+    "given": "give",
+    "took": "take",
+    "taken": "take",
+    "knew": "know",
+    "known": "know",
+    "children": "child",
+    "people": "person",
+    "men": "man",
+    "women": "woman",
+    "cities": "city",
+    "licence": "license",
+    "licences": "license",
+    "colour": "color",
+    "colours": "color",
+    "coloured": "color",
+}
+"""Forms that no ending gives away, to the form they are ranked by."""
+
+NEGATIONS = words(
+    "not no never none neither nor cannot without except excluding unlike nobody nothing nicht kein "
+    "keine keinen keiner ohne nie non pas jamais sans sin nunca ningún ninguna senza mai nessun nessuna"
+)
+"""Words that turn a statement round."""
+
+YES = words("yes yeah yep ja oui sì sí si correct right indeed")
+NO = words("no nope nein non incorrect wrong")
+PRONOUNS = words(
+    "it its they their he his she her this these that those both er sie es ihr ihre sein seine il elle "
+    "ils elles lui lei esso essa el ella ellos ellas su sus"
+)
+"""First words of a sentence that goes on about what the sentence before was about."""
+
+LEGAL_FORMS = words(
+    "inc ltd llc gmbh corp corporation company co plc ag sa srl spa bv ab oy kg se foundation"
+)
+"""Ends of firms' names that are often left out."""
+
+PREPOSITIONS = words(
+    "about above after against as at before behind below beside between by during for from in into near "
+    "of off on onto out over than through to toward under until upon via with within without"
+)
+
+VERBS = words(
+    "achieve act affect activate allow appear apply assign attend belong border build buy call carry "
+    "cause chair cite come conduct connect consist contain contribute control cover create define "
+    "deliver depend derive describe design develop direct discover divide eat edit embed employ enable "
+    "encode equal exclude exhibit express extend face feature feed fight fly follow force form found "
+    "fund generate give govern grow handle hang hate have help hold host implement import include "
+    "indicate inhabit inhibit inherit integrate interact interoperate introduce invent invest join keep "
+    "kill know lack lead lean lie like live look love maintain make manage manufacture marry mean "
+    "measure meet mention move need obey occur offer open operate orbit organise organize originate own "
+    "participate pass perform play point possess precede prefer present prevent produce promote provide "
+    "publish pull push qualify rank read receive recommend refer regulate relate release remain render "
+    "replace report represent require resemble reside rest result reuse ride rule run satisfy say see "
+    "sell send serve share show sing sit speak specialise specialize specify sponsor stand star start "
+    "stop store study succeed suggest supply support surround swim take talk target teach tell test "
+    "touch train treat trigger use visit voice walk watch wear win work write"
+)
+"""Verbs that name relations in knowledge graphs, in their plain form."""
+
+PERSON_WORDS = words(
+    "person human character actor actress director writer author artist man woman people employee "
+    "player politician scientist agent singer musician child son daughter father mother brother sister "
+    "grandfather grandmother user customer client member student teacher instructor patient doctor "
+    "manager owner salesperson reviewer individual musician composer researcher driver pilot captain nurse "
+    "critic judge chef host guide voter donor "
+    "physician professor buyer guest seller tenant coach technician engineer veterinarian vet staff worker "
+    "skipper sailor bidder borrower lender passenger traveller traveler tourist visitor subscriber applicant "
+    "candidate referee umpire trainer supervisor assistant trainee intern painter poet novelist dancer "
+    "farmer lawyer attorney clerk officer runner athlete swimmer cyclist rider jockey climber scholar "
+    "mechanic consultant contractor inspector lecturer librarian resident citizen performer conductor "
+    "adjuster adviser advisor holder policyholder cardholder shareholder insured claimant principal pupil "
+    "learner mayor governor president minister senator landlord dentist surgeon therapist pharmacist "
+    "photographer journalist illustrator narrator sculptor architect curator collector "
+    "programmer analyst accountant auditor cashier waiter bartender baker carpenter plumber "
+    "electrician gardener courier firefighter soldier goalkeeper midfielder defender striker skier boxer "
+    "golfer gymnast king queen emperor monarch pope bishop priest monk saint"
+)
+"""Types whose members are not called "it"."""
+
+AGENTS = words(
+    "agency agent airline band bank brand broker club committee company corporation council developer firm "
+    "government group institution institute lab laboratory label maker manufacturer ministry operator "
+    "orchestra organisation organization party producer provider publisher school studio supplier team "
+    "university vendor"
+)
+"""Types besides people whose members do things: one asks for them by "who"."""
+
+_PLACE = words(
+    "located headquarters headquartered based place city country continent homeworld lives born birthplace "
+    "situated address region seat"
+)
+_HOME = words("homeworld home lives residence resides dwells address")
+_TIME = words(
+    "year date time birth born released founded day started began first published created inception"
+)
+_MAKE = words("develops makes creates builds produces manufactures designs vendor")
+_OFFER = words("feature supports offers provides capability function enables includes allows has")
+_LINK = words("linked related connected associated interoperates integrates")
+_ACT = words("acted starred cast plays actor performer")
+
+SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
+    (words("where"), _PLACE),
+    (words("when"), _TIME),
+    (words("make create build produce maker developer develop vendor company manufacturer"), _MAKE),
+    (words("create creator made"), words("author creator")),
+    (words("support offer provide capability function feature"), _OFFER),
+    (words("link relate connect interoperate integrate work"), _LINK),
+    (words("act star cast actor actress appear play"), _ACT),
+    (words("located headquartered based situated"), _PLACE),
+    (words("live reside dwell"), _HOME),
+    (
+        words("author write writer screenwriter screenplay script wrote"),
+        words("written author writer screenwriter"),
+    ),
+    (words("found founder"), words("founded created established")),
+    (words("win wins won winner prize award"), words("won winner award awarded prize laureate medal")),
+    (words("size"), words("size area population diameter")),
+    (words("mass"), words("mass weight")),
+    (words("birth"), words("birth born birthyear age")),
+    (words("date"), words("date year")),
+    (words("director direct"), words("directed director")),
+)
+"""Words of questions, and words of predicates that mean much the same, in whatever form."""
+
+LIGHT = words(
+    "appear belong carry come contain feature find give go have hold include keep like list name offer order "
+    "return serve show take tell"
+)
+"""Verbs that relate two things without saying how; beside a noun that does, they say nothing more."""
+
+VAGUE = words(
+    "between difference different compare thing things another good best well use kind sort type example "
+    "related say "
+    "mean explain describe overview information fact get want need help possible many number count total "
+    "exist available there have work now currently"
+)
+"""Words that a question may hold without wanting them covered."""
+
+DEEDS = words("get need use work exist want help") & VAGUE
+"""Those of them that say, beside names alone, what is asked of these: "What do I need for X?"."""
+
+
+_VOWEL = re.compile("[aeiouy]")
+_SIBILANT = ("sse", "she", "che", "xe", "zze")
+_SILENT = (*_SIBILANT, "use", "oe")
+_IRREGULAR: Final = {
+    "men": "man", "women": "woman", "people": "person", "persons": "person", "children": "child",
+    "feet": "foot", "teeth": "tooth", "geese": "goose", "mice": "mouse", "leaves": "leaf",
+    "knives": "knife", "loaves": "loaf", "shelves": "shelf", "scarves": "scarf", "wolves": "wolf",
+    "calves": "calf", "halves": "half", "lives": "life", "wives": "wife", "hooves": "hoof", "oxen": "ox",
+    "buses": "bus", "tomatoes": "tomato", "potatoes": "potato", "heroes": "hero", "axes": "ax", "dice": "die",
+}  # fmt: skip
+_ENDS_IN_S: Final = frozenset(
+    "tennis canvas gas christmas glasses sunglasses eyeglasses jeans pants scissors shorts series goggles "
+    "lens tongs news swiss chaos its this is was has as yes clothes overalls khakis trousers tights "
+    "leggings binoculars pajamas bus atlas alias bias".split()
+)
+_PAIRS: Final = frozenset(
+    "glasses sunglasses eyeglasses jeans pants scissors shorts goggles tongs clothes overalls khakis "
+    "trousers tights leggings binoculars pajamas".split()
+)
+_IES: Final = frozenset("cookies pies ties movies zombies hoodies selfies brownies smoothies magpies".split())
+
+
+def s_stem(word: str) -> str:
+    """Return an ASCII word without its plural ending, as the S-stemmer does; see `Analyser`.
+
+    Example:
+        >>> [s_stem(word) for word in ("cherries", "boxes", "viruses", "glass")]
+        ['cherry', 'box', 'virus', 'glass']
+    """
+    if len(word) < 4 or not (word.isascii() and word.isalpha()):
+        return word
+    if word[-1] == "s" and word[-2] not in "us":
+        word = word[:-1]
+    if word[-1] == "e":
+        if len(word) > 4 and word[-2] == "i":
+            return word[:-2] + "y"
+        if word.endswith(_SILENT if len(word) > 4 else _SIBILANT):
+            return word[:-1]
+    return word
+
+
+def without_plural(text: str) -> str:
+    """Return a folded ASCII word without its plural ending.
+
+    Example:
+        >>> [without_plural(word) for word in ("databases", "cities", "boxes", "rdfs")]
+        ['database', 'city', 'box', 'rdfs']
+    """
+    if len(text) < 4 or not text.isascii() or not text.endswith("s") or text.endswith(("ss", "us", "is")):
+        return text
+    if text in ("buses", "gases"):
+        return text[:-2]
+    if text.endswith("ies") and len(text) > 4:
+        return text[:-3] + "y"
+    cut = text[:-2] if text.endswith(("xes", "ches", "shes", "sses", "zzes")) else text[:-1]
+    return cut if _VOWEL.search(cut) else text  # RDFS is no plural of RDF
+
+
+def singular(word: str) -> str:
+    """Return an English noun in the singular, by rules and a list of exceptions.
+
+    Example:
+        >>> [singular(w) for w in ("buses", "women", "grass", "cherries", "benches", "jeans", "skis")]
+        ['bus', 'woman', 'grass', 'cherry', 'bench', 'jeans', 'ski']
+    """
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) < 4 or not word.endswith("s") or word in _ENDS_IN_S or word.endswith(("ss", "us", "is")):
+        return word if word != "skis" else "ski"
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-1] if word in _IES else word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses", "zzes")):
+        return word[:-2]
+    return word[:-1]
+
+
+def is_plural(noun: str) -> bool:
+    """Return whether the last word of an English noun is a plural, so that it takes no article.
+
+    Example:
+        >>> [is_plural(noun) for noun in ("blue jeans", "Shoes", "Bus", "dress", "women")]
+        [True, True, False, False, True]
+    """
+    last = noun.rpartition(" ")[2].lower()
+    return last in _PAIRS or singular(last) != last
+
+
+_WORD = re.compile(r"\w+")
+
+
+def bare(text: str) -> str:
+    """Return a text decomposed (NFKD), in lower case and without combining marks.
+
+    Example:
+        >>> bare("WebProtégé")
+        'webprotege'
+    """
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in folded if not unicodedata.combining(c))
+
+
+def normalised(text: str) -> str:
+    """Reduce a name to what spellings of it share: no case, accents, punctuation or spare spaces.
+
+    A name of punctuation alone stays as it is.
+
+    Example:
+        >>> normalised("  WebProtégé,  the Editor!"), normalised("$")
+        ('webprotege the editor', '$')
+    """
+    plain = bare(text)
+    return " ".join(_WORD.findall(plain)) or " ".join(plain.split())
+
+
+STOP_WORDS = words(
+    "a about all also an and any are as at be been but by can could did do does for from had has have "
+    "he her his how i in into is it its me my of on or our she so some than that the their them there "
+    "these they this those to us was we were what when where which while who whom whose why will with "
+    "would you your"
+)
+"""English function words, which say nothing of what a question is about."""
+
+FUNCTION_WORDS: dict[str, frozenset[str]] = {
+    "en": STOP_WORDS
+    | words(
+        "am being both each every few find give having hers him if itself just kind know list many more most "
+        "much name only other own please same should show such tell then too very"
+    ),
+    "de": words(
+        "der die das den dem des ein eine einen einem einer eines und oder ist sind war waren hat "
+        "haben wird werden von mit im zu zum zur auf für aus bei als auch wer was wo wann welche "
+        "welcher welches welchen welchem wem wen wessen warum woher wohin deren dessen "
+        "wie wieviele viele gibt es sie er ihr sein nicht alle"
+    ),
+    "fr": words(
+        "le la les un une des du de et ou est sont était a ont par avec dans sur pour aux qui que "
+        "quoi où quand quel quelle quels quelles comment combien il elle ils elles ce cette ces son "
+        "sa ses y lequel laquelle pourquoi au leur leurs"
+    ),
+    "it": words(
+        "il lo la i gli le un uno una di da del della dei degli delle dal dalla e o è sono ha hanno "
+        "con su per in nel nella chi che cosa dove quando quale quali come quanti quante si al alla "
+        "questo questa"
+    ),
+    "es": words(
+        "el la los las un una unos unas de del y o es son fue ha han por con en para quién quien "
+        "quiénes qué que dónde cuándo cuál cuáles cómo cuántos cuántas se al su sus este esta estos "
+        "estas cuánto cuánta adónde está están tiene"
+    ),
+}
+"""Function words by language: they show what language a text is in, and have no weight in ranking."""
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of a text that carry meaning, folded, cut to what their forms share.
+
+    Example:
+        >>> sorted(content_words("What are the Products?"))
+        ['produc']
+    """
+    return frozenset(_stem(w) for w in _WORD.findall(bare(text)) if w not in STOP_WORDS)
+
+
+def _stem(word: str) -> str:
+    word = word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+    # Six letters bring directed and director together, and seldom anything else.
+    return word[:6]
+
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0dff"
@@ -35,7 +371,6 @@ _ELISION = re.compile(r"\A(?:l|d|j|qu|c|n|s|t|m|un|dell|all|nell|dall|sull)['’
 _GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
 _ACCENT = re.compile("[\u0300-\u036f]")
-_VOWEL = re.compile("[aeiouy]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +570,11 @@ def language_of(text: str) -> str:
 
 
 _FOLDED_STOP = {name: frozenset(fold(w) for w in stop) for name, stop in FUNCTION_WORDS.items()}
+
+
+OTHERS: dict[str, frozenset[str]] = {}
+"""Stem of a word that is asked with, to the stems of words that predicates are named with."""
+
+for _asked, _said in SYNONYMS:
+    for _word in _asked:
+        OTHERS[stem(_word)] = OTHERS.get(stem(_word), frozenset()) | {stem(word) for word in _said}

@@ -9,7 +9,7 @@ import pyoxigraph as ox
 
 from mrag import html
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, read
+from mrag.context.neighbourhood import Direction, read
 from mrag.errors import ConfigError
 from mrag.graph.record import status_of
 from mrag.rdf.terms import SKOLEM, curie, iri

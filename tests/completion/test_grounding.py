@@ -17,7 +17,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.text.folding import normalised
+from mrag.text.tokens import normalised
 from tests.completion.films import BY, GENRE, STARS, WROTE, YEAR, F, f, films
 
 X = Unknown("x")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
-from mrag.context import ContextSettings, expand, neighbours
+from mrag.context import ContextSettings, expand, neighbourhood
 from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
@@ -129,7 +129,7 @@ def test_a_hub_is_never_read_whole(any_kg: KnowledgeGraph, monkeypatch: pytest.M
     member = [Triple(URIRef(f"http://example.org/m{i:05}"), PREDICATES[0], hub) for i in range(5000)]
     any_kg.insert([*member, Triple(NODES[0], PREDICATES[1], hub), Triple(hub, RDFS.label, Literal("Hub"))])
     read = 0
-    some = neighbours._some
+    some = neighbourhood._some
 
     def counted(*args: object) -> object:
         nonlocal read
@@ -137,7 +137,7 @@ def test_a_hub_is_never_read_whole(any_kg: KnowledgeGraph, monkeypatch: pytest.M
         read += len(found)
         return found
 
-    monkeypatch.setattr(neighbours, "_some", counted)
+    monkeypatch.setattr(neighbourhood, "_some", counted)
     any_kg.profile()
     context = expand(any_kg, [(str(hub), 1.0)], ContextSettings(per_predicate=4))
     shown = triples(context)

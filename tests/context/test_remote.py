@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
-from mrag.context import ContextSettings, Display, asking, expand
-from mrag.context.neighbours import read, read_of
-from mrag.context.reading import in_passes
+from mrag.context import ContextSettings, Display, expand, neighbourhood
+from mrag.context.neighbourhood import in_passes, read, read_of
 from mrag.context.render import Context
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
@@ -158,8 +157,8 @@ def test_the_same_as_over_the_embedded_store(
     with pytest.MonkeyPatch.context() as patch:
         # So small that hubs of forty edges are met in every way.
         for name, size in (("_EDGES", 30), ("_MANY", 3), ("_WHOLE", 9), ("TEXTS", 12), ("_REST", 6)):
-            patch.setattr(asking, name, size)
-        patch.setattr(asking, "_VALUES", 7)
+            patch.setattr(neighbourhood, name, size)
+        patch.setattr(neighbourhood, "_VALUES", 7)
         patch.setattr(remote, "capabilities", Capabilities(parts=5, by_end=by_end))
         with OxigraphStore() as embedded:
             wanted, kg = filled(embedded, data), filled(remote, data)
@@ -177,7 +176,7 @@ def test_what_was_read_for_one_bound_is_not_taken_for_another(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, OxigraphStore() as embedded:
         for name, size in (("_EDGES", 6), ("_MANY", 2), ("_WHOLE", 4), ("TEXTS", 12), ("_REST", 5)):
-            patch.setattr(asking, name, size)
+            patch.setattr(neighbourhood, name, size)
         wanted, kg = filled(embedded, data), filled(remote, data)
 
         def reads(kg: KnowledgeGraph) -> list[object]:

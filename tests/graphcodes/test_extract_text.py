@@ -18,7 +18,7 @@ from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.scene import from_scene_triples
 from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.text.plurals import singular
+from mrag.text.tokens import singular
 from tests.conftest import requires, shared_data
 
 requires("spacy", "graphcodes")

@@ -20,7 +20,7 @@ from mrag.planning.lexical.spelling import SpellingIndex, distance, edits_allowe
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.wire.access import Access
+from mrag.stores.wire.http import Access
 from mrag.text.tokens import tokens
 from tests.conftest import slow
 from tests.planning.test_schema import PREFIXES, e, graph

@@ -15,7 +15,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.rdf.terms import RDF, Triple
-from mrag.text.surface import Likeness, likeness
+from mrag.text.names import Likeness, likeness
 from mrag.text.tokens import tokens
 
 NAMES = """

@@ -14,8 +14,7 @@ from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.compiler import to_sparql
 from mrag.planning.plan import Block, Column, Comparison, Contains, Pattern, Plan, Unknown
-from mrag.rdf.query_parser import parse_query
-from mrag.rdf.tree import walk
+from mrag.rdf.parser import parse_query, walk
 from tests.conftest import slow
 from tests.planning.graphs import GRAPHS, HOSTILE, NAME
 from tests.planning.stores import agree, graphs

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.errors import QueryRefused, QueryTimeout
-from mrag.rdf.lexer import FUNCTIONS, READING, Tokens
+from mrag.rdf.parser import FUNCTIONS, READING, Tokens
 
 
 def keys(text: str) -> list[str]:

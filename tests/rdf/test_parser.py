@@ -8,14 +8,13 @@ from rdflib import Literal, URIRef
 
 from mrag.errors import QueryRefused
 from mrag.graph.updates import parse
-from mrag.rdf import tree
+from mrag.rdf import parser
 from mrag.rdf.guard import paths_in_negation, read_gate
-from mrag.rdf.query_parser import parse_query
-from mrag.rdf.tree import KINDS, CallNode, Path, TripleNode, visible, walk
+from mrag.rdf.parser import KINDS, CallNode, Path, TripleNode, parse_query, visible, walk
 
 
 def test_the_walk_knows_every_kind_of_node_and_no_other() -> None:
-    kinds = {c for _, c in inspect.getmembers(tree, inspect.isclass) if dataclasses.is_dataclass(c)}
+    kinds = {c for _, c in inspect.getmembers(parser, inspect.isclass) if dataclasses.is_dataclass(c)}
     assert kinds == KINDS
     assert not any("service" in kind.__name__.lower() for kind in KINDS)
 

@@ -10,22 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.loaders import _bounds, _xml
-from mrag.rdf import lexer
-from mrag.stores.wire import verbatim
+from mrag.rdf import parser
+from mrag.stores.wire import sending
 from mrag.text.possessive import compiled
 
 PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
     "token": (
-        lexer._TOKEN,
+        parser._TOKEN,
         ["'", '"', "\\", "a", "\n", ":", ".", "@en", "-", "<urn:a>", "?x", "1", "e", "%20", "_"],
     ),
-    "space": (lexer._SPACE, [" ", "#", "\n", "a"]),
-    "codepoint": (lexer._CODEPOINT, ["\\", "u0041", "U00000041", "a"]),
+    "space": (parser._SPACE, [" ", "#", "\n", "a"]),
+    "codepoint": (parser._CODEPOINT, ["\\", "u0041", "U00000041", "a"]),
     "turtle": (_bounds._TURTLE, ["'", '"', "\\", "a", "\n", "<urn:a>", "<", "#", "[", "é"]),
     "json": (_bounds._JSON, ['"', "\\", "a", "{", "]", "\n"]),
     "xml": (_xml._XML, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
     "opening": (_xml._OPENING, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
-    "lines": (verbatim._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
+    "lines": (sending._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
 }
 
 

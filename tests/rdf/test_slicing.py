@@ -19,10 +19,10 @@ from mrag.rdf.patterns import (
     SubSelect,
     TriplePattern,
     iri,
+    to_sparql,
     var,
 )
 from mrag.rdf.pieces import pieces, pushable, unsized
-from mrag.rdf.printing import to_sparql
 from mrag.rdf.slicing import paged, short_keys
 from mrag.reasoning.evaluate import ordered
 from mrag.stores.base import Dataset

@@ -10,7 +10,7 @@ import pytest
 
 from mrag.errors import QueryRefused
 from mrag.graph.updates import parse
-from mrag.rdf.query_parser import parse_query
+from mrag.rdf.parser import parse_query
 from tests.server.w3c import ARCHIVE, MF, Case, cases, unpack
 
 pytestmark = pytest.mark.skipif(

@@ -23,8 +23,7 @@ from rdflib.namespace import OWL, RDF, RDFS
 from rdflib.term import Node
 
 from mrag.errors import TermError
-from mrag.rdf.patterns import Ask, Group, TriplePattern, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Ask, Group, TriplePattern, to_sparql, var
 from mrag.rdf.terms import SKOLEM, to_ox
 from mrag.reasoning.materialise import materialise
 from mrag.stores.base import Dataset

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mrag.loaders.rdf import Source
 from mrag.rdf import queries
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.reasoning import evaluate
 from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.compile import compile_rules
@@ -20,7 +20,7 @@ from mrag.reasoning.evaluate import TripleCounts
 from mrag.reasoning.evaluate import queries as queries_of
 from mrag.reasoning.materialise import extend, materialise
 from mrag.reasoning.proofs import prove, render
-from mrag.stores import embedded
+from mrag.stores import oxigraph
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 from tests.reasoning.helpers import (
@@ -216,7 +216,7 @@ def test_slices_of_rules_give_what_whole_rules_give(tbox: list[str], abox: list[
     first = materialise(whole, A, "urn:i", on_inconsistency="report", threads=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "_SLICE", 2)
-        patch.setattr(embedded, "_PART", 100)
+        patch.setattr(oxigraph, "_PART", 100)
         second = materialise(sliced, A, "urn:i", on_inconsistency="report", threads=1)
     assert {*triples(whole, first.graphs)} == {*triples(sliced, second.graphs)}
     assert second.triples == first.triples

@@ -19,7 +19,7 @@ from mrag.reasoning.proofs import prove
 from mrag.reasoning.upkeep.sameness import Sameness, same_groups
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.wire.access import Access
+from mrag.stores.wire.http import Access
 from tests.conftest import slow
 from tests.reasoning.helpers import A, close, data, store_of
 from tests.reasoning.test_closure import axioms, facts, same

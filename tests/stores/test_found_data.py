@@ -16,9 +16,9 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf import queries
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset, Limits
-from mrag.stores.endpoint import DEFAULT
 from mrag.stores.fuseki import FusekiStore
-from mrag.stores.wire.access import Access
+from mrag.stores.sparql import DEFAULT
+from mrag.stores.wire.http import Access
 from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.servers import oxigraph_server, virtuoso_server
 

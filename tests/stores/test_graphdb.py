@@ -25,8 +25,7 @@ from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.terms import RDF, Triple
 from mrag.reasoning.run import proof_of, reason
 from mrag.stores.base import Dataset, Limits
-from mrag.stores.graphdb import GraphDBStore
-from mrag.stores.graphdb_similarity import GraphDBSimilarity
+from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
 from tests.conftest import PRODUCTS
 from tests.servers import graphdb_protocol
 

@@ -14,7 +14,7 @@ from rdflib import Literal, URIRef
 
 from mrag.errors import LoadError, QueryRefused, QueryTimeout, StoreLocked
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.printing import to_data
+from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import SKOLEM, Triple
 from mrag.stores.base import Limits, SelectResult, TripleStore
 from mrag.stores.oxigraph import OxigraphStore

@@ -20,7 +20,7 @@ from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset
 from mrag.stores.sparql import SparqlStore
-from mrag.stores.wire.access import Access
+from mrag.stores.wire.http import Access
 from tests.servers import virtuoso_server
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from mrag.errors import QueryTimeout
 from mrag.graph.updates import parse, preview
 from mrag.planning.answering import compute, parser_of
 from mrag.stores import OxigraphStore
-from mrag.stores.process.snapshot import RESERVE
+from mrag.stores.process.workers import RESERVE
 
 ALL = "SELECT ?s { ?s <urn:p> ?o }"
 

@@ -19,7 +19,7 @@ from urllib.parse import unquote_to_bytes
 
 from mrag.cli import main
 from mrag.stores.process.limited import close_all
-from mrag.stores.process.snapshot import RESERVE
+from mrag.stores.process.workers import RESERVE
 
 
 def collect(source: int, into: list[bytes]) -> None:

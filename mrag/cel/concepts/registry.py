@@ -24,8 +24,8 @@ from mrag.cel.semantics.sparql import instances_query
 from mrag.cel.syntax.expressions import Expression, Named, walk
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
-from mrag.graph.changes import GraphChange, TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import GraphChange, TouchedEntities
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple, iri, to_ntriples
 

@@ -16,8 +16,7 @@ from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
-from mrag.rdf.patterns import Group, Select
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Group, Select, to_sparql
 from mrag.rdf.terms import RDF, XSD, Term
 
 NEW = "urn:mrag:new:"

@@ -13,7 +13,7 @@ from mrag.cel.syntax.expressions import Expression
 from mrag.errors import EndpointError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import Triple, to_ntriples, to_ox
 from mrag.stores.base import Limits, SelectResult
 

@@ -23,7 +23,7 @@ from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS
 
 _LABEL, _N, _H = pt.var("label"), pt.var("n"), pt.var("h")

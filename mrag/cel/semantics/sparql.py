@@ -22,7 +22,7 @@ from mrag.cel.syntax.normal_form import normal
 from mrag.errors import TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, to_ox
 
 BATCH = 500

@@ -19,7 +19,7 @@ from mrag.cel.syntax.clauses import BARE, KINDS, Clauses, Name, bare, closed, es
 from mrag.cel.syntax.inflections import without_unit
 from mrag.cel.syntax.normal_form import negation
 from mrag.rdf.terms import XSD, curie
-from mrag.text.english import words
+from mrag.text.tokens import words
 
 _COUNTS: Mapping[type[ce.Cardinality], str] = {
     ce.AtLeast: "mindestens",

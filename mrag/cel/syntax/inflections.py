@@ -13,9 +13,8 @@ from mrag.cel.syntax.wordlists import (
     SINGULARS,
     UNITS,
 )
-from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, plural
-from mrag.text.plurals import is_plural, singular
+from mrag.text.tokens import PREPOSITIONS, is_plural, singular
 
 _IN_BRACKETS = re.compile(r"(.*\S) [(\[]([^\s()\[\]]{1,8})[)\]]\Z")
 

@@ -24,7 +24,7 @@ from mrag.cel.syntax.verbalise import counts_in_words, names_of, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 
 _LABELS = 100_000
 _TASK = {

@@ -28,9 +28,8 @@ from mrag.cel.syntax.wordlists import (
     SINGULARS,
     THIRD_ONLY,
 )
-from mrag.text.english import PREPOSITIONS, VERBS
 from mrag.text.grammar import is_participle, relation
-from mrag.text.plurals import is_plural
+from mrag.text.tokens import PREPOSITIONS, VERBS, is_plural
 
 PLAIN = re.compile(r"[^\W\d_][\w\-]*(?: [\w\-]+)*\Z")
 """A name that can stand without quotation marks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from mrag.text.english import VERBS, words
+from mrag.text.tokens import VERBS, words
 
 RESERVED = words(
     "a an and anything as at but each exactly has have is its itself least most no not nothing of one only "

@@ -20,7 +20,7 @@ from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.writeback.schema import SchemaFacts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDFS, XSD, Term, to_ox
-from mrag.text.folding import normalised
+from mrag.text.tokens import normalised
 
 NAMESPACE: Final = "urn:mrag:entity:"
 _NOT_WORD = re.compile(r"[^a-z0-9]+")

@@ -24,7 +24,7 @@ from mrag.completion.writeback.schema import SCHEMA as SCHEMA_TERMS
 from mrag.errors import ModelError
 from mrag.generation.models.calls import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph
-from mrag.text.folding import normalised
+from mrag.text.tokens import normalised
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

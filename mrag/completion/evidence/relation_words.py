@@ -29,8 +29,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.loaders.snippets import sentence_spans
 from mrag.rdf import queries
-from mrag.text.folding import normalised
-from mrag.text.tokens import is_stopword, stem
+from mrag.text.tokens import is_stopword, normalised, stem
 
 _MAX_PASSAGES: Final = 4000
 _MAX_WORDS: Final = 60

@@ -29,7 +29,7 @@ from mrag.completion.plan.roles import End
 from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, text_of, words_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
-from mrag.text.folding import normalised
+from mrag.text.tokens import normalised
 
 _FEW: Final = 20
 """Relations between two kinds of things up to which each is tried, where the relation is asked for."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.patterns import TermCandidate
-from mrag.text.folding import normalised
-from mrag.text.tokens import is_stopword, keys, stem
+from mrag.text.tokens import is_stopword, keys, normalised, stem
 
 _WORD = re.compile(r"\w+")
 _LONGEST = 16

@@ -16,7 +16,7 @@ from mrag.completion.plan.patterns import TermCandidate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM
-from mrag.text.folding import normalised
+from mrag.text.tokens import normalised
 
 ALTERNATIVE: tuple[str, ...] = (
     "http://www.w3.org/2004/02/skos/core#altLabel",

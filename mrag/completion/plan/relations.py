@@ -18,8 +18,8 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.index.embedding.embedders import Embedder
 from mrag.rdf import queries
-from mrag.text.folding import normalised
 from mrag.text.names import split_identifier
+from mrag.text.tokens import normalised
 
 _DESCRIBING = tuple(sorted(DESCRIBING))
 

@@ -14,7 +14,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.rdf import queries
 from mrag.rdf.terms import XSD
-from mrag.text.folding import normalised
+from mrag.text.tokens import normalised
 
 End = Literal["subject", "object"]
 _SAMPLE: Final = 300

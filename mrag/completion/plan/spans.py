@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from mrag.completion.plan.names import EntityNames
-from mrag.text.folding import normalised
-from mrag.text.tokens import is_stopword
+from mrag.text.tokens import is_stopword, normalised
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{1,80})[\"”“»]")

@@ -24,9 +24,7 @@ from mrag.planning.lexical.synonyms import synonym_roots
 from mrag.planning.lexical.words import root
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Term
-from mrag.text.english import words
-from mrag.text.stopwords import FUNCTION_WORDS
-from mrag.text.tokens import fold, language_of, tokens
+from mrag.text.tokens import FUNCTION_WORDS, fold, language_of, tokens, words
 
 _SHARED: Final = words("same share shared shares sharing common")
 _SAME: Final = _SHARED | words("both also too other others another else similar alike")

@@ -10,7 +10,7 @@ from typing import Final
 
 from mrag.generation.support.roots import PREPOSITIONS
 from mrag.generation.support.symbols import Symbol
-from mrag.text.english import words
+from mrag.text.tokens import words
 
 _WH: Final = words("who whom what which where when how whose")
 _DO: Final = words("do does did")

@@ -15,9 +15,8 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
-from mrag.text.english import LEGAL_FORMS, PERSON_WORDS
 from mrag.text.names import split_identifier
-from mrag.text.tokens import TextToken, is_stopword, keys, stem, tokens
+from mrag.text.tokens import LEGAL_FORMS, PERSON_WORDS, TextToken, is_stopword, keys, stem, tokens
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _SCHEMA = ("http://schema.org/", "https://schema.org/")

@@ -16,8 +16,7 @@ from rdflib import Literal
 from mrag.context.render import Context, Line
 from mrag.generation.support.citations import Citer, Support
 from mrag.rdf.terms import Term
-from mrag.text.english import NEGATIONS
-from mrag.text.tokens import stem, tokens
+from mrag.text.tokens import NEGATIONS, stem, tokens
 
 _NUMBERS: Final = {
     word: n

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 
 from mrag.generation.support.mentions import TermMention
-from mrag.text.english import VERBS, words
-from mrag.text.tokens import TextToken, is_stopword, stem
+from mrag.text.tokens import VERBS, TextToken, is_stopword, stem, words
 
 _OF = words("of von de del du des di d'")
 _ARTICLES = words("the a an der die das dem den des le la les el los las il lo gli i")

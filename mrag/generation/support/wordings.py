@@ -17,10 +17,8 @@ from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verbalise import describes, value, verbalise
 from mrag.generation.wording.phrases import PHRASES, filled
 from mrag.rdf.terms import OWL, Term
-from mrag.text.english import NEGATIONS, words
 from mrag.text.names import split_identifier
-from mrag.text.stopwords import FUNCTION_WORDS
-from mrag.text.tokens import fold, keys, tokens
+from mrag.text.tokens import FUNCTION_WORDS, NEGATIONS, fold, keys, tokens, words
 
 _QUOTED: Final = re.compile(r"[“„«]\s?([^“”„«»]*?)\s?[”“»]")
 _OPENS: Final = words("that which who and but whereas while")

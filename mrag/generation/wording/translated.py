@@ -10,8 +10,8 @@ from mrag.generation.support.mentions import NAMING
 from mrag.generation.wording.expressions import bare, is_expression
 from mrag.generation.wording.phrases import PHRASES, Phrases, filled
 from mrag.rdf.terms import OWL, RDF, RDFS
-from mrag.text.english import PREPOSITIONS, words
 from mrag.text.grammar import relation
+from mrag.text.tokens import PREPOSITIONS, words
 
 _TEMPLATES = {
     RDF + "type": "typed",

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, get_args
 from mrag.errors import ConfigError
 from mrag.generative.models.tokens import Tokeniser
 from mrag.text.analysis import Analyser
-from mrag.text.stopwords import STOP_WORDS
+from mrag.text.tokens import STOP_WORDS
 
 Target: TypeAlias = Literal["clue", "first-sentence", "document"]
 """What is learnt: a drawn clue, or for comparison the first sentence or the document from its beginning."""

@@ -14,11 +14,10 @@ from typing import Any
 from rdflib import BNode, URIRef
 from rdflib.term import Variable
 
+from mrag.rdf import parser
 from mrag.rdf import patterns as pt
-from mrag.rdf import tree
-from mrag.rdf.lexer import AGGREGATES, Tokens
-from mrag.rdf.printing import to_pattern, to_sparql
-from mrag.rdf.query_parser import parse_query
+from mrag.rdf.parser import AGGREGATES, Tokens, parse_query
+from mrag.rdf.patterns import to_pattern, to_sparql
 from mrag.rdf.terms import RDF, to_ox
 
 _UNREPEATABLE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
@@ -36,7 +35,7 @@ class Anchor:
     """
 
     name: str
-    pattern: tree.TripleNode
+    pattern: parser.TripleNode
     places: tuple[int, ...]
 
     @property
@@ -121,9 +120,9 @@ def branches(text: str) -> list[ViewBranch]:
         >>> branches("CONSTRUCT { ?s a <urn:B> } { ?s a <urn:A> } LIMIT 3")[0].why
         'it has GROUP BY, HAVING, LIMIT, OFFSET, VALUES or FROM'
     """
-    query, parser = parse_query(text)
-    tokens, where = parser.tokens, query.select.where
-    declared = parser.declarations()
+    query, reading = parse_query(text)
+    tokens, where = reading.tokens, query.select.where
+    declared = reading.declarations()
     short = query.form == "ConstructQuery" and tokens.tokens[where.first - 2].key == "CONSTRUCT"
     why = _whole(query)
     if why:
@@ -133,7 +132,7 @@ def branches(text: str) -> list[ViewBranch]:
     template = tokens.printed(where.first, where.last + 1) if short else ""
     head = f"{declared}{before}{' ' if template else ''}{template} WHERE "
     [*parts] = where.parts
-    groups = parts[0].groups if len(parts) == 1 and isinstance(parts[0], tree.UnionNode) else (where,)
+    groups = parts[0].groups if len(parts) == 1 and isinstance(parts[0], parser.UnionNode) else (where,)
     found = []
     for group in groups:
         anchors = tuple(_anchors(tokens, group))
@@ -148,7 +147,7 @@ def has_blank_nodes(text: str) -> bool:
     return any(isinstance(term, BNode) for triple in query.template for term in (triple.s, triple.o))
 
 
-def _whole(query: tree.QueryNode) -> str:
+def _whole(query: parser.QueryNode) -> str:
     """Return why a query cannot be divided, or nothing."""
     if query.form != "ConstructQuery":
         return "it is no CONSTRUCT query"
@@ -159,19 +158,19 @@ def _whole(query: tree.QueryNode) -> str:
         or {"group by", "having", "slice"} & _steps(query.select)
     ):
         return "it has GROUP BY, HAVING, LIMIT, OFFSET, VALUES or FROM"
-    for node in tree.walk(query):
-        if isinstance(node, tree.CallNode) and node.name in _UNREPEATABLE:
+    for node in parser.walk(query):
+        if isinstance(node, parser.CallNode) and node.name in _UNREPEATABLE:
             return f"{node.name} gives something else each time"
-        if isinstance(node, tree.SelectNode) and "slice" in _steps(node):
+        if isinstance(node, parser.SelectNode) and "slice" in _steps(node):
             return "a sub-select of it has LIMIT or OFFSET"
     return ""
 
 
-def _says_where(tokens: Tokens, where: tree.GroupNode) -> bool:
+def _says_where(tokens: Tokens, where: parser.GroupNode) -> bool:
     return tokens.tokens[where.first - 1].key == "WHERE"
 
 
-def _steps(select: tree.SelectNode) -> set[str]:
+def _steps(select: parser.SelectNode) -> set[str]:
     return {name for name, _, _ in select.steps}
 
 
@@ -185,8 +184,8 @@ def _typed(term: Any) -> Any:
     return to_ox(term)
 
 
-def _anchors(tokens: Tokens, group: tree.GroupNode) -> Iterator[Anchor]:
-    patterns = [node for node in tree.walk(group) if isinstance(node, tree.TripleNode)]
+def _anchors(tokens: Tokens, group: parser.GroupNode) -> Iterator[Anchor]:
+    patterns = [node for node in parser.walk(group) if isinstance(node, parser.TripleNode)]
     ends = (end for node in patterns for end in (node.s, node.o) if isinstance(end, Variable))
     for name in dict.fromkeys(map(str, ends)):
         found = _Narrowing(tokens, name).of(group)
@@ -201,9 +200,9 @@ class _Narrowing:
         self._tokens = tokens
         self._name = name
 
-    def of(self, group: tree.GroupNode) -> Anchor | None:
+    def of(self, group: parser.GroupNode) -> Anchor | None:
         """Return the anchor of a group; None unless each of its solutions binds the variable."""
-        pattern: tree.TripleNode | None = None
+        pattern: parser.TripleNode | None = None
         places: list[int] = []
         for at, part in enumerate(group.parts):
             if pattern is None and self._may_begin(group.parts[:at]) and (binding := self._binding(part)):
@@ -218,35 +217,35 @@ class _Narrowing:
 
     def _inner(self, part: Any, *, bound: bool) -> Anchor | None:
         match part:
-            case tree.GroupNode():
+            case parser.GroupNode():
                 return self.of(part)
-            case tree.SelectNode() if self._passes(part):
+            case parser.SelectNode() if self._passes(part):
                 return self.of(part.where)
-            case tree.OptionalNode(tree.GroupNode((tree.SelectNode() as select,))) if bound:
+            case parser.OptionalNode(parser.GroupNode((parser.SelectNode() as select,))) if bound:
                 # What else is optional is looked up for each solution anyway.
                 return self._inner(select, bound=False)
         return None
 
-    def _binding(self, part: Any) -> tree.TripleNode | None:
+    def _binding(self, part: Any) -> parser.TripleNode | None:
         """Return a part if it is a triple pattern that binds the variable."""
         # A path may bind what is in no triple.
-        if not isinstance(part, tree.TripleNode) or isinstance(part.p, tree.Path):
+        if not isinstance(part, parser.TripleNode) or isinstance(part.p, parser.Path):
             return None
         return part if Variable(self._name) in (part.s, part.o) else None
 
     def _may_begin(self, before: Sequence[Any]) -> bool:
         """Return whether values may stand before some parts: none of them depends on what is bound."""
         free = (
-            tree.TripleNode
-            | tree.FilterNode
-            | tree.ValuesNode
-            | tree.GroupNode
-            | tree.SelectNode
-            | tree.UnionNode
+            parser.TripleNode
+            | parser.FilterNode
+            | parser.ValuesNode
+            | parser.GroupNode
+            | parser.SelectNode
+            | parser.UnionNode
         )
         return all(isinstance(part, free) for part in before)
 
-    def _passes(self, select: tree.SelectNode) -> bool:
+    def _passes(self, select: parser.SelectNode) -> bool:
         """Return whether fewer values inside a sub-select only mean fewer rows of it."""
         steps = {name: (first, last) for name, first, last in select.steps}
         if "slice" in steps:
@@ -258,9 +257,9 @@ class _Narrowing:
         if "group by" in steps:
             return self._name in self._keys(*steps["group by"])
         grouped = any(
-            isinstance(node, tree.CallNode) and node.name in AGGREGATES
+            isinstance(node, parser.CallNode) and node.name in AGGREGATES
             for item in (*(select.projection or ()), *select.modifiers)
-            for node in tree.walk(item)
+            for node in parser.walk(item)
         )
         return not grouped and "having" not in steps
 

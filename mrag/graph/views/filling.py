@@ -17,8 +17,7 @@ from mrag.jobs.base import Runner
 from mrag.loaders.rdf import Source
 from mrag.storage.scratch import Scratch
 from mrag.stores.base import Dataset
-from mrag.stores.embedded import Landing
-from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.oxigraph import Landing, OxigraphStore
 
 _BATCH = 20_000
 """Triples sent to a server at a time."""

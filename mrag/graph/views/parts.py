@@ -28,7 +28,7 @@ from mrag.storage.journal import Journal
 from mrag.storage.scratch import Scratch
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process.snapshot import snapshot_prefix
+from mrag.stores.process.workers import snapshot_prefix
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mrag.graphcodes.extract import lexicon
 from mrag.graphcodes.extract.parsed import ParsedWord
-from mrag.text.plurals import singular
+from mrag.text.tokens import singular
 
 _ONE: Final = frozenset("a an one each every another this that".split())
 _ALONG: Final = frozenset("over through down along into toward towards across around past onto".split())

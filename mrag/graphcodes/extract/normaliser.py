@@ -14,7 +14,7 @@ from typing import Final
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.graphcodes.extract import lexicon
-from mrag.text.plurals import singular
+from mrag.text.tokens import singular
 
 _COPY: Final = re.compile(r"(.+):(\d+)")
 

@@ -9,7 +9,7 @@ from typing import Final
 from mrag.graphcodes.extract import lexicon
 from mrag.graphcodes.extract.agreement import FormDictionary
 from mrag.graphcodes.extract.parsed import ParsedWord
-from mrag.text.plurals import singular
+from mrag.text.tokens import singular
 
 _ON: Final = frozenset("on over in behind around to above near".split())
 _BEFORE_NOUNS: Final = frozenset(("DT", "JJ", "NN", "CD", "PR"))

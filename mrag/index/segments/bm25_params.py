@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from mrag.errors import ConfigError
-from mrag.text.analysis import Analyser
-from mrag.text.stemming import DEFAULT, checked
+from mrag.text.analysis import DEFAULT, Analyser, checked
 
 Idf: TypeAlias = Literal["lucene", "plain"]
 
@@ -21,7 +20,7 @@ class Bm25Params:
         k1: How slowly repetition of a term saturates, 0 or more.
         b: How much long documents are held back, from 0 (not) to 1 (fully).
         fold_accents: Take `é` for `e`.
-        analyser: How words are stemmed, see `mrag.text.stemming`.
+        analyser: How words are stemmed, see `mrag.text.analysis`.
         idf: How rare terms are weighed: `lucene` as in `Bm25Index`, or `plain`, ln(N / df), under which
             a term that every document has finds nothing.
         min_chars: Shortest token that is indexed, in characters.

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mrag.index.bm25 import Bm25Params
 from mrag.rdf import queries
-from mrag.text.stemming import AUTO, by_languages
+from mrag.text.analysis import AUTO, by_languages
 
 __all__ = ["LINKED", "NAME_WEIGHT", "TEXTS", "Definition"]
 
@@ -35,7 +35,7 @@ class Definition:
             others, or the words of which their IRIs are made.
         length: Characters of a document after which it is cut.
         select: A SELECT query of a person's own, guarded and bounded, that gives texts too.
-        analyser: How words are stemmed, see `mrag.text.stemming`; `auto` goes by the languages.
+        analyser: How words are stemmed, see `mrag.text.analysis`; `auto` goes by the languages.
     """
 
     queries: tuple[str, ...] = (TEXTS, LINKED)

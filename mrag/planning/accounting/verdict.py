@@ -34,8 +34,7 @@ from mrag.planning.reading.question import cut
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.run import PlanResult
 from mrag.rdf import queries
-from mrag.text.english import AGENTS, LIGHT, PERSON_WORDS, PREPOSITIONS, VERBS, words
-from mrag.text.tokens import alike, stem, words_in
+from mrag.text.tokens import AGENTS, LIGHT, PERSON_WORDS, PREPOSITIONS, VERBS, alike, stem, words, words_in
 
 _GIVEN: Final = 0.6
 """How likely a reading is at least that may be given unasked."""

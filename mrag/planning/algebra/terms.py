@@ -96,7 +96,7 @@ def number_of(value: sparql.Expression | str) -> Given:
 
     Example:
         >>> from mrag.rdf.patterns import Ask, Filter
-        >>> from mrag.rdf.printing import to_sparql
+        >>> from mrag.rdf.patterns import to_sparql
         >>> str(number_of("1,250.5 kg").value)
         '"1250.5"^^<http://www.w3.org/2001/XMLSchema#double>'
         >>> number_of("kg") == number_of("12,5") == NOTHING

@@ -38,7 +38,7 @@ def better(thing: ox.Variable, twin: ox.Variable, twins: Twins) -> list[sparql.P
     """Return the patterns of another name of a thing that stands for it: one at home, then the least.
 
     Example:
-        >>> from mrag.rdf.printing import to_sparql
+        >>> from mrag.rdf.patterns import to_sparql
         >>> x, y = sparql.var("x"), sparql.var("y")
         >>> print(to_sparql(sparql.Ask(sparql.Group(tuple(better(x, y, Twins("", True)))))))
         ASK { ?x <http://www.w3.org/2002/07/owl#sameAs> ?y . FILTER(str(?y) < str(?x)) }

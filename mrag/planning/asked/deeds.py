@@ -13,8 +13,7 @@ from mrag.planning.lexical.words import is_doer, is_past, root
 from mrag.planning.plan import Unknown
 from mrag.planning.reading.periods import Word
 from mrag.planning.schema import Schema
-from mrag.text.english import PERSON_WORDS, VERBS
-from mrag.text.tokens import content, is_stopword, words_in
+from mrag.text.tokens import PERSON_WORDS, VERBS, content, is_stopword, words_in
 
 Likeness = Callable[[str, str], float]
 

@@ -15,7 +15,7 @@ from mrag.planning.plan import Aggregate, Unknown
 from mrag.planning.reading.frame import Compared, Noun
 from mrag.planning.reading.state import PARTICIPLES
 from mrag.planning.schema import PropertyInfo, most_of
-from mrag.text.english import VERBS
+from mrag.text.tokens import VERBS
 
 _SURE = 0.45
 """How like a verb the name of what happened must be."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from mrag.planning.lexical.words import BEING, is_past
 from mrag.planning.reading.frame import Noun
-from mrag.text.english import PREPOSITIONS
+from mrag.text.tokens import PREPOSITIONS
 
 _BETWEEN: Final = BEING | frozenset("who that which both also a an".split())
 _AND: Final = (["and"], ["and", "also"], ["and", "a"], ["and", "an"], ["as", "well", "as"])

@@ -13,7 +13,7 @@ from mrag.planning.lexical.words import is_past, is_role
 from mrag.planning.plan import Column, Number, Unknown
 from mrag.planning.profile.whereabouts import NOWHERE, place_rank
 from mrag.planning.reading.frame import Noun
-from mrag.text.english import AGENTS
+from mrag.text.tokens import AGENTS
 
 _DIRECT = 1.4
 """What a way costs at most that leads through nothing else."""

@@ -16,8 +16,7 @@ from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
-from mrag.text.english import PREPOSITIONS
-from mrag.text.tokens import alike, stem
+from mrag.text.tokens import PREPOSITIONS, alike, stem
 
 _JOINING = frozenset("as than that which who whose is are was were has have had do does did".split())
 """Words that are in no name but one that has them."""

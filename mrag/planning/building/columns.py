@@ -16,8 +16,8 @@ from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.state import COMMON
 from mrag.planning.schema import PropertyInfo
-from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import is_participle, plural
+from mrag.text.tokens import PREPOSITIONS
 
 _FOLD_WORDS = FOLDS | {"count": "number of"}
 _NUMBERS = frozenset("population attendance headcount quantity amount".split())

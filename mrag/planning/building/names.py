@@ -17,7 +17,7 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Block, Comparison, Pattern, Unknown
 from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.schema import by_number
-from mrag.text.surface import Likeness, likeness
+from mrag.text.names import Likeness, likeness
 
 _LEFT_OUT = re.compile(
     r"\b(?:other than|besides|apart from|except(?: for)?|excluding|not counting)(?: the)?\Z"

@@ -20,7 +20,7 @@ from mrag.planning.composing.drafts import Draft, ReadWith, fully_read, guessed,
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import Schema, most_of
-from mrag.text.english import PERSON_WORDS
+from mrag.text.tokens import PERSON_WORDS
 
 _ASKING: Final = (
     r"(?:(?:in|on|at|from|to|by|with|for|of) )?(?:what|when|where|who|whom|whose|which|how)(?:['’]s)?\b"

@@ -19,7 +19,7 @@ from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
-from mrag.text.english import VERBS
+from mrag.text.tokens import VERBS
 
 _RELATIVE: Final = frozenset("that which who whose".split())
 _WITH: Final = frozenset("with without having".split())

@@ -17,8 +17,7 @@ from mrag.planning.algebra.rewriting import folded_aside, substituted
 from mrag.planning.algebra.scopes import all_patterns, mentioned
 from mrag.planning.composing.drafts import Draft, Read, whole
 from mrag.planning.lexical.words import AUXILIARIES, BEING, is_past
-from mrag.text.english import PREPOSITIONS, VERBS
-from mrag.text.tokens import stem
+from mrag.text.tokens import PREPOSITIONS, VERBS, stem
 
 _ALL: Final = (
     r"(?P<all>(?:really |actually )?(?:all|every(?: single| one)?|each(?: one)?|most|at least half"

@@ -9,7 +9,7 @@ from typing import Final
 
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.state import VERBS_OF_ASKING
-from mrag.text.english import words
+from mrag.text.tokens import words
 
 _LEAD: Final = re.compile(
     r"(?:(?:and|but|or|also|then|now|so|ok|okay)\b[\s,]*)*"

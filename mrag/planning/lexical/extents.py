@@ -10,8 +10,7 @@ from mrag.planning.lexical.schema_words import SchemaName
 from mrag.planning.lexical.synonyms import DIMENSIONS
 from mrag.planning.lexical.words import is_empty, root
 from mrag.planning.schema import Schema
-from mrag.text.english import words
-from mrag.text.tokens import words_in
+from mrag.text.tokens import words, words_in
 
 _LENGTH: Final = words(
     "page minute hour second day week month year word line verse stanza chapter scene act episode season "

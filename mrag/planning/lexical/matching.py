@@ -15,8 +15,7 @@ from mrag.planning.lexical.places import other_names
 from mrag.planning.lexical.spelling import distance, edits_allowed
 from mrag.planning.lexical.synonyms import is_everyday
 from mrag.planning.lexical.words import is_empty, is_title, root
-from mrag.text.folding import bare
-from mrag.text.tokens import TextToken, keys, tokens
+from mrag.text.tokens import TextToken, bare, keys, tokens
 
 Span: TypeAlias = tuple[int, int]
 NameRows: TypeAlias = npt.NDArray[np.uint32]

@@ -20,8 +20,7 @@ import numpy.typing as npt
 from mrag.planning.lexical.spelling import SpellingIndex
 from mrag.planning.lexical.words import is_empty, root
 from mrag.storage.arrays import Arrays
-from mrag.text.folding import bare
-from mrag.text.tokens import fold, words_in
+from mrag.text.tokens import bare, fold, words_in
 
 Rows = npt.NDArray[np.int64]
 

@@ -16,8 +16,7 @@ from mrag.planning.lexical.candidates import Candidate, Named, Way
 from mrag.planning.lexical.synonyms import CONVERSES, SPENT, is_everyday, synonym_roots
 from mrag.planning.lexical.words import is_done, is_empty, is_past, is_role, is_whoever, root
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.english import PERSON_WORDS, VERBS
-from mrag.text.tokens import TextToken, fold, words_in
+from mrag.text.tokens import PERSON_WORDS, VERBS, TextToken, fold, words_in
 
 Voice = OneOf["doer", "done", ""]
 """Where a word leads: from what is done to who does it, from who does it to what is done, or nobody knows."""

@@ -7,8 +7,7 @@ from typing import Final
 from typing import Literal as OneOf
 
 from mrag.planning.lexical.words import root
-from mrag.text.english import VERBS, words
-from mrag.text.tokens import fold
+from mrag.text.tokens import VERBS, fold, words
 
 Direction = OneOf["greatest", "least"]
 

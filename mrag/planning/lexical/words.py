@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from mrag.text.english import IRREGULAR, PERSON_WORDS, VERBS, words
-from mrag.text.stopwords import STOP_WORDS
-from mrag.text.tokens import fold, stem
+from mrag.text.tokens import IRREGULAR, PERSON_WORDS, STOP_WORDS, VERBS, fold, stem, words
 
 _EMPTY: Final = frozenset(
     fold(w)
@@ -43,7 +41,7 @@ _PAST: Final = {
     )
     for past in forms.split(",")
 }
-"""Past forms of verbs that no ending gives away, beside those of `mrag.text.english`."""
+"""Past forms of verbs that no ending gives away, beside those of `mrag.text.tokens`."""
 _EVENTS: Final = {form: noun for noun, forms in (("death", "die dies died dying"),) for form in forms.split()}
 """Forms of verbs whose noun no ending gives away, to that noun."""
 

@@ -15,9 +15,9 @@ from typing import Final, TypeAlias
 
 import pyoxigraph as ox
 
-from mrag.graph.changes import mark
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
+from mrag.graph.record import mark
 from mrag.planning.profile.kinds import number_in, units_of_texts
 from mrag.planning.profile.usage import TYPED_KINDS, Edges, PropertyUsage, exactly_counted, widen
 from mrag.rdf.terms import RDF, XSD

@@ -1,6 +1,6 @@
 """What small changes of a graph leave as it was: only what they touch is read again.
 
-The store keeps which entities the latest changes touched (`mrag.graph.changes`). A property is counted again
+The store keeps which entities the latest changes touched (`mrag.graph.record`). A property is counted again
 if they have it now, in either direction, or if it has another number of triples than before: what came is
 there to be seen, and what went without as much coming changes the number.
 """
@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from mrag.graph.changes import touched_since
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import touched_since
 from mrag.planning.profile.adjusting import adjusted, alike_sized
 from mrag.planning.profile.keeping import kept_before, schema_of_array
 from mrag.planning.profile.usage import Edges, PropertyUsage, exactly_counted
@@ -89,7 +89,7 @@ class ChangedParts:
         properties: The predicates whose triples may be others.
         entities: The entities that changes touched.
         texts: Those of them whose texts may be others.
-        came: Marks of triples that came, see `mrag.graph.changes.mark`.
+        came: Marks of triples that came, see `mrag.graph.record.mark`.
     """
 
     properties: frozenset[str]

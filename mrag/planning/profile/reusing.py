@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import pyoxigraph as ox
 
-from mrag.graph.changes import mark
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, whole_name
+from mrag.graph.record import mark
 from mrag.planning.lexical.gathering import (
     NamedThings,
     is_name,

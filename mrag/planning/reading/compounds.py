@@ -9,7 +9,7 @@ from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import PARTICIPLES
 from mrag.planning.reading.words import WordReader
-from mrag.text.english import VERBS
+from mrag.text.tokens import VERBS
 
 _MOST = frozenset("the more less most least".split())
 """Words behind a verb whose subject stands before it: "the vet earns the most"."""

@@ -10,7 +10,7 @@ from mrag.planning.reading.frame import DESCRIBED, Compared, FrameMeasure, Frame
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
 from mrag.planning.reading.state import PARTICIPLES, VERBS_OF_ASKING, numeric
 from mrag.planning.schema import most_of
-from mrag.text.english import VERBS
+from mrag.text.tokens import VERBS
 
 _NAMED = frozenset("named called".split())
 _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())

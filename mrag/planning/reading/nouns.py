@@ -13,8 +13,7 @@ from mrag.planning.reading.folds import FoldReader, of_one
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Superlative, TimeUnit
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
-from mrag.text.english import PERSON_WORDS
-from mrag.text.tokens import is_stopword
+from mrag.text.tokens import PERSON_WORDS, is_stopword
 
 OWNING = frozenset("of the a an each every all its their this that".split())
 """Words between a property and what it is said of."""

@@ -13,8 +13,7 @@ from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.periods import Period, Word
 from mrag.planning.reading.question import Quantity, QuestionText
 from mrag.planning.schema import Schema
-from mrag.text.english import VERBS
-from mrag.text.tokens import is_stopword
+from mrag.text.tokens import VERBS, is_stopword
 
 _NOISE = frozenset(
     "distinct unique different various respective respectively corresponding available associated related "

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from mrag.planning.lexical.words import BEING, root
-from mrag.text.english import VERBS
+from mrag.text.tokens import VERBS
 
 _NEITHER: Final = re.compile(
     r"(?i)\b(?P<v>[a-z]+)(?P<p> (?:in|on|at|through|to|from|with|by|for|into|of))? neither "

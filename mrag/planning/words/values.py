@@ -18,8 +18,8 @@ from mrag.planning.algebra.vocabulary import (
     unit_of_days,
 )  # fmt: skip
 from mrag.rdf.terms import Term
-from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, is_participle, join, plural, relation
+from mrag.text.tokens import PREPOSITIONS
 
 Name = Callable[[Term], str]
 

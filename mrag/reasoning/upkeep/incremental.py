@@ -9,10 +9,9 @@ from typing import cast
 
 import pyoxigraph as ox
 
-from mrag.graph.changes import GraphChange, TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.landing import graph_of
-from mrag.graph.record import Record
+from mrag.graph.record import GraphChange, Record, TouchedEntities
+from mrag.graph.updates import graph_of
 from mrag.rdf.patterns import Construct, Graph, Group, TriplePattern, iri, var
 from mrag.rdf.terms import SKOLEM
 from mrag.reasoning.axioms import Label
@@ -188,7 +187,7 @@ class Follower:
         return find_clashes(self.store, Dataset(graphs), checks, counts, self.label)
 
     def _commit(self, after: Record, out: list[ox.Quad], into: list[ox.Quad], *, done: bool) -> None:
-        from mrag.rdf.printing import to_data
+        from mrag.rdf.patterns import to_data
 
         count = after.inferences
         if count >= 0:

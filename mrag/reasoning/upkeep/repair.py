@@ -11,11 +11,10 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
-from mrag.graph.changes import GraphChange
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import GraphChange
 from mrag.rdf import queries
-from mrag.rdf.patterns import Filter, Graph, Group, Select, TriplePattern, iri, var
-from mrag.rdf.printing import to_data, to_sparql
+from mrag.rdf.patterns import Filter, Graph, Group, Select, TriplePattern, iri, to_data, to_sparql, var
 from mrag.rdf.terms import RDFS, XSD, Triple
 from mrag.reasoning.axioms import Plain
 from mrag.reasoning.ranges import outside

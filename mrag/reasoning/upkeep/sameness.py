@@ -22,7 +22,7 @@ from rdflib import Literal, URIRef
 from mrag.graph.twins import home_of, preference
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, Triple, to_ntriples
 from mrag.reasoning.axioms import SAME
 from mrag.reasoning.rules import Rule

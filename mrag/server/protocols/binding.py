@@ -16,9 +16,8 @@ from rdflib.term import Variable
 
 from mrag.errors import QueryRefused
 from mrag.rdf.guard import ReadQuery
+from mrag.rdf.parser import GroupNode, SelectNode, inside, parse_query, visible
 from mrag.rdf.queries import values_block
-from mrag.rdf.query_parser import parse_query
-from mrag.rdf.tree import GroupNode, SelectNode, inside, visible
 
 Values = Mapping[str, URIRef | Literal]
 

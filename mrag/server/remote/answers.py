@@ -12,8 +12,7 @@ from rdflib import URIRef
 
 from mrag.errors import EndpointError, QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.patterns import Construct, Group, TriplePattern, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Construct, Group, TriplePattern, to_sparql, var
 from mrag.rdf.queries import term
 from mrag.rdf.terms import Triple, to_ox
 from mrag.server.queries import CheckedQuery, written

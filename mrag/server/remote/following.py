@@ -9,7 +9,7 @@ from dataclasses import replace
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, read_record
 from mrag.stores.changes import RESERVED
-from mrag.stores.endpoint import SparqlEndpoint
+from mrag.stores.sparql import SparqlEndpoint
 
 _RECORD = 1.0
 """Seconds for which a record is taken for the present one, unless an answer has to be sure of it."""

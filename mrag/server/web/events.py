@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rdflib import URIRef
 
 from mrag.context.display import Display
-from mrag.context.neighbours import Statement, read
+from mrag.context.neighbourhood import Statement, read
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf.terms import to_ox

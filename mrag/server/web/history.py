@@ -1,6 +1,6 @@
 """When the triples of an entity came into the graph, and by what, as far as the store keeps it.
 
-Changes are kept with their time (`mrag.graph.changes`), small ones with marks of the triples that came; runs
+Changes are kept with their time (`mrag.graph.record`), small ones with marks of the triples that came; runs
 of completion and of enrichment say what they wrote. What none of them accounts for has no record.
 """
 
@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mrag.graph.changes import RecordedChange, mark, recorded
-from mrag.graph.record import status_of
+from mrag.graph.record import RecordedChange, mark, recorded, status_of
 from mrag.rdf import queries
 
 if TYPE_CHECKING:
-    from mrag.context.neighbours import Statement
+    from mrag.context.neighbourhood import Statement
     from mrag.graph.kg import KnowledgeGraph
 
 _OVER = ("clear", "replace")
@@ -51,7 +50,7 @@ def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin,
 
     Example:
         >>> import mrag
-        >>> from mrag.context.neighbours import read
+        >>> from mrag.context.neighbourhood import read
         >>> kg = mrag.connect()
         >>> _ = kg.update("INSERT DATA { <urn:a> <urn:p> <urn:b> }")
         >>> [one.by for one in origins(kg, read(kg, "urn:a", "out", scan=9, share=9).statements)]

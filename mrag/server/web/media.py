@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import pyoxigraph as ox
 
-from mrag.context.neighbours import Statement
+from mrag.context.neighbourhood import Statement
 
 PROPERTIES = frozenset(
     {

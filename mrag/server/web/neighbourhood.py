@@ -10,7 +10,7 @@ from rdflib import URIRef
 
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, Statement, read
+from mrag.context.neighbourhood import Direction, Statement, read
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status, status_of
 from mrag.rdf.terms import (

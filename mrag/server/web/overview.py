@@ -9,7 +9,7 @@ from rdflib import URIRef
 import mrag
 from mrag import generation
 from mrag.context.display import Display
-from mrag.context.neighbours import read
+from mrag.context.neighbourhood import read
 from mrag.errors import MragError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import signal
@@ -11,11 +12,11 @@ import threading
 import time
 from collections.abc import Iterator
 from selectors import EVENT_READ, DefaultSelector
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 from mrag.errors import QueryTimeout, StoreError
 from mrag.redaction import names_secret
-from mrag.stores.process.query_child import HEAD
+from mrag.stores.process.query_child import HEAD, LIFELINE
 from mrag.stores.process.sandbox import Defences
 
 _START_SECONDS = 30.0
@@ -40,13 +41,24 @@ class Child:
 
     def __init__(self, module: str, *arguments: str, secrets: bool = False) -> None:
         self._lock = threading.Lock()
-        # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
-        self._process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", module, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=_environment(secrets),
-        )
+        # When this process is gone, whatever ended it, so is the other end of the child's pipe.
+        lifeline, self._lifeline = os.pipe()
+        try:
+            # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
+            self._process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-m", module, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**_environment(secrets), LIFELINE: str(lifeline)},
+                pass_fds=(lifeline,),
+                # Ctrl-C reaches all processes of a terminal's group; a child ends with its parent.
+                process_group=0,
+            )
+        except BaseException:
+            os.close(self._lifeline)
+            raise
+        finally:
+            os.close(lifeline)
         self._buffer = bytearray()
         _, *reported = self._next(time.monotonic() + _START_SECONDS, "")
         self.defences: Defences = reported[0] if reported else Defences()
@@ -91,7 +103,8 @@ class Child:
         """
         stdin = cast(Any, self._process.stdin)
         try:
-            stdin.write(HEAD.pack(b"P", len(data)) + data)
+            stdin.write(HEAD.pack(b"P", len(data)))
+            stdin.write(data)  # by itself, as a large one would be copied
             stdin.flush()
         except (OSError, ValueError) as error:
             raise StoreError("A worker process has ended unexpectedly.") from error
@@ -144,6 +157,9 @@ class Child:
             if self._process.returncode is None:
                 self._process.kill()
                 self._process.wait()
+            if self._lifeline >= 0:
+                os.close(self._lifeline)
+                self._lifeline = -1
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None and not stream.closed:
                     try:
@@ -185,3 +201,67 @@ def ended(query: str) -> StoreError:
         query=query,
         hint="Narrow the query or add a LIMIT.",
     )
+
+
+Kind = TypeVar("Kind", bound=Child)
+
+
+class Reserve(Generic[Kind]):
+    """Children of one kind that wait, each to be used for work with its own memory limit.
+
+    Starting one takes an interpreter and its imports, more than most pieces of work.
+
+    Attributes:
+        size: Most children that wait.
+
+    Example:
+        >>> waiting = Reserve()
+        >>> waiting.take(1 << 30) is None
+        True
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[tuple[int, Kind]] = []
+        self._owner = os.getpid()
+        self.size = max(2, os.cpu_count() or 2)
+        atexit.register(self.close)
+
+    def take(self, memory: int) -> Kind | None:
+        """Return a child that has this memory limit, in bytes; None where none waits."""
+        with self._lock:
+            self._forked()
+            ended = [child for _, child in self._idle if child.ended]
+            self._idle = [(limit, child) for limit, child in self._idle if child not in ended]
+            place = next((at for at, (limit, _) in enumerate(self._idle) if limit == memory), None)
+            found = None if place is None else self._idle.pop(place)[1]
+        for child in ended:
+            child.kill()
+        return found
+
+    def give(self, memory: int, child: Kind) -> None:
+        """Have a child wait; if enough of them wait already, the one that waited longest ends."""
+        with self._lock:
+            self._forked()
+            self._idle.append((memory, child))
+            surplus = self._idle.pop(0)[1] if len(self._idle) > self.size else None
+        if surplus is not None:
+            surplus.kill()
+
+    def waiting(self) -> list[Kind]:
+        """Return the children that wait."""
+        with self._lock:
+            return [child for _, child in self._idle]
+
+    def close(self) -> None:
+        """End the children that wait; others may come to wait afterwards."""
+        with self._lock:
+            self._forked()
+            idle, self._idle = self._idle, []
+        for _, child in idle:
+            child.kill()
+
+    def _forked(self) -> None:
+        """Let go of the parent's children after a fork."""
+        if self._owner != os.getpid():
+            self._idle, self._owner = [], os.getpid()

@@ -17,7 +17,7 @@ from mrag.errors import LoadError, QueryRefused
 from mrag.loaders._bounds import Lines, TooMuch
 from mrag.loaders.checks import Checked, too_long
 from mrag.rdf.namespaces import SKOLEM
-from mrag.stores.operations import Operation
+from mrag.stores.changes import Operation
 from mrag.stores.process.limited import Bounds, perform, stream
 from mrag.stores.process.parsing import PART
 

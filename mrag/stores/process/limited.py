@@ -20,8 +20,7 @@ from typing import Any, cast
 
 from mrag import errors
 from mrag.errors import ConfigError, LoadError, MragError, QueryTimeout, StoreError
-from mrag.stores.process.channel import Child, Reply
-from mrag.stores.process.reserve import Reserve
+from mrag.stores.process.channel import Child, Reply, Reserve
 
 _LIGHT = 4 << 20
 """Children that were given or gave more bytes are not used again, so that they give their memory back."""

@@ -7,25 +7,74 @@ whose names begin with `read` run in the child.
 from __future__ import annotations
 
 import io
+import re
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import pyoxigraph as ox
 
 from mrag.errors import LoadError, QueryTimeout
 from mrag.loaders._records import RecordReport
-from mrag.loaders.checks import MORE_TIME, LoadNotes
+from mrag.loaders.checks import MORE_TIME, LeftOutFile, LoadNotes
 from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.tables.engines import is_database
 from mrag.loaders.tables.rows import TableDialect
 from mrag.loaders.tables.sketch import sketched
 from mrag.stores.process.limited import Bounds, perform, stream
-from mrag.stores.process.tags import with_allowed_tags
+
+_MOST = 8
+"""Letters and digits of a subtag."""
+
+
+def well_formed_tag(tag: str) -> str:
+    """Return a language tag in a form that BCP 47 allows; what has no place in it becomes private use.
+
+    Source:
+        BCP 47 (RFC 5646), sections 2.1 and 2.2.7.
+
+    Args:
+        tag: A tag as it stands in data.
+
+    Example:
+        >>> [well_formed_tag(tag) for tag in ("zh-classical", "pt_BR", "en-GB", "klingonian")]
+        ['zh-x-classica-l', 'pt-BR', 'en-GB', 'x-klingoni-an']
+    """
+    parts = re.findall("[A-Za-z0-9]+", tag)
+    kept = next((n for n in range(len(parts), 0, -1) if _is_allowed("-".join(parts[:n]))), 0)
+    rest = [part[at : at + _MOST] for part in parts[kept:] for at in range(0, len(part), _MOST)]
+    head = parts[:kept]
+    if rest and "x" not in map(str.lower, head):
+        head.append("x")
+    return "-".join((*head, *rest)) or "und"
+
+
+def with_allowed_tags(quads: Iterable[ox.Quad], odd: Set[str]) -> Iterator[ox.Quad]:
+    """Yield statements with their odd language tags in a form that BCP 47 allows.
+
+    Args:
+        quads: The statements.
+        odd: The tags that it does not allow; it may grow while statements are read.
+    """
+    for quad in quads:
+        text = quad.object
+        if odd and isinstance(text, ox.Literal) and (tag := text.language) in odd:
+            mended = ox.Literal(text.value, language=well_formed_tag(str(tag)))
+            quad = ox.Quad(quad.subject, quad.predicate, mended, quad.graph_name)
+        yield quad
+
+
+def _is_allowed(tag: str) -> bool:
+    try:
+        ox.Literal("", language=tag)
+    except ValueError:
+        return False
+    return True
+
 
 PART = 10_000
 """Statements that are handed on at a time."""
@@ -292,3 +341,68 @@ class naming:
 
 
 # -- what clients send -----------------------------------------------------------------------------
+
+
+MOST_GRAPHS: Final = 10_000
+"""Most named graphs of a knowledge graph; every query is given their names."""
+
+
+def flawless(
+    sources: Sequence[Source], left_out: list[LeftOutFile], *, skip_bad_lines: bool = False
+) -> list[Source]:
+    """Return the files that can be read to their ends.
+
+    Args:
+        sources: The files.
+        left_out: Receives the others.
+        skip_bad_lines: Whether bad lines of N-Triples and N-Quads are no flaw.
+    """
+    found: list[Source] = []
+    for source in sources:
+        past = skip_bad_lines and source.line_based
+        try:
+            with naming(source.path):
+                perform(f"{__name__}:read_through", source, past, bounds=bounds_of([source]))
+        except LoadError as error:
+            line = f"line {error.line}: " if error.line else ""
+            left_out.append(LeftOutFile(str(source.path), line + error.message))
+        else:
+            found.append(source)
+    return found
+
+
+def graph_names(sources: Sequence[Source], *, skip_bad_lines: bool = False) -> list[str]:
+    """Return the IRIs of the graphs that files name, in order; they are read to their ends for it.
+
+    Raises:
+        LoadError: If a file is not well formed, takes more than it may, or names too many graphs.
+    """
+    those = tuple(source for source in sources if source.names_graphs)
+    if not those:
+        return []
+    with naming(*(source.path for source in those)):
+        work = f"{__name__}:read_graph_names"
+        return cast(list[str], perform(work, those, skip_bad_lines, bounds=bounds_of(those)))
+
+
+def read_graph_names(sources: Sequence[Source], skip_bad_lines: bool) -> list[str]:
+    """Return the graphs that files name, in order."""
+    names: set[str] = set()
+    for source in sources:
+        for quad in statements(source, LoadNotes(), lambda _: None, skip_bad_lines=skip_bad_lines):
+            if is_named(quad):
+                names.add(cast(ox.NamedNode, quad.graph_name).value)
+                if len(names) > MOST_GRAPHS:
+                    raise LoadError(
+                        f"More than {MOST_GRAPHS:,} named graphs cannot be kept.",
+                        file=str(source.path),
+                        hint="Nothing of it was stored. Merge graphs, or write the triples as N-Triples.",
+                    )
+    return sorted(names)
+
+
+def read_through(source: Source, skip_bad_lines: bool) -> None:
+    """Read a file to its end, to see whether it is well formed."""
+    notes = LoadNotes()
+    for _ in statements(source, notes, lambda _: None, skip_bad_lines=skip_bad_lines):
+        pass

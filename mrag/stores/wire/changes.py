@@ -17,8 +17,7 @@ from rdflib import Literal
 
 from mrag.errors import QueryRefused
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct, Group, TriplePattern, var
-from mrag.rdf.printing import to_sparql
+from mrag.rdf.patterns import Construct, Group, TriplePattern, to_sparql, var
 from mrag.rdf.terms import from_ox, to_ox
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.changes import Changes, Layout, Refused, Wanted

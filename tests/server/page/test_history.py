@@ -13,8 +13,8 @@ import mrag
 from mrag.cel.concepts.registry import keep_concept
 from mrag.cel.syntax.expressions import Named
 from mrag.completion.writeback.review import accept, propose
-from mrag.context.neighbours import read as read_edges
-from mrag.graph import changes
+from mrag.context.neighbourhood import read as read_edges
+from mrag.graph import record
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.journal import JournalEntry
 from mrag.images.enrichment.writing import EnrichedGraph
@@ -68,7 +68,7 @@ def test_each_triple_has_the_change_that_brought_it(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_told_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "_MOST", 2)
+    monkeypatch.setattr(record, "_MOST", 2)
     many = [Triple(URIRef(f"urn:{n}"), RDFS.label, Literal(str(n))) for n in range(3)]
     with mrag.connect() as kg:
         kg.insert(many)

@@ -14,7 +14,7 @@ from mrag.server.web.validation import check_names, iri_value
 from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
-    from mrag.context.neighbours import Statement
+    from mrag.context.neighbourhood import Statement
     from mrag.server.web.routes import Api
 
 CLASSES = 500
@@ -148,7 +148,7 @@ class ExploreView(PageView):
     def _links(self, node: str) -> Iterator[tuple[str, Statement, bool]]:
         import pyoxigraph as ox
 
-        from mrag.context.neighbours import read
+        from mrag.context.neighbourhood import read
         from mrag.rdf.terms import OWL, RDF, RDFS
 
         for way in ("out", "in"):

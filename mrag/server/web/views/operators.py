@@ -9,9 +9,9 @@ from typing import Any, Final
 from rdflib import Literal, URIRef
 from rdflib.term import Variable
 
-from mrag.rdf import tree
+from mrag.rdf import parser
 from mrag.rdf.namespaces import RDF, XSD
-from mrag.rdf.query_parser import parse_query
+from mrag.rdf.parser import parse_query
 from mrag.rdf.terms import curie
 
 _MOST: Final = 2_000
@@ -72,7 +72,7 @@ class _Printer:
     def __init__(self, prefixes: Mapping[str, str], printed: Any) -> None:
         self._prefixes, self._printed = prefixes, printed
 
-    def select(self, node: tree.SelectNode, form: str, template: str = "") -> Operator:
+    def select(self, node: parser.SelectNode, form: str, template: str = "") -> Operator:
         """Return a SELECT, or another form, with what it does before."""
         found = self.group(node.where)
         if node.values is not None:
@@ -87,29 +87,29 @@ class _Printer:
                 found = _operator(name, steps[name], [found])
         return found
 
-    def group(self, node: tree.GroupNode) -> Operator:
+    def group(self, node: parser.GroupNode) -> Operator:
         """Return the pattern of a group; its filters hold for all of it, wherever they stand."""
         pending: list[Operator] = []
-        filters: list[tree.Expression] = []
+        filters: list[parser.Expression] = []
         for part in node.parts:
             match part:
-                case tree.FilterNode(condition):
+                case parser.FilterNode(condition):
                     filters.append(condition)
-                case tree.OptionalNode(group) | tree.MinusNode(group):
-                    name = "optional" if isinstance(part, tree.OptionalNode) else "minus"
+                case parser.OptionalNode(group) | parser.MinusNode(group):
+                    name = "optional" if isinstance(part, parser.OptionalNode) else "minus"
                     pending = [_operator(name, "", [_joined(pending), self.group(group)])]
-                case tree.BindNode(expression, variable):
+                case parser.BindNode(expression, variable):
                     detail = f"{self.term(expression)} as ?{variable}"
                     pending = [_operator("bind", detail, [_joined(pending)])]
                 case _:
                     pending.append(self._part(part))
         found = _joined(pending)
         for condition in filters:
-            inside = [_exists(self, one) for one in _walk(condition) if isinstance(one, tree.Exists)]
+            inside = [_exists(self, one) for one in _walk(condition) if isinstance(one, parser.Exists)]
             found = _operator("filter", self.term(condition), [found, *inside])
         return found
 
-    def triple(self, node: tree.TripleNode) -> str:
+    def triple(self, node: parser.TripleNode) -> str:
         """Return a triple as text."""
         return " ".join(map(self.term, (node.s, node.p, node.o)))
 
@@ -125,29 +125,29 @@ class _Printer:
             case Literal():
                 kind = f"^^{self.term(node.datatype)}" if node.datatype else ""
                 return Literal(str(node), lang=node.language).n3() + kind
-            case tree.Path(sign, parts):
+            case parser.Path(sign, parts):
                 return self._path(sign, [self.term(part) for part in parts])
-            case tree.Exists(_, negated):
+            case parser.Exists(_, negated):
                 return "not exists { … }" if negated else "exists { … }"
-            case tree.CallNode(name, arguments):
+            case parser.CallNode(name, arguments):
                 return self._call(name, [self.term(one) for one in arguments])
         return f"_:{node}"
 
-    def _part(self, part: tree.Node) -> Operator:
+    def _part(self, part: parser.Node) -> Operator:
         match part:
-            case tree.TripleNode(_, predicate, _):
-                name = "path" if isinstance(predicate, tree.Path) else "triples"
+            case parser.TripleNode(_, predicate, _):
+                name = "path" if isinstance(predicate, parser.Path) else "triples"
                 iri = str(predicate) if isinstance(predicate, URIRef) else None
                 return _operator(name, self.triple(part), predicate=iri)
-            case tree.UnionNode(groups):
+            case parser.UnionNode(groups):
                 return _operator("union", "", [self.group(one) for one in groups])
-            case tree.GraphNode(name, group):
+            case parser.GraphNode(name, group):
                 return _operator("graph", self.term(name), [self.group(group)])
-            case tree.ValuesNode(variables, rows):
+            case parser.ValuesNode(variables, rows):
                 return _operator("values", f"{' '.join(map(self.term, variables))} ({len(rows)})")
-            case tree.SelectNode():
+            case parser.SelectNode():
                 return self.select(part, "select")
-            case tree.GroupNode():
+            case parser.GroupNode():
                 return self.group(part)
         raise TypeError(f"{type(part).__name__} cannot stand in a group.")
 
@@ -180,13 +180,13 @@ def _joined(parts: list[Operator]) -> Operator:
     return parts[0] if len(parts) == 1 else _operator("join", "", parts)
 
 
-def _exists(printer: _Printer, node: tree.Exists) -> Operator:
+def _exists(printer: _Printer, node: parser.Exists) -> Operator:
     return _operator("not exists" if node.negated else "exists", "", [printer.group(node.group)])
 
 
 def _walk(expression: Any) -> Iterator[Any]:
     """Yield the parts of an expression, not what stands in its groups."""
     yield expression
-    if isinstance(expression, tree.CallNode):
+    if isinstance(expression, parser.CallNode):
         for one in expression.arguments:
             yield from _walk(one)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyoxigraph as ox
 
     from mrag.context.display import Display
-    from mrag.graph.landing import PlannedUpdate
+    from mrag.graph.updates import PlannedUpdate
     from mrag.rdf.terms import OxTerm
     from mrag.server.engine import Engine
     from mrag.server.web.routes import Api
@@ -122,7 +122,7 @@ class QueryView(PageView):
 
     def _planned(self, planned: PlannedUpdate) -> dict[str, Any]:
         from mrag.context.display import Display
-        from mrag.graph.landing import graph_of
+        from mrag.graph.updates import graph_of
 
         display, contexts = Display(self.kg), set(self.kg.record.contexts)
         if planned.record is not None:
@@ -148,7 +148,7 @@ class QueryView(PageView):
 
 
 def _row(quad: ox.Quad, contexts: set[str], display: Display) -> dict[str, Any]:
-    from mrag.graph.landing import graph_of
+    from mrag.graph.updates import graph_of
     from mrag.rdf.terms import from_ox, term_to_json
 
     s, p, o = (from_ox(term) for term in (quad.subject, quad.predicate, quad.object))

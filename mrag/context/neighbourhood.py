@@ -1,0 +1,885 @@
+"""The neighbourhood of entities, read in passes: from memory where the store is embedded, else by a query.
+
+The query of a pass is a UNION of sub-selects, its arms, each of which reads some edges, labels or counts. A
+hub is never read whole.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple, TypeAlias, TypeVar, cast
+
+import pyoxigraph as ox
+from rdflib import Literal
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import LabelText, best_labels
+from mrag.rdf import patterns as pt
+from mrag.rdf import queries
+from mrag.rdf.patterns import to_sparql
+from mrag.rdf.terms import RDFS, OxTerm, Term, Triple, to_ox
+from mrag.stores.base import Dataset, Row
+
+__all__ = [
+    "Direction",
+    "Edges",
+    "Statement",
+    "inverses",
+    "read",
+    "read_axioms",
+    "read_of",
+    "superclasses",
+    "superproperties",
+]
+
+Direction = typing.Literal["out", "in"]
+Statement: TypeAlias = tuple[str, str, OxTerm, str]
+"""Subject IRI, predicate IRI, object, graph IRI."""
+
+TEXTS = 256
+"""Texts of one property that are read at most, because they may come in dozens of languages."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of one entity in one direction.
+
+    Attributes:
+        statements: Those read.
+        cut: Predicates of which there are more than were read.
+    """
+
+    statements: tuple[Statement, ...]
+    cut: frozenset[str] = frozenset()
+
+
+def order(statement: Statement) -> tuple[str, str, str, str]:
+    """Return what the edges of one predicate are sorted by, which is what `ORDER BY` sorts them by."""
+    s, _, o, _ = statement
+    if isinstance(o, ox.Literal):
+        return s, o.value, o.language or "", str(o)
+    return s, o.value if isinstance(o, ox.NamedNode) else str(o), "", str(o)
+
+
+def share_of(part: Iterable[Statement], share: int, *, ordered: bool = False) -> tuple[list[Statement], bool]:
+    """Return what a hub gives of the edges of one predicate in one graph, and whether there are more.
+
+    Args:
+        part: The edges.
+        share: Most of them, texts of a language aside, of which the caller wants one.
+        ordered: Whether they stand in an order that can be relied on; else they are sorted before a cut.
+    """
+    texts: list[Statement] = []
+    rest: list[Statement] = []
+    for statement in part:
+        o = statement[2]
+        (texts if isinstance(o, ox.Literal) and o.language else rest).append(statement)
+    many = len(texts) > TEXTS
+    if many and not ordered:
+        texts.sort(key=order)
+    if cut := len(rest) > share:
+        if not ordered:
+            rest.sort(key=order)
+        rest = rest[:share]
+    return texts[:TEXTS] + rest, cut or many
+
+
+@dataclass(frozen=True)
+class ReadEdges:
+    """What a server has given of the edges of one entity in one direction.
+
+    Attributes:
+        statements: The edges.
+        graphs: The graphs that they may be in, in order.
+        longer: Predicates and graphs of which the server gave the first edges only.
+        bounds: The `scan` that it has more edges than, and the `share` that was asked for of a predicate.
+    """
+
+    statements: Sequence[Statement]
+    graphs: Sequence[str]
+    longer: frozenset[tuple[str, str]] = frozenset()
+    bounds: tuple[int, int] = (0, 0)
+
+    def serves(self, scan: int, share: int) -> bool:
+        """Return whether it is enough for these bounds."""
+        return not self.longer or (scan <= self.bounds[0] and share <= self.bounds[1])
+
+    def bounded(self, scan: int, share: int, only: frozenset[str] | None = None) -> Edges:
+        """Return the edges: all of them up to `scan`, of a hub a share of each predicate.
+
+        Args:
+            scan: Edges up to which an entity gives all.
+            share: Most edges of one predicate when it is a hub.
+            only: IRIs of the only predicates; their share is given, hub or not.
+        """
+        if only is None and not self.longer and len(self.statements) <= scan:
+            return Edges(tuple(self.statements))
+        groups: dict[tuple[str, str], list[Statement]] = {}
+        for statement in self.statements:
+            if only is None or statement[1] in only:
+                groups.setdefault((statement[1], statement[3]), []).append(statement)
+        found: list[Statement] = []
+        cut: set[str] = set()
+        for predicate in sorted({p for p, _ in groups}):
+            for graph in self.graphs:
+                part, more = share_of(groups.get((predicate, graph), ()), share)
+                found.extend(part)
+                if more or (predicate, graph) in self.longer:
+                    cut.add(predicate)
+        return Edges(tuple(found), frozenset(cut))
+
+
+_T = TypeVar("_T")
+_ARM, _E, _P, _X, _G, _N = columns = tuple(map(pt.var, ("arm", "e", "p", "x", "g", "n")))
+_ENTITIES = 60
+"""Entities of one arm."""
+_EDGES = 3000
+"""Most edges that one arm gives where it may meet hubs."""
+_MANY = 16
+"""Edges of one predicate beyond which they are counted."""
+_WHOLE = 300
+"""Counted edges up to which an entity is read whole."""
+_REST = 1000
+"""Counted edges of a hub that are read without a look at their predicates."""
+_SHARES = 16
+"""Shares of predicates in one query: they begin at a known end, so even many of them are planned soon."""
+_GUESSES = 120
+"""Entities that are read along with their labels, in case that they have none."""
+_VALUES = 450
+"""Rows of a VALUES block, fewer than the five hundred that servers take."""
+
+Key = tuple[str, Direction]
+
+
+class EdgeBounds(NamedTuple):
+    """How much of an entity is wanted: all of it up to `scan` edges, else `share` of each predicate."""
+
+    scan: int
+    share: int
+
+
+@dataclass
+class Hub:
+    """An entity with many edges.
+
+    Attributes:
+        bounds: How much of it is wanted.
+        long: Predicates that are read as far as their share goes.
+        texts: Those of them that have so few edges that all their texts are read beside the share.
+    """
+
+    bounds: EdgeBounds
+    long: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+
+
+@dataclass
+class Wanted:
+    """What a pass lacked.
+
+    Attributes:
+        edges: Entities and directions to be read.
+        whole: Those of which it is known that they have few edges.
+        hubs: Those of which it is known that they have many.
+        guesses: Entities whose triples name them where they turn out to have no label.
+        labels: IRIs of the entities to be named.
+        classes: IRIs of the classes whose superclasses are wanted.
+        triples: Triples of which it is asked which named graphs state them.
+    """
+
+    edges: dict[Key, EdgeBounds] = field(default_factory=dict)
+    whole: dict[Key, None] = field(default_factory=dict)
+    hubs: dict[Key, Hub] = field(default_factory=dict)
+    guesses: dict[str, None] = field(default_factory=dict)
+    labels: dict[str, None] = field(default_factory=dict)
+    classes: dict[str, None] = field(default_factory=dict)
+    triples: dict[Triple, None] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.edges or self.whole or self.hubs or self.labels or self.classes or self.triples)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One part of a query.
+
+    Attributes:
+        kind: What its rows are: `edges`, `guess`, `many`, `long`, `label`, `super` or `graph`.
+        select: The part.
+        direction: Of edges.
+        entities: Whose edges.
+        limit: Most rows that it gives.
+        graph: The graph that its edges are in, where it is known.
+    """
+
+    kind: str
+    select: pt.Select
+    direction: Direction = "out"
+    entities: tuple[str, ...] = ()
+    limit: int | None = None
+    graph: str = ""
+
+
+@dataclass(frozen=True)
+class EdgePlaces:
+    """Where edges are read.
+
+    Attributes:
+        graphs: The graphs.
+        named: Whether they can be reached by their names, which tell a triple's graph then.
+        among: Whether other graphs can be, too.
+        predicates: Those that edges can have, where the store finds none by its end alone.
+    """
+
+    graphs: tuple[str, ...]
+    named: bool
+    among: bool = False
+    predicates: tuple[str, ...] = ()
+
+    def pattern(self, triple: pt.TriplePattern) -> tuple[pt.Pattern, ...]:
+        """Return a triple pattern in these graphs."""
+        if not self.named:
+            return (triple,)
+        found: tuple[pt.Pattern, ...] = (pt.Graph(_G, triple),)
+        return (*found, pt.Filter(pt.In(_G, tuple(map(_node, self.graphs))))) if self.among else found
+
+    def around(
+        self, entities: Sequence[str], direction: Direction, without: Sequence[str] = ()
+    ) -> Iterator[tuple[pt.Pattern, ...]]:
+        """Yield patterns that together give the edges of entities.
+
+        Args:
+            entities: IRIs of the entities.
+            direction: Of the edges.
+            without: Predicates whose edges are left out.
+        """
+        here = (_rows(_E, entities), *self.pattern(_triple(direction)))
+        if direction == "in" and self.predicates:
+            kept = [p for p in self.predicates if p not in without]
+            for some in _batches(kept, _VALUES):
+                yield (_rows(_P, some), *here)
+        elif without:
+            yield (*here, pt.Filter(pt.Negation(pt.In(_P, tuple(map(_node, without))))))
+        else:
+            yield here
+
+
+def edge_arms(wanted: Wanted, places: EdgePlaces) -> Iterator[Arm]:
+    """Yield the arms that read edges."""
+    directions: tuple[Direction, ...] = ("out", "in")
+    for direction in directions:
+        for some in _batches([e for e, d in wanted.edges if d == direction], _ENTITIES):
+            # A store that does little well is slow with rows, too; one more request is cheaper there.
+            limit = min(_EDGES, _WHOLE * len(some)) if places.predicates else _EDGES
+            for where in places.around(some, direction):
+                yield Arm("edges", _select(where, limit=limit), direction, tuple(some), limit)
+                group = (_E, _P, _G) if places.named else (_E, _P)
+                counted = (*group, (pt.Count(), _N))
+                many = pt.Compare(pt.Count(), ">", ox.Literal(_MANY))
+                yield Arm("many", pt.Select(counted, pt.Group(where), group_by=group, having=many), direction)
+        whole = [e for e, d in wanted.whole if d == direction]
+        if direction == "out" and len(wanted.guesses) <= _GUESSES:
+            guessed = [e for e in wanted.guesses if (e, direction) not in wanted.edges]
+            for some in _batches(guessed, _ENTITIES):
+                for where in places.around(some, direction):
+                    yield Arm("guess", _select(where, limit=_EDGES), direction, tuple(some), _EDGES)
+        for some in _batches(whole, _ENTITIES):
+            for where in places.around(some, direction):
+                yield Arm("edges", _select(where), direction, tuple(some))
+    for (entity, direction), hub in wanted.hubs.items():
+        yield from _hub_arms(entity, direction, hub, places)
+
+
+def _hub_arms(entity: str, direction: Direction, hub: Hub, places: EdgePlaces) -> Iterator[Arm]:
+    for where in places.around([entity], direction, hub.long):
+        yield Arm("edges", _select(where), direction, (entity,))
+    text, language = pt.Call("str", (_X,)), pt.Call("lang", (_X,))
+    no_text = pt.Filter(
+        pt.AnyOf((pt.Negation(pt.Call("isLiteral", (_X,))), pt.Compare(language, "=", ox.Literal(""))))
+    )
+    outwards = direction == "out"
+    if outwards and hub.texts:
+        texts = (_rows(_P, hub.texts), pt.Filter(pt.Compare(language, "!=", ox.Literal(""))))
+        for where in places.around([entity], direction):
+            yield Arm("edges", _select((*texts, *where)), direction, (entity,))
+    keys: tuple[pt.Expression, ...] = (text, language, _X) if outwards else (_X,)
+    for predicate in hub.long:
+        whole = outwards and predicate not in hub.texts
+        limit = hub.bounds.share + 1 + (TEXTS if whole else 0)
+        p, e = _node(predicate), _node(entity)
+        triple = pt.TriplePattern(e, p, _X) if outwards else pt.TriplePattern(_X, p, e)
+        for graph in places.graphs:
+            inner: tuple[pt.Pattern, ...] = (pt.Graph(_node(graph), triple) if places.named else triple,)
+            if outwards and not whole:
+                inner = (*inner, no_text)
+            first = pt.Select(((e, _E), (p, _P), _X), pt.Group(inner), order_by=keys, limit=limit)
+            yield Arm("long", first, direction, (entity,), limit, graph)
+
+
+def label_arms(labels: Sequence[str], properties: Sequence[str]) -> Iterator[Arm]:
+    """Yield the arms that read labels."""
+    for some in _batches([(e, p) for e in labels for p in properties], _VALUES):
+        pairs = pt.Values((_E, _P), tuple((_node(e), _node(p)) for e, p in some))
+        where = (pairs, pt.TriplePattern(_E, _P, _X), pt.Filter(pt.Call("isLiteral", (_X,))))
+        yield Arm("label", _select(where, graph=False))
+
+
+def class_arms(classes: Sequence[str]) -> Iterator[Arm]:
+    """Yield the arms that read superclasses."""
+    for some in _batches(classes, _VALUES):
+        triple = pt.TriplePattern(_E, _node(RDFS + "subClassOf"), _X)
+        yield Arm(
+            "super",
+            pt.Select((_E, _X), pt.Group((_rows(_E, some), triple, pt.Filter(pt.Call("isIRI", (_X,)))))),
+        )
+
+
+def graph_arms(triples: Sequence[Triple], contexts: Sequence[str], *, among: bool) -> Iterator[Arm]:
+    """Yield the arms that read which named graphs state triples."""
+    for some in _batches(list(enumerate(triples)), _VALUES):
+        rows = tuple((ox.Literal(at), *map(to_ox, triple)) for at, triple in some)
+        given = pt.Values((_N, _E, _P, _X), rows)  # type: ignore[arg-type]  # no term of a triple in sight is blank
+        where: tuple[pt.Pattern, ...] = (given, pt.Graph(_G, pt.TriplePattern(_E, _P, _X)))
+        if among:
+            where = (*where, pt.Filter(pt.In(_G, tuple(map(_node, contexts)))))
+        yield Arm("graph", pt.Select((_N, _G), pt.Group(where)))
+
+
+def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[pt.Select, Sequence[Arm]]]:
+    """Yield queries that together have all arms, at most so many each, with their own."""
+    shares = [arm for arm in arms if arm.kind == "long"]
+    others = [arm for arm in arms if arm.kind != "long"]
+    for some in (*_batches(others, size), *_batches(shares, max(size, _SHARES))):
+        parts = []
+        for number, arm in enumerate(some):
+            marked = ((ox.Literal(number), _ARM), *arm.select.variables)
+            plain = arm.select
+            parts.append(pt.SubSelect(pt.Select(
+                marked, plain.where, group_by=plain.group_by, having=plain.having,
+                order_by=plain.order_by, limit=plain.limit,
+            )))  # fmt: skip
+        yield pt.Select(columns, pt.Union(tuple(parts))), some
+
+
+def hub_of(counts: dict[tuple[str, str], int], bounds: EdgeBounds) -> Hub | None:
+    """Return how an entity is read that may have many edges; None if it is read whole.
+
+    Args:
+        counts: How many edges there are of predicates in graphs, of those with many.
+        bounds: How much is wanted.
+    """
+    rest = sum(counts.values())
+    if rest <= max(_WHOLE, bounds.scan):
+        return None
+    sizes: Counter[str] = Counter()
+    for (predicate, _), number in counts.items():
+        sizes[predicate] += number
+    long: list[str] = []
+    texts: list[str] = []
+    for predicate, number in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
+        is_long = number > max(TEXTS, bounds.share)
+        if is_long or (rest > _REST and number > bounds.share + 1):
+            long.append(predicate)
+            rest -= number
+            if not is_long:
+                texts.append(predicate)
+    return Hub(bounds, tuple(sorted(long)), tuple(sorted(texts)))
+
+
+def _triple(direction: Direction) -> pt.TriplePattern:
+    return pt.TriplePattern(_E, _P, _X) if direction == "out" else pt.TriplePattern(_X, _P, _E)
+
+
+def _select(
+    where: tuple[pt.Pattern, ...],
+    *,
+    limit: int | None = None,
+    order_by: tuple[pt.Expression, ...] = (),
+    graph: bool = True,
+) -> pt.Select:
+    named = graph and any(isinstance(part, pt.Graph) for part in where)
+    shown = (_E, _P, _X, _G) if named else (_E, _P, _X)
+    return pt.Select(shown, pt.Group(where), limit=limit, order_by=order_by)
+
+
+def _rows(variable: ox.Variable, iris: Sequence[str]) -> pt.Values:
+    return pt.Values((variable,), tuple((_node(one),) for one in iris))
+
+
+def _node(value: str) -> ox.NamedNode:
+    return cast(ox.NamedNode, to_ox(value))
+
+
+def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+_KEPT = 100_000
+"""Entries of one kind that are kept, so that memory does not grow with what a server has been asked for."""
+_AT_ONCE = 4
+"""Queries that are under way at a time where one does not hold all."""
+
+
+@dataclass
+class PassRows:
+    """What the answers to the queries of one pass say.
+
+    Attributes:
+        properties: The properties of labels.
+        edges: Edges of entities.
+        complete: Entities of which all was given that was asked for.
+        full: Those that were asked for together with others that have too many edges.
+        longer: Predicates and graphs of which the first edges were given only.
+        counts: How many edges there are of predicates in graphs, of those with many.
+        texts: Labels of entities.
+        supers: Superclasses of classes.
+        stated: The named graphs that state triples, by the triples' number.
+    """
+
+    properties: Sequence[str]
+    edges: defaultdict[Key, list[Statement]] = field(default_factory=lambda: defaultdict(list))
+    complete: dict[Key, None] = field(default_factory=dict)
+    full: dict[Key, None] = field(default_factory=dict)
+    longer: defaultdict[Key, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    counts: defaultdict[Key, dict[tuple[str, str], int]] = field(default_factory=lambda: defaultdict(dict))
+    texts: defaultdict[str, list[LabelText]] = field(default_factory=lambda: defaultdict(list))
+    supers: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    stated: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def take(self, arm: Arm, rows: Sequence[Row]) -> None:
+        """Take in the rows of a part of a query."""
+        if arm.kind == "label":
+            for e, p, x, _, _ in rows:
+                if isinstance(x, Literal):
+                    at = self.properties.index(str(p))
+                    self.texts[str(e)].append((at, x.language or "", str(x)))
+        elif arm.kind == "super":
+            for e, _, x, _, _ in rows:
+                if e != x:
+                    self.supers[str(e)].add(str(x))
+        elif arm.kind == "graph":
+            for *_, g, n in rows:
+                self.stated[int(str(n))].add(str(g))
+        elif arm.kind == "many":
+            for e, p, _, g, n in rows:
+                self.counts[str(e), arm.direction][str(p), str(g or arm.graph)] = int(str(n))
+        else:
+            self._take_edges(arm, rows)
+
+    def _take_edges(self, arm: Arm, rows: Sequence[Row]) -> None:
+        if arm.kind == "long":
+            if len(rows) == arm.limit:
+                self.longer[arm.entities[0], arm.direction].add((str(rows[0][1]), arm.graph))
+        else:
+            into = self.full if len(rows) == arm.limit else self.complete
+            into.update(((e, arm.direction), None) for e in arm.entities)
+        for e, p, x, g, _ in rows:
+            end = to_ox(cast(Term, x))
+            entity, graph = str(e), str(g or arm.graph)
+            if arm.direction == "out":
+                self.edges[entity, "out"].append((entity, str(p), end, graph))
+            elif isinstance(end, ox.NamedNode):
+                statement = end.value, str(p), ox.NamedNode(entity), graph
+                self.edges[entity, "in"].append(statement)
+
+
+class PassReader:
+    """What has been read of a knowledge graph for one piece of work, and what that lacks.
+
+    Args:
+        kg: The knowledge graph, on a store that answers queries only.
+
+    Attributes:
+        kg: The knowledge graph.
+        cache: What is kept of its present triples; those of before where they change meanwhile.
+        lacked: How often something was asked for that has not been read.
+    """
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg, self.cache, self.lacked = kg, kg.cache, 0
+        # What is read while another thread changes the triples stays out of the new answers.
+        self._labels = kg.known_labels
+        self._edges: dict[Key, ReadEdges] = {}
+        self._supers = cast("dict[str, frozenset[str]]", kg.cache.setdefault("superclasses", {}))
+        self._graphs: dict[Triple, tuple[str, ...]] = {}
+        self._wanted = Wanted()
+
+    def edges(
+        self, entity: str, direction: Direction, bounds: EdgeBounds, only: frozenset[str] | None = None
+    ) -> Edges:
+        """Return the edges of an entity, none while they are not read."""
+        key = entity, direction
+        found = self._edges.get(key)
+        if found is not None and found.serves(*bounds):
+            return found.bounded(*bounds, only)
+        self.lacked += 1
+        scan, share = self._wanted.edges.get(key, bounds)
+        self._wanted.edges[key] = EdgeBounds(max(scan, bounds.scan), max(share, bounds.share))
+        return Edges(())
+
+    def labels(self, entities: Sequence[str]) -> dict[str, str | None]:
+        """Return the best label of each entity, None while it is not read."""
+        for one in entities:
+            if one not in self._labels:
+                self.lacked += 1
+                self._wanted.labels[one] = None
+        return {one: self._labels.get(one) for one in entities}
+
+    def is_nameless(self, entity: str) -> bool:
+        """Return whether it is known that an entity has no label; while it is not, what it would need is."""
+        if entity in self._labels:
+            return not self._labels[entity]
+        self._wanted.guesses[entity] = None
+        return False
+
+    def superclasses(self, classes: Iterable[str]) -> dict[str, frozenset[str]]:
+        """Return the named superclasses of classes, none while they are not read."""
+        found: dict[str, frozenset[str]] = {}
+        for one in classes:
+            if one in self._supers:
+                found[one] = self._supers[one]
+            else:
+                self.lacked += 1
+                self._wanted.classes[one] = None
+        return found
+
+    def graphs(self, triples: Sequence[Triple]) -> list[tuple[str, ...]]:
+        """Return the named graphs that state triples, none while they are not read."""
+        for one in triples:
+            if one not in self._graphs:
+                self.lacked += 1
+                self._wanted.triples[one] = None
+        return [self._graphs.get(one, ()) for one in triples]
+
+    @property
+    def is_lacking(self) -> bool:
+        """Return whether the work asked for something that has not been read."""
+        return bool(self._wanted)
+
+    def fetch(self) -> None:
+        """Read all that is lacking, and what that turns out to need where there are hubs."""
+        wanted, self._wanted = self._wanted, Wanted()
+        naming = self.kg.profile().naming
+        properties = list(dict.fromkeys(p for tier in naming for p in tier))
+        answer = PassRows(properties)
+        for arm, rows in self._answered(wanted, properties):
+            answer.take(arm, rows)
+        self._labels.update(best_labels(wanted.labels, answer.texts, naming, self.kg.languages))
+        for one in wanted.classes:
+            self._supers[one] = frozenset(answer.supers.get(one, ()))
+        for at, triple in enumerate(wanted.triples):
+            self._graphs[triple] = tuple(sorted(answer.stated.get(at, ())))
+        graphs = self.kg.dataset().default
+        for key in answer.complete.keys() - answer.full.keys():
+            hub, longer = wanted.hubs.get(key), frozenset(answer.longer.get(key, ()))
+            bounds = hub.bounds if hub else (0, 0)
+            self._edges[key] = ReadEdges(answer.edges.get(key, ()), graphs, longer, bounds)
+        for key in answer.full.keys() & wanted.edges.keys():
+            hub = hub_of(answer.counts.get(key, {}), wanted.edges[key])
+            if hub is None:
+                self._wanted.whole[key] = None
+            else:
+                self._wanted.hubs[key] = hub
+        if self._wanted.whole or self._wanted.hubs:
+            self.fetch()
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _answered(
+        self, wanted: Wanted, properties: Sequence[str]
+    ) -> Iterator[tuple[Arm, Sequence[tuple[Term | None, ...]]]]:
+        """Yield each part of the queries with its rows: of entity, predicate, end, graph and number."""
+        queries = list(self._queries(wanted, properties))
+        if len(queries) == 1:
+            answers = [self.kg.store.select(*queries[0][:2])]
+        else:
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                begun = [
+                    pool.submit(copy_context().run, self.kg.store.select, text, dataset)
+                    for text, dataset, _ in queries
+                ]
+                answers = [one.result() for one in begun]
+        for answer, (_, _, arms) in zip(answers, queries, strict=True):
+            at = [answer.variables.index(column.value) for column in columns]
+            parts: list[list[tuple[Term | None, ...]]] = [[] for _ in arms]
+            for row in answer:
+                number, *rest = (row[i] for i in at)
+                parts[int(str(number))].append(tuple(rest))
+            yield from zip(arms, parts, strict=True)
+
+    def _queries(
+        self, wanted: Wanted, properties: Sequence[str]
+    ) -> Iterator[tuple[str, Dataset, Sequence[Arm]]]:
+        """Yield queries, their datasets and parts."""
+        kg, parts = self.kg, self.kg.store.capabilities.parts
+        predicates = () if kg.store.capabilities.by_end else tuple(sorted(kg.profile().predicates))
+        everything, contexts = kg.dataset(), kg.record.contexts
+        layers = everything.default
+        others = [*label_arms(list(wanted.labels), properties), *class_arms(list(wanted.classes))]
+        if len(layers) == 1 and not contexts:
+            places = EdgePlaces(layers, named=False, predicates=predicates)
+            arms = [*_placed(edge_arms(wanted, places), layers[0]), *others]
+            yield from _texts(arms, everything, parts)
+        elif kg.as_found:
+            # They have no names by which a query could tell which a triple is in.
+            for layer in layers:
+                places = EdgePlaces((layer,), named=False, predicates=predicates)
+                arms = list(_placed(edge_arms(wanted, places), layer))
+                yield from _texts(arms, Dataset((layer,)), parts)
+            yield from _texts(others, everything, parts)
+        else:
+            places = EdgePlaces(layers, named=True, among=bool(contexts), predicates=predicates)
+            arms = [*edge_arms(wanted, places), *others]
+            arms += graph_arms(list(wanted.triples), contexts, among=True)
+            yield from _texts(arms, Dataset(layers, tuple(dict.fromkeys((*layers, *contexts)))), parts)
+
+
+def _placed(arms: Iterable[Arm], graph: str) -> Iterator[Arm]:
+    for arm in arms:
+        yield Arm(arm.kind, arm.select, arm.direction, arm.entities, arm.limit, graph)
+
+
+def _texts(arms: Sequence[Arm], dataset: Dataset, parts: int) -> Iterator[tuple[str, Dataset, Sequence[Arm]]]:
+    for select, some in packed(arms, parts):
+        yield to_sparql(select), dataset, some
+
+
+_reader: ContextVar[PassReader | None] = ContextVar("reader", default=None)
+
+
+def reader_of(kg: KnowledgeGraph) -> PassReader | None:
+    """Return what the work that is under way has read of a knowledge graph; None if it does not collect."""
+    reader = _reader.get()
+    return reader if reader is not None and reader.kg is kg else None
+
+
+class Unfinished(Exception):
+    """Ends a pass that lacks something, where it would ask for nothing more."""
+
+
+def end_if_lacking(kg: KnowledgeGraph) -> None:
+    """End the pass over a knowledge graph if it lacks something; what follows asks for nothing more.
+
+    Raises:
+        Unfinished: If it lacks something.
+    """
+    if (reader := reader_of(kg)) is not None and reader.is_lacking:
+        raise Unfinished
+
+
+def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
+    """Return what some work over the neighbourhood of entities gives, in few round trips.
+
+    Args:
+        kg: The knowledge graph.
+        work: The work, which is done several times where the store is a server.
+
+    Example:
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> in_passes(KnowledgeGraph(OxigraphStore()), lambda: "embedded, so in one")
+        'embedded, so in one'
+    """
+    if kg.store.capabilities.edges or reader_of(kg) is not None:
+        return work()
+    reader = PassReader(kg)
+    token = _reader.set(reader)
+    try:
+        while True:
+            with suppress(Unfinished):
+                found = work()
+                if not reader.is_lacking:
+                    return found
+            reader.fetch()
+    finally:
+        _reader.reset(token)
+
+
+def labels(kg: KnowledgeGraph, entities: Sequence[str]) -> dict[str, str | None]:
+    """Return the best label of each entity, None where it has none or is not read."""
+    reader = reader_of(kg)
+    return kg.labels(entities) if reader is None else reader.labels(entities)
+
+
+def kept(kg: KnowledgeGraph, name: str, key: object, make: Callable[[], _T]) -> _T:
+    """Return what is derived from the present triples, made when it is first asked for.
+
+    Args:
+        kg: The knowledge graph.
+        name: What kind of thing it is.
+        key: Which one it is.
+        make: Makes it; what it makes from what has not been read is not kept.
+    """
+    reader = reader_of(kg)
+    cache = kg.cache if reader is None else reader.cache
+    some = cast("dict[object, _T]", cache.setdefault(name, {}))
+    if key in some:
+        return some[key]
+    lacked = 0 if reader is None else reader.lacked
+    made = make()
+    if (reader is None or reader.lacked == lacked) and len(some) < _KEPT:
+        some[key] = made
+    return made
+
+
+_SORTED = 256
+
+
+def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, share: int) -> Edges:
+    """Read the edges of an entity, bounded.
+
+    Args:
+        kg: The knowledge graph; both its layers are read.
+        entity: IRI of the entity.
+        direction: `out` for triples with it as subject, `in` as object.
+        scan: Edges up to which it is read whole.
+        share: Most edges of one predicate when it is a hub.
+    """
+    entity = str(entity)
+    if not kg.store.capabilities.edges:
+        return _asked(kg, entity, direction, EdgeBounds(scan, share))
+    found: list[Statement] = []
+    for graph in kg.dataset().default:
+        found.extend(_some(kg, graph, entity, direction, scan + 1 - len(found)))
+        if len(found) > scan:
+            return _by_predicate(kg, entity, direction, share=share)
+    return Edges(tuple(found))
+
+
+def read_of(
+    kg: KnowledgeGraph, entity: str, direction: Direction, predicates: Iterable[str], *, scan: int
+) -> Edges:
+    """Read the edges of an entity that have one of some predicates, at most `scan` of each.
+
+    Args:
+        kg: The knowledge graph; both its layers are read.
+        entity: IRI of the entity.
+        direction: `out` for triples with it as subject, `in` as object.
+        predicates: IRIs of the predicates.
+        scan: Most edges of one predicate.
+    """
+    entity, wanted = str(entity), frozenset(predicates)
+    if kg.store.capabilities.edges:
+        return _by_predicate(kg, entity, direction, share=scan, only=wanted)
+    return _asked(kg, entity, direction, EdgeBounds(scan, scan), wanted)
+
+
+def read_axioms(
+    kg: KnowledgeGraph, symbol: str, predicates: Iterable[str], *, scan: int, share: int
+) -> tuple[Statement, ...]:
+    """Read the triples of some predicates that begin at a class or property.
+
+    Of a server they are kept as long as this process does not change the triples, because every question
+    needs them and they change seldom.
+
+    Args:
+        kg: The knowledge graph; both its layers are read.
+        symbol: IRI of the class or property.
+        predicates: IRIs of the predicates.
+        scan: Edges up to which it is read whole.
+        share: Most edges of one predicate when it is a hub.
+    """
+
+    def make() -> tuple[Statement, ...]:
+        edges = read(kg, symbol, "out", scan=scan, share=share)
+        return tuple(x for x in edges.statements if x[1] in predicates)
+
+    return make() if kg.store.capabilities.edges else kept(kg, "axioms", (symbol, scan, share), make)
+
+
+def _asked(
+    kg: KnowledgeGraph,
+    entity: str,
+    direction: Direction,
+    bounds: EdgeBounds,
+    only: frozenset[str] | None = None,
+) -> Edges:
+    def work() -> Edges:
+        reader = reader_of(kg)
+        assert reader is not None
+        return reader.edges(entity, direction, bounds, only)
+
+    return in_passes(kg, work)
+
+
+def _by_predicate(
+    kg: KnowledgeGraph, entity: str, direction: Direction, *, share: int, only: frozenset[str] | None = None
+) -> Edges:
+    found: list[Statement] = []
+    cut: set[str] = set()
+    counts = kg.profile().predicates
+    for predicate, count in sorted((p, n) for p, n in counts.items() if only is None or p in only):
+        # A small predicate is read whole and sorted, so that every store gives the same share of it.
+        ordered = kg.store.capabilities.ordered and count > _SORTED
+        for graph in kg.dataset().default:
+            # A text may come in dozens of languages, of which the caller wants one.
+            limit = share + 1 if direction == "in" else TEXTS
+            read = _some(kg, graph, entity, direction, limit if ordered else None, predicate)
+            part, more = share_of(read, share, ordered=ordered)
+            found.extend(part)
+            if more:
+                cut.add(predicate)
+    return Edges(tuple(found), frozenset(cut))
+
+
+def _some(
+    kg: KnowledgeGraph,
+    graph: str,
+    entity: str,
+    direction: Direction,
+    limit: int | None,
+    predicate: str | None = None,
+) -> list[Statement]:
+    """Read at most so many edges of one graph. The known end is not asked for again: it is the slow part."""
+    if direction == "out":
+        quads = islice(kg.store.edges(graph, s=entity, p=predicate), limit)
+        return [
+            (entity, q.predicate.value, q.object, graph) for q in quads if type(q.object) is not ox.Triple
+        ]
+    quads = islice(kg.store.edges(graph, p=predicate, o=entity), limit)
+    end = ox.NamedNode(entity)
+    subjects = ((q.subject, q.predicate) for q in quads)
+    return [(s.value, p.value, end, graph) for s, p in subjects if type(s) is ox.NamedNode]
+
+
+def superproperties(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
+    """Return which properties each property implies."""
+    return _pairs(kg, "context/superproperties")
+
+
+def inverses(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
+    """Return which properties say the same the other way round."""
+    return _pairs(kg, "context/inverses")
+
+
+def _pairs(kg: KnowledgeGraph, name: str) -> dict[str, frozenset[str]]:
+    # Axioms change seldom and every expansion needs them.
+    # Where another thread changes the triples meanwhile, what is found here belongs to those of before.
+    cache = kg.cache
+    known = cache.get(name)
+    if known is None:
+        found: dict[str, set[str]] = {}
+        for p, q in kg.select(queries.get(name).text):
+            found.setdefault(str(p), set()).add(str(q))
+        known = cache[name] = {p: frozenset(qs) for p, qs in found.items()}
+    return cast("dict[str, frozenset[str]]", known)
+
+
+def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the named superclasses of each class."""
+    if (reader := reader_of(kg)) is not None:
+        return reader.superclasses(sorted(set(classes)))
+    found: dict[str, set[str]] = {}
+    wanted: Sequence[str] = sorted(set(classes))
+    for start in range(0, len(wanted), 500):
+        query = queries.get("context/superclasses").bind(**{"class": list(wanted[start : start + 500])})
+        for c, d in kg.select(query):
+            found.setdefault(str(c), set()).add(str(d))
+    return {c: frozenset(ds) for c, ds in found.items()}

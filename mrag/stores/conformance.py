@@ -1,0 +1,511 @@
+"""What every triple store must do, as a suite for pytest that ships with the package.
+
+A new store is done when a subclass passes::
+
+    class TestMyStore(StoreConformance):
+        @pytest.fixture(scope="class")
+        @classmethod
+        def store(cls):
+            with MyStore("http://localhost:9999") as store:
+                yield store
+
+The suite writes graphs whose names begin with `urn:conformance:` and knowledge graphs named
+`conformance-…`, and removes them. Terms are compared by value, because most stores print numbers, booleans
+and language tags in a spelling of their own.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from importlib.resources import as_file, files
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph as ox
+import pytest
+from rdflib import BNode, Literal, URIRef
+from rdflib.plugins.sparql.datatypes import XSD_DTs
+
+from mrag.errors import EndpointError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.loaders.rdf import Source
+from mrag.rdf import queries
+from mrag.rdf.patterns import Construct, TriplePattern, iri, var
+from mrag.rdf.terms import XSD, Term, to_ox
+from mrag.stores.base import Dataset, Limits, TripleStore
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.parsing import well_formed_tag
+
+__all__ = [
+    "StoreConformance",
+]
+
+C = "urn:conformance:"
+G, H = f"{C}g", f"{C}h"
+TEXTS = (
+    "plain", "", " ", 'say "hi"', "it's", "back\\slash", "line\nbreak\r\ttab", "}", "{ ?x ?y ?z }",
+    "# no comment", "?variable", "<urn:x>", "\\u0022", "ünïcödé", "日本語", "🦊", "'''", '"""',
+    "%20 & + ; = ?", "DROP ALL", "a" * 5000,
+)  # fmt: skip
+IRIS = ("urn:x", "http://example.org/ü?a=b&c=%20d#f'g", "http://example.org/" + "x" * 500)
+VENDORS = """
+PREFIX ex: <https://w3id.org/mrag/demo/products#>
+SELECT DISTINCT ?v WHERE { ?p ex:developedBy ?v } ORDER BY ?v
+"""
+
+
+def plain(term: Term | None) -> tuple[str, ...] | None:
+    """Return a term so that equal values are equal.
+
+    Example:
+        >>> plain(Literal("007", datatype=URIRef(XSD + "integer"))) == plain(Literal(7))
+        True
+        >>> plain(Literal("x", lang="en-GB")) == plain(Literal("x", lang="en-gb"))
+        True
+    """
+    if term is None:
+        return None
+    if not isinstance(term, Literal):
+        return ("bnode",) if isinstance(term, BNode) else ("iri", str(term))
+    if term.language:
+        return "text", str(term), term.language.lower()
+    if term.datatype == URIRef(XSD + "boolean"):
+        return "boolean", "true" if str(term).lower() in ("1", "true") else "false"
+    if isinstance(term.value, datetime):
+        return "time", term.value.isoformat()
+    if term.datatype in XSD_DTs and term.value is not None:
+        try:
+            return "number", repr(float(str(term)))
+        except ValueError:
+            return "literal", str(term), str(term.datatype)
+    return ("text", str(term), "") if term.datatype is None else ("literal", str(term), str(term.datatype))
+
+
+def bag(rows: Iterable[Iterable[Term | None]]) -> Counter[tuple[Any, ...]]:
+    """Return rows as a bag that can be compared."""
+    return Counter(tuple(map(plain, row)) for row in rows)
+
+
+def ntriples(*triples: tuple[str, str, Term]) -> bytes:
+    """Return triples, of IRIs and a term, as N-Triples."""
+    return "".join(f"<{s}> <{p}> {to_ox(o)} .\n" for s, p, o in triples).encode()
+
+
+def skip_where_served(store: TripleStore) -> None:
+    """Skip a test on a server that reasons by itself."""
+    if store.capabilities.reasoning:
+        pytest.skip("the server keeps one knowledge graph, and infers by rules of its own")
+
+
+# Not compared: updates, searches (a test of their own), and what is about the store's own graphs.
+_APART = ("update/", "similarity/", "kg/names", "kg/registry", "explore/graph", "context/graphs-of")
+_COMPARED = [name for name in queries.names() if not name.startswith(_APART)]
+_RUNAWAY = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
+
+
+_TAGS = ("de", "en-GB", "zh-classical", "klingonian")
+
+
+class StoreConformance:
+    """The fixtures of the suite; subclasses give `store`."""
+
+    rows = 12_000
+    """Rows of the large result; a store may refuse it, but must not cut it."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls) -> Iterator[TripleStore]:
+        """Yield the store under test, empty or not."""
+        raise NotImplementedError("a subclass gives the store")
+        yield
+
+    @pytest.fixture(autouse=True)
+    def _clean(self, request: pytest.FixtureRequest, store: TripleStore) -> Iterator[None]:
+        # Tests write into these graphs by the store; those that take the knowledge graph alone only read.
+        written = (G, H) if "store" in signature(request.function).parameters else ()
+        for graph in written:
+            store.clear(graph)
+        yield
+        for graph in written:
+            store.clear(graph)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def reference(cls) -> Iterator[KnowledgeGraph]:
+        """Yield the demo graph, reasoned over, in the embedded store."""
+        from mrag.index.similarity import SimilarityIndexes
+        from mrag.reasoning.run import reason
+
+        with as_file(files("mrag") / "ontology" / "products.ttl") as path, OxigraphStore() as embedded:
+            kg = KnowledgeGraph(embedded, "conformance-r")
+            kg.load([path])
+            reason(kg)
+            SimilarityIndexes.of(kg).build("main", model="none")
+            yield kg
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def kg(cls, store: TripleStore, reference: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
+        """Yield the same knowledge graph in the store under test, reasoned over there."""
+        from mrag.index.similarity import SimilarityIndexes
+        from mrag.reasoning.run import reason
+
+        with as_file(files("mrag") / "ontology" / "products.ttl") as path:
+            kg = KnowledgeGraph(store, "conformance-k")
+            kg.clear()
+            kg.load([path])
+            reason(kg)
+            kg.searcher = SimilarityIndexes(kg, None)
+            kg.searcher.build("main", model="none")
+            yield kg
+            kg.clear()
+
+    def test_texts_come_back_as_they_went(self, store: TripleStore) -> None:
+        """Text of any characters survives being stored and being a parameter."""
+        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
+        store.insert(
+            ntriples(*((f"urn:l{i}", "urn:p", Literal(t, lang="de")) for i, t in enumerate(TEXTS))), G
+        )
+        rows = store.select("SELECT ?s ?o WHERE { ?s <urn:p> ?o }", Dataset((G,)))
+        found = {str(s): plain(o) for s, o in rows}
+        for i, text in enumerate(TEXTS):
+            assert found[f"urn:t{i}"] == ("text", text, "")
+            assert found[f"urn:l{i}"] == ("text", text, "de")
+
+    def test_rows_that_come_one_by_one_are_those_that_come_at_once(self, store: TripleStore) -> None:
+        """An answer that is not held is the same, and other requests can be made while it comes."""
+        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(i % 7)) for i in range(500))), G)
+        query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o } ORDER BY ?s"
+        whole = store.select(query, Dataset((G,)))
+        stream = store.stream(query, Dataset((G,)))
+        assert stream.variables == whole.variables == ("s", "o")
+        first = next(iter(stream))
+        assert store.ask("ASK { ?s <urn:p> ?o }", Dataset((G,)))
+        assert [first, *stream] == list(whole) and len(whole) == 500
+        assert list(stream) == [], "it can be read once"
+
+    def test_text_as_a_parameter_is_only_text(self, store: TripleStore) -> None:
+        """A value bound by the catalogue finds exactly what is equal to it."""
+        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
+        query = queries.parse("q", "SELECT ?s WHERE {\nVALUES ?o { 'x' } #+ bind: o\n?s <urn:p> ?o }")
+        for i, text in enumerate(TEXTS):
+            found = store.select(query.bind(o=[Literal(text)]), Dataset((G,)))
+            assert [str(s) for (s,) in found] == [f"urn:t{i}"], text
+
+    def test_iris_come_back_as_they_went(self, store: TripleStore) -> None:
+        """IRIs with odd characters survive."""
+        store.insert(ntriples(*((i, "urn:p", URIRef(i)) for i in IRIS)), G)
+        rows = store.select("SELECT ?s ?o WHERE { ?s <urn:p> ?o }", Dataset((G,)))
+        assert bag(rows) == bag((URIRef(i), URIRef(i)) for i in IRIS)
+
+    def test_typed_literals_keep_their_values(self, store: TripleStore) -> None:
+        """Numbers, booleans, dates and unknown datatypes keep value and type."""
+        pairs = [
+            ("7", "integer"), ("-1.5", "decimal"), ("2.5e3", "double"), ("true", "boolean"),
+            ("false", "boolean"), ("2024-02-29", "date"), ("2024-02-29T12:00:00Z", "dateTime"),
+        ]  # fmt: skip
+        terms = [Literal(v, datatype=URIRef(XSD + t)) for v, t in pairs]
+        terms.append(Literal("x", datatype=URIRef("urn:mytype")))
+        store.insert(ntriples(*((f"urn:t{i}", "urn:p", t) for i, t in enumerate(terms))), G)
+        for i, term in enumerate(terms):
+            ((found,),) = store.select(f"SELECT ?o WHERE {{ <urn:t{i}> <urn:p> ?o }}", Dataset((G,)))
+            assert plain(found) == plain(term)
+
+    def test_a_query_sees_its_graphs_alone(self, store: TripleStore) -> None:
+        """The dataset of a call decides what the default graph and GRAPH hold."""
+        store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:b"))), G)
+        store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:c"))), H)
+        text = "SELECT ?o WHERE { <urn:a> <urn:p> ?o }"
+        assert [str(o) for (o,) in store.select(text, Dataset((G,)))] == ["urn:b"]
+        assert sorted(str(o) for (o,) in store.select(text, Dataset((G, H)))) == ["urn:b", "urn:c"]
+        named = "SELECT ?g ?o WHERE { GRAPH ?g { <urn:a> <urn:p> ?o } }"
+        rows = store.select(named, Dataset((G,), (H,)))
+        assert [(str(g), str(o)) for g, o in rows] == [(H, "urn:c")]
+
+    def test_every_form_of_query(self, store: TripleStore) -> None:
+        """SELECT with unbound cells, ASK true and false, CONSTRUCT."""
+        store.insert(ntriples(("urn:a", "urn:p", Literal("x"))), G)
+        one = "SELECT ?s ?o ?n WHERE { ?s <urn:p> ?o OPTIONAL { ?s <urn:none> ?n } }"
+        found = store.select(one, Dataset((G,)))
+        assert found.variables == ("s", "o", "n")
+        assert found.rows == [(URIRef("urn:a"), Literal("x"), None)]
+        assert store.ask("ASK { <urn:a> ?p ?o }", Dataset((G,))) is True
+        assert store.ask("ASK { <urn:b> ?p ?o }", Dataset((G,))) is False
+        triples = list(store.construct("CONSTRUCT { ?s <urn:q> ?o } WHERE { ?s <urn:p> ?o }", Dataset((G,))))
+        assert [tuple(t) for t in triples] == [(URIRef("urn:a"), URIRef("urn:q"), Literal("x"))]
+
+    @pytest.mark.parametrize("name", _COMPARED)
+    def test_the_catalogue_answers_as_the_embedded_store(
+        self, kg: KnowledgeGraph, reference: KnowledgeGraph, name: str
+    ) -> None:
+        """Each query of `sparql/`, as it stands in its file, gives the same bag of answers."""
+        skip_where_served(kg.store)
+        text = queries.get(name).text
+        if "\nASK" in text:
+            assert kg.holds(text) == reference.holds(text)
+        elif "\nCONSTRUCT" in text or text.startswith("CONSTRUCT"):
+            triples = kg.store.construct(text, kg.dataset())
+            assert bag(triples) == bag(reference.store.construct(text, reference.dataset()))
+        else:
+            mine, theirs = kg.select(text), reference.select(text)
+            assert set(mine.variables) == set(theirs.variables)
+            order = [mine.variables.index(v) for v in theirs.variables]
+            assert bag([row[i] for i in order] for row in mine) == bag(theirs)
+
+    @pytest.mark.parametrize("name", ["similarity/text", "similarity/entity"])
+    def test_similarity_queries(self, kg: KnowledgeGraph, reference: KnowledgeGraph, name: str) -> None:
+        """GraphDB's similarity vocabulary gives the same hits."""
+        skip_where_served(kg.store)
+        mine, theirs = kg.query(queries.get(name).text), reference.query(queries.get(name).text)
+        assert [str(row[0]) for row in mine] == [str(row[0]) for row in theirs]  # type: ignore[union-attr]
+        assert mine.rows  # type: ignore[union-attr]
+
+    def test_a_large_answer_is_whole_or_an_error(self, store: TripleStore) -> None:
+        """No row is missing without an error."""
+        number = URIRef(XSD + "integer")
+        lines = [(f"urn:n{i}", "urn:p", Literal(str(i), datatype=number)) for i in range(self.rows)]
+        store.insert(ntriples(*lines), G)
+        assert store.count(G) == self.rows
+        query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o }"
+        try:
+            assert len(set(store.select(query, Dataset((G,))))) == self.rows
+        except EndpointError as error:
+            assert "not complete" in str(error) or "cuts answers" in str(error)
+        answer: object
+        try:
+            answer = store.bounded(query, Dataset((G,)), Limits(rows=self.rows + 1))
+        except EndpointError:
+            answer = None
+        assert answer is None or len(answer) == self.rows  # type: ignore[arg-type]
+
+    def test_caps_refuse(self, store: TripleStore) -> None:
+        """A result over the rows or bytes allowed is refused."""
+        store.insert(ntriples(*((f"urn:n{i}", "urn:p", Literal("x" * 100)) for i in range(200))), G)
+        query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o }"
+        assert len(store.bounded(query, Dataset((G,)), Limits(rows=200))) == 200  # type: ignore[arg-type]
+        with pytest.raises(QueryRefused):
+            store.bounded(query, Dataset((G,)), Limits(rows=199))
+        with pytest.raises(QueryRefused):
+            store.bounded(query, Dataset((G,)), Limits(bytes=1000))
+        with pytest.raises(QueryRefused):
+            store.bounded("CONSTRUCT WHERE { ?s <urn:p> ?o }", Dataset((G,)), Limits(rows=10))
+
+    def test_a_runaway_query_ends(self, kg: KnowledgeGraph) -> None:
+        """At its deadline a query is given up, and the store goes on answering."""
+        with pytest.raises((QueryTimeout, QueryRefused)):
+            kg.query(_RUNAWAY, limits=Limits(seconds=1))
+        assert kg.holds("ASK { ?s ?p ?o }")
+
+    def test_many_at_once(self, kg: KnowledgeGraph) -> None:
+        """Concurrent readers get their own answers."""
+        vendors = [str(v) for (v,) in kg.select(VENDORS)][:16]
+        query = queries.get("context/out")
+
+        def read(vendor: str) -> set[str]:
+            return {str(e) for e, _, _ in kg.select(query.bind(entity=[vendor]))}
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(read, vendors * 3)) == [{v} for v in vendors] * 3
+
+    def test_bad_syntax_is_refused(self, store: TripleStore) -> None:
+        """A query or update that does not parse is an error of this package."""
+        with pytest.raises(QueryRefused):
+            store.select("SELECT WHERE", Dataset((G,)))
+        with pytest.raises((QueryRefused, EndpointError)):
+            store.update("INSERT INTO x")
+
+    def test_a_failing_update_changes_nothing(self, store: TripleStore) -> None:
+        """An update lands whole or not at all."""
+        with pytest.raises(StoreError):
+            store.update(f"INSERT DATA {{ GRAPH <{G}> {{ <urn:a> <urn:b> <urn:c> }} }} ; INSERT NONSENSE")
+        assert store.count(G) == 0
+
+    def test_updates(self, store: TripleStore) -> None:
+        """Insertions, replacements and several operations at once."""
+        store.update(f"INSERT DATA {{ GRAPH <{G}> {{ <urn:a> <urn:p> 'x' , 'y' }} }}")
+        store.update(
+            f"DELETE {{ GRAPH <{G}> {{ ?s ?p ?o }} }} INSERT {{ GRAPH <{H}> {{ ?s ?p ?o }} }} "
+            f"WHERE {{ GRAPH <{G}> {{ ?s ?p ?o FILTER(?o = 'x') }} }}"
+        )
+        assert [str(o) for (o,) in store.select("SELECT ?o { ?s ?p ?o }", Dataset((G,)))] == ["y"]
+        assert [str(o) for (o,) in store.select("SELECT ?o { ?s ?p ?o }", Dataset((H,)))] == ["x"]
+
+    def test_bulk_load(self, store: TripleStore, tmp_path: Path) -> None:
+        """Files land with blank nodes as IRIs, and a second load adds nothing."""
+        file = tmp_path / "a.ttl"
+        file.write_text(
+            '@prefix : <urn:> . :a :p [ :q "Grüße"@de ] . :a :r (1 2) . :a :s "x" .', encoding="utf-8"
+        )
+        source = Source.of(file)
+        seen: list[int] = []
+        store.bulk_load([source], G, on_progress=lambda done, total: seen.append(done))
+        assert store.count(G) == 8
+        assert seen and seen[-1] == file.stat().st_size
+        store.bulk_load([source], G)
+        assert store.count(G) == 8
+        assert not store.ask("ASK { ?s ?p ?o FILTER(isBlank(?s) || isBlank(?o)) }", Dataset((G,)))
+
+    @pytest.mark.parametrize("merged", [None, H])
+    def test_odd_language_tags(self, store: TripleStore, tmp_path: Path, merged: str | None) -> None:
+        """Tags that BCP 47 does not allow are kept, or mended before they are sent; nothing else is lost."""
+        file = tmp_path / "tags.ttl"
+        file.write_text("<urn:a> <urn:p> " + ", ".join(f'"{tag}"@{tag}' for tag in _TAGS) + " .")
+        notes = store.bulk_load([Source.of(file)], G, merged=merged)
+        assert notes.tags == {"zh-classical", "klingonian"}
+        rows = store.select("SELECT ?text { ?s ?p ?text } ORDER BY ?text", Dataset((G,))).column("text")
+        found = {str(text): text.language.lower() for text in rows if isinstance(text, Literal)}  # type: ignore[union-attr]
+        kept = store.capabilities.any_tag
+        assert found == {tag: (tag if kept else well_formed_tag(tag)).lower() for tag in _TAGS}
+
+    def test_a_broken_file_leaves_nothing(self, store: TripleStore, tmp_path: Path) -> None:
+        """A load that fails in the middle leaves the graph as it was, and names file and line."""
+        file = tmp_path / "bad.nt"
+        good = "".join(f"<urn:n{i}> <urn:p> <urn:o> .\n" for i in range(30_000))
+        file.write_text(good + "<urn:x> <urn:p .\n", encoding="utf-8")
+        with pytest.raises(LoadError) as caught:
+            store.bulk_load([Source.of(file)], G)
+        assert caught.value.line == 30_001
+        assert store.count(G) == 0
+
+    def test_derive(self, store: TripleStore) -> None:
+        """A CONSTRUCT pattern fills another graph, also one it reads."""
+        store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:b")), ("urn:b", "urn:p", URIRef("urn:c"))), G)
+        x, y, z, p = var("x"), var("y"), var("z"), iri("urn:p")
+        from mrag.rdf.patterns import Group
+
+        two = Group((TriplePattern(x, p, y), TriplePattern(y, p, z)))
+        store.derive(Construct((TriplePattern(x, p, z),), two), Dataset((G, H)), H)
+        assert [tuple(map(str, r)) for r in store.select("SELECT ?s ?o { ?s ?p ?o }", Dataset((H,)))] == [
+            ("urn:a", "urn:c")
+        ]
+
+    def test_graphs_clear_and_dump(self, store: TripleStore) -> None:
+        """Graphs are listed, written out as they are, and removed."""
+        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
+        store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:c"))), H)
+        assert {G, H} <= set(store.graphs())
+        for format, kind in (("nt", ox.RdfFormat.N_TRIPLES), ("ttl", ox.RdfFormat.TURTLE)):
+            out = io.BytesIO()
+            store.dump(G, out, format)
+            quads = list(ox.parse(out.getvalue(), kind))
+            assert sorted(q.object.value for q in quads) == sorted(TEXTS)
+        store.clear(G)
+        store.clear(G)
+        assert store.count(G) == 0
+        assert G not in store.graphs()
+        assert store.count(H) == 1
+
+    def test_inferred_triples(self, kg: KnowledgeGraph, reference: KnowledgeGraph) -> None:
+        """Reasoning on the store infers what it does on the embedded one."""
+        skip_where_served(kg.store)
+        text = queries.get("kg/graph").text
+        mine, theirs = (bag(g.store.construct(text, g.dataset("inferred"))) for g in (kg, reference))
+        assert mine == theirs
+
+    def test_documents(self, kg: KnowledgeGraph, reference: KnowledgeGraph) -> None:
+        """The documents of the similarity index are the same."""
+        skip_where_served(kg.store)
+        from mrag.index.documents import Definition, documents
+
+        assert list(documents(kg, Definition())) == list(documents(reference, Definition()))
+
+    @pytest.mark.parametrize("hops", [1, 2])
+    def test_contexts(self, kg: KnowledgeGraph, reference: KnowledgeGraph, hops: int) -> None:
+        """The context around the same hits is the same, line by line."""
+        skip_where_served(kg.store)
+        from mrag.context import ContextSettings, expand
+
+        settings = ContextSettings(hops=hops, token_budget=50_000, max_triples=2000)
+        seeds = [(str(v), 1.0) for (v,) in reference.select(VENDORS)][:10]
+        mine, theirs = (
+            [(line.text, line.inferred) for line in expand(g, seeds, settings).lines] for g in (kg, reference)
+        )
+        assert mine == theirs
+
+    def test_opening_again(self, store: TripleStore, kg: KnowledgeGraph) -> None:
+        """Another opening finds the graph as it was left."""
+        skip_where_served(store)
+        again = KnowledgeGraph(store, kg.name)
+        assert again.record.asserted == kg.record.asserted
+        assert (again.revision, again.reasoned, again.recovered) == (kg.revision, True, None)
+
+    def test_adding_reasons_on(self, store: TripleStore) -> None:
+        """Triples added after reasoning are reasoned over, and removed ones are forgotten."""
+        skip_where_served(store)
+        from rdflib import RDFS
+
+        from mrag.rdf.terms import Triple
+        from mrag.reasoning.run import reason
+
+        kg = KnowledgeGraph(store, "conformance-a")
+        kg.clear()
+        try:
+            a, b, p, c = (URIRef(f"urn:c:{n}") for n in "abpc")
+            kg.insert([Triple(p, RDFS.range, c), Triple(a, p, b)])
+            assert reason(kg).triples == 1
+            assert kg.insert([Triple(b, p, a), Triple(a, p, b)]) == 1
+            reason(kg)
+            assert kg.holds(f"ASK {{ <{a}> a <{c}> }}", "inferred")
+            assert kg.count("inferred") == 2
+            kg.clear()
+            assert kg.count("all") == 0
+        finally:
+            kg.clear()
+
+    def test_a_load_that_breaks_off_is_told(self, store: TripleStore, tmp_path: Path) -> None:
+        """After a load has failed the graph is as before, and opening it again agrees."""
+        skip_where_served(store)
+        kg = KnowledgeGraph(store, "conformance-b")
+        kg.clear()
+        try:
+            good, bad = tmp_path / "good.nt", tmp_path / "bad.nt"
+            good.write_text("<urn:a> <urn:p> <urn:b> .\n", encoding="utf-8")
+            bad.write_text("<urn:c> <urn:p> <urn:d> .\nnonsense\n", encoding="utf-8")
+            kg.load([good])
+            with pytest.raises(MragError):
+                kg.load([bad])
+            assert kg.count() == 1
+            assert KnowledgeGraph(store, "conformance-b").count() == 1
+        finally:
+            kg.clear()
+
+    def test_named_graphs_are_kept(self, store: TripleStore, tmp_path: Path) -> None:
+        """The named graphs of files are in sight by their names, merged by default, and written out again."""
+        skip_where_served(store)
+        kg = KnowledgeGraph(store, "conformance-n")
+        kg.clear()
+        try:
+            first, second = tmp_path / "a.trig", tmp_path / "b.nq"
+            shared = f"<{C}s> <{C}p> <{C}o> ."
+            first.write_text(
+                f"<{C}a> <{C}p> 'd' . {shared} <{C}v1> {{ {shared} <{C}a> <{C}p> 1 }} "
+                f"<{C}v2> {{ <{C}a> <{C}p> 1 . <{C}a> <{C}p> 2 }}",
+                encoding="utf-8",
+            )
+            second.write_text(f'<{C}b> <{C}p> "3" <{C}v2> .\n<{C}b> <{C}p> "3" <{C}v3> .\n', encoding="utf-8")
+            assert kg.load([first]).triples == 4
+            assert kg.load([second]).triples == 1
+            assert kg.count() == 5
+            every = kg.select(f"SELECT ?s ?o {{ ?s <{C}p> ?o }}")
+            assert len(every) == len(set(every)) == 5
+            named = kg.query(f"SELECT ?g (COUNT(*) AS ?n) {{ GRAPH ?g {{ ?s <{C}p> ?o }} }} GROUP BY ?g")
+            counts = {str(g): int(str(n)) for g, n in named if str(g).startswith(C)}  # type: ignore[union-attr]
+            assert counts == {f"{C}v1": 2, f"{C}v2": 3, f"{C}v3": 1}
+            again = KnowledgeGraph(store, kg.name)
+            assert again.record.contexts == (f"{C}v1", f"{C}v2", f"{C}v3")
+            out = io.BytesIO()
+            again.dump(out, format="nq")
+            quads = [*ox.parse(first.read_bytes(), ox.RdfFormat.TRIG)]
+            quads += ox.parse(second.read_bytes(), ox.RdfFormat.N_QUADS)
+            assert set(ox.parse(out.getvalue(), ox.RdfFormat.N_QUADS)) == set(quads)
+            assert kg.load([second], replacing=True).triples == 1
+            assert kg.record.contexts == (f"{C}v2", f"{C}v3")
+            assert not {f"{C}v1"} & set(store.graphs())
+            assert store.count(f"{C}v2") == 1
+        finally:
+            kg.clear()
