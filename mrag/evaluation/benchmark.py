@@ -36,8 +36,9 @@ from mrag.evaluation.questions import (
 from mrag.generation.models.calls import model_errors
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.backends.base import documents_of
 from mrag.index.bm25 import THESIS, Bm25Index
-from mrag.index.document_index import Mode, StoredIndex, documents_of
+from mrag.index.document_index import Mode, StoredIndex
 from mrag.index.documents import Definition, documents
 from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
