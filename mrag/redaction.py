@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -26,12 +27,11 @@ _SHOWN: Final = frozenset(
     "context infer timeout format output default ruleset".split()
 )
 
+_RUN: Final = re.compile(r"""[^\s"'<>]+""")
+_PLACE: Final = re.compile(r"(?<=[a-z0-9+.-]:/)/?", re.IGNORECASE)
+_HOST: Final = re.compile(r"[^/?#]*")
 # A password may hold a slash that should have been escaped; a port and a path with an @ are none.
-_LOGIN: Final = re.compile(
-    r"""(?<=[a-z0-9+.-]:/)(/?)
-    (?: [^\s/?\#"'<>]* | [^\s:/?\#@"'<>]+ : (?!\d+(?:[/?\#]|$)) [^\s"'<>]{0,300} ) @""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_NAMED: Final = re.compile(r"[^:/?#@]+:(?!\d+(?:[/?#]|$))")
 _NAME: Final = re.compile(
     r"""(?: [?&;\#] (?:amp;)? | %3f | %26) ([^\s=?&;\#<>"'%]+) (?: = | %3d)""", re.VERBOSE | re.IGNORECASE
 )
@@ -59,7 +59,11 @@ def redact(text: str) -> str:
         >>> redact("GET http://ann:x@host/sparql?token=abc&graph=urn:g failed")
         'GET http://***@host/sparql?token=***&graph=urn:g failed'
     """
-    text = _LOGIN.sub(rf"\1{HIDDEN}@", text)
+    parts, at = [], 0
+    for start, end in _logins(text):
+        parts += [text[at:start], HIDDEN]
+        at = end
+    text = "".join([*parts, text[at:]])
     parts, at = [], 0
     for name in _NAME.finditer(text):
         value = _VALUE.match(text, name.end())
@@ -67,6 +71,37 @@ def redact(text: str) -> str:
             parts += [text[at : name.end()], HIDDEN]
             at = value.end()
     return "".join([*parts, text[at:]])
+
+
+def _logins(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the logins of URLs begin and end in a text, in time that grows with the text alone."""
+    for run in _RUN.finditer(text):
+        last, end = text.rfind("@", *run.span()), run.start()
+        for place in _PLACE.finditer(text, end, max(last, end)):
+            start = place.end()
+            if start < end:
+                continue
+            host = _HOST.match(text, start, run.end())
+            named = _NAMED.match(text, start, run.end())
+            if host is not None and (at := text.rfind("@", *host.span())) >= 0:
+                end = at
+            elif named is not None and named.end() <= last:
+                end = last
+            else:
+                continue
+            yield start, end
+
+
+def brief(text: str, most: int) -> str:
+    """Return the beginning of a text as one line, redacted before it is cut: half a login looks like none.
+
+    Example:
+        >>> brief("cannot open\\n http://ann:secret@host/", 30)
+        'cannot open http://***@host/'
+        >>> brief("http://ann:secret@host/", 12)
+        'http://***@h'
+    """
+    return redact(" ".join(text.split()))[:most]
 
 
 def redact_url(url: str) -> str:
@@ -98,9 +133,9 @@ def hidden_in(url: str) -> set[str]:
         >>> sorted(hidden_in("http://ann:x%40y@host/query?graph=urn:g&k=abc"))
         ['abc', 'x@y']
     """
-    login = _LOGIN.search(url)
+    login = next((url[start:end] for start, end in _logins(url)), "")
     # A name alone is a token in its place; with a password it is no secret.
-    found = {login[0][:-1].lstrip("/").partition(":")[2] or login[0][:-1].lstrip("/")} if login else set()
+    found = {login.partition(":")[2] or login}
     for pair in re.split("[&;]", url.partition("?")[2].partition("#")[0]):
         name, _, value = pair.partition("=")
         if name.lower() not in _SHOWN:

@@ -10,13 +10,14 @@ from functools import lru_cache
 from typing import Any, Final
 
 import pyoxigraph as ox
+from rdflib import Literal
+
+from mrag.rdf import queries
 
 _TRIES: Final = 1_000
 """So many ways to match a text of one character, at most, need no other engine."""
 _LONG: Final = 1_000
 _REPEATS: Final = (codes.MAX_REPEAT, codes.MIN_REPEAT)
-_MATCHES: Final = 'SELECT ?text ?pattern { FILTER(REGEX(?text, CONCAT("^(?:", ?pattern, ")$"), "s")) }'
-_KNOWN: Final = 'SELECT ?pattern { BIND(REGEX("", ?pattern) AS ?matches) FILTER(BOUND(?matches)) }'
 
 
 @lru_cache(maxsize=256)
@@ -62,7 +63,9 @@ def is_known(pattern: str) -> bool:
         >>> is_known("(a+)+"), is_known("(a"), is_known("(?=a)")
         (True, False, False)
     """
-    return simple(pattern) is not None or bool(_ask(_KNOWN, pattern=pattern))
+    if simple(pattern) is not None:
+        return True
+    return _ask(queries.get("tables/pattern").bind(pattern=[Literal(pattern)]))
 
 
 @lru_cache(maxsize=4_096)
@@ -76,9 +79,8 @@ def matches(pattern: str, text: str) -> bool:
     if len(text) < _LONG and (compiled := simple(pattern)) is not None:
         return compiled.fullmatch(text) is not None
     # The engine of the store does not try one way after the other.
-    return _ask(_MATCHES, pattern=pattern, text=text)
+    return _ask(queries.get("tables/matches").bind(text_pattern=[(Literal(text), Literal(pattern))]))
 
 
-def _ask(query: str, **values: str) -> bool:
-    given = {ox.Variable(name): ox.Literal(value) for name, value in values.items()}
-    return bool(list(ox.Store().query(query, substitutions=given)))  # type: ignore[arg-type]
+def _ask(query: str) -> bool:
+    return bool(list(ox.Store().query(query)))  # type: ignore[arg-type]

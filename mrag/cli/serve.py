@@ -107,6 +107,7 @@ def serve(
       mrag serve --log-requests 2> requests.jsonl
     """
     try:
+        from mrag.generation.models.resolve import check_model
         from mrag.retrieval.registry import check_ranker
         from mrag.server.remote.processes import serve_in_processes
         from mrag.server.running import address_of, listen
@@ -118,6 +119,8 @@ def serve(
             f"The module {error.name} is missing.", hint="Install it with: pip install 'mrag[server]'"
         ) from error
     check_ranker(ranker)
+    # Named here it is meant to be there; one of the environment may come later than its client.
+    check_model(model)
     given: dict[str, Any] = {} if workers is None else {"workers": workers}
     settings = ServerSettings(
         host=host,
@@ -241,11 +244,14 @@ def mcp(
       mrag mcp
       mrag mcp --store oxigraph:./data --timeout 60
     """
+    from mrag.generation.models.resolve import check_model
     from mrag.mcp import McpSettings
     from mrag.mcp import serve as run
     from mrag.retrieval.registry import check_ranker
 
     check_ranker(ranker)
+    # Named here it is meant to be there; one of the environment may come later than its client.
+    check_model(model)
     settings = McpSettings(
         index=index, ranker=ranker, seconds=timeout, model=Settings.from_env(model=model).model
     )

@@ -288,6 +288,34 @@ def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[st
     return [tuple(sorted(found[at])) for at in range(len(triples))]
 
 
+def holding(kg: KnowledgeGraph, graph: str, triples: Iterable[Triple]) -> set[Triple]:
+    """Return those of some triples that are in a graph of a store.
+
+    Args:
+        kg: The knowledge graph.
+        graph: IRI of the graph.
+        triples: The triples.
+    """
+    every, dataset = list(dict.fromkeys(triples)), Dataset((graph,), kg.dataset().named)
+    apart = () if kg.store.capabilities.tagged_rows else every
+    tagged = [t for t in apart if isinstance(t.o, Literal) and t.o.language]
+    whole = [t for t in every if t not in {*tagged}]
+    found: set[Triple] = set()
+    for start in range(0, len(whole), _BATCH):
+        rows = whole[start : start + _BATCH]
+        numbered = [(Literal(n), *triple) for n, triple in enumerate(rows)]
+        asked = queries.get("completion/holds").bind(n_s_p_o=numbered, limit=len(rows))
+        # By number, because Virtuoso gives some numbers in another datatype than was asked for.
+        found |= {rows[int(str(number))] for number, *_ in kg.store.select(asked, dataset)}
+    for start in range(0, len(tagged), _BATCH):
+        part = tagged[start : start + _BATCH]
+        pairs = [(Literal(n), s, p) for n, (s, p) in enumerate(dict.fromkeys((t.s, t.p) for t in part))]
+        asked = queries.get("completion/objects").bind(n_s_p=pairs)
+        told = {(s, p, o) for _, s, p, o in kg.store.select(asked, dataset)}
+        found |= {triple for triple in part if tuple(triple) in told}
+    return found
+
+
 def said_in(display: Display, graphs: Sequence[str]) -> tuple[str, ...]:
     """Return what a line of context says of the named graphs of its triple: nothing if there are none."""
     if not graphs:

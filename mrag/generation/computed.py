@@ -75,6 +75,8 @@ class Computed:
         runners_up: The rows that come next, where only the first were asked for: what `rows` shows, and
             behind it what they are ordered by.
         last: The last of `rows` in the same columns, if `rows` does not show what it is ordered by.
+        follows: What the question goes on from, as JSON values: the question before it, its plan and columns,
+            and what that went on from; None for a question that stands alone.
     """
 
     reading: str
@@ -88,6 +90,7 @@ class Computed:
     truncated: bool = False
     runners_up: tuple[tuple[AnswerCell, ...], ...] = ()
     last: tuple[AnswerCell, ...] = ()
+    follows: Mapping[str, Any] | None = None
 
     @property
     def doubt(self) -> str:
@@ -116,6 +119,7 @@ class Computed:
             "truncated": self.truncated,
             "runners_up": [[cell.to_json() for cell in row] for row in self.runners_up],
             "last": [cell.to_json() for cell in self.last],
+            **({} if self.follows is None else {"follows": dict(self.follows)}),
         }
 
     @classmethod
@@ -137,7 +141,7 @@ class Computed:
                 str(value["reading"]), dict(value["plan"]), str(value["query"]),
                 tuple(map(str, value["columns"])), rows, float(value["confidence"]),
                 tuple(map(str, value["ignored"])), others, bool(value["truncated"]),
-                runners_up, last[0],
+                runners_up, last[0], None if value.get("follows") is None else dict(value["follows"]),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
             raise ModelError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 from typing import Literal as OneOf
 
 from mrag import html, untrusted
@@ -225,6 +225,8 @@ class Answer:
             model, notice = value["model"], value["notice"]
             cited = tuple(lines[c["id"]] for c in value["citations"])
             way, why = value.get("way", "read"), str(value.get("why", ""))
+            if way not in get_args(Way):
+                raise TypeError("no such way")
             computed = Computed.from_json(value) if value.get("plan") else None
             completed = Completed.from_json(value) if way == "complete" else None
             by_id = {line.id: line for line in context.lines}

@@ -207,6 +207,7 @@ def _parts(
                 "verdict": verdict_of(s),
                 "left": [str(one) for one in s.get("left", ())],
                 "against": [str(one) for one in s.get("against", ())],
+                "rejected_ids": [str(one) for one in s.get("rejected_ids", ())],
             }
             for s in value["sentences"]
         ]
@@ -246,6 +247,10 @@ def _unsupported(
     limited = supports(citer, pieces, cited=True)
     for s, (support, before, under) in zip(sentences, limited, strict=True):
         text = s["text"]
+        if s["supported"] and (s["left"] or s["against"]):
+            altered.append(f"marked as supported, with words or lines held against it: {text[:80]}")
+        if value.get("model") is None and s["rejected_ids"]:
+            altered.append(f"ids are rejected that no model wrote: {text[:80]}")
         if s["supported"] and not support.supported:
             # What is marked as not supported says so itself.
             found.append(text)

@@ -10,6 +10,7 @@ from typing import Any
 
 from mrag.errors import ConfigError
 from mrag.jobs.base import TaskOutcome, Work
+from mrag.redaction import brief
 
 _WORKS: dict[str, Work] = {}
 """The latest work that a process of the cluster has been given, with the models that it has opened."""
@@ -81,7 +82,7 @@ class RayRunner:
         except self._ray.exceptions.RayTaskError as error:
             raise error.as_instanceof_cause() from error
         except self._ray.exceptions.RayError as error:
-            return TaskOutcome(task, lost=f"A worker was lost: {error}"[:300])
+            return TaskOutcome(task, lost=brief(f"A worker was lost: {error}", 300))
 
     def close(self) -> None:
         """Give up the tasks, and end the cluster if it was started here."""

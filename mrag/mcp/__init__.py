@@ -31,9 +31,10 @@ def create_server(kg: KnowledgeGraph, settings: McpSettings | None = None) -> Se
         ConfigError: If the SDK is not installed.
     """
     _need_sdk()
+    from mrag.mcp.context import ToolContext
     from mrag.mcp.server import build
 
-    return build(kg, settings or McpSettings())
+    return build(ToolContext(kg, settings or McpSettings()))
 
 
 def serve(kg: KnowledgeGraph, settings: McpSettings | None = None) -> None:

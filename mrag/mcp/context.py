@@ -14,6 +14,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp.settings import McpSettings
 from mrag.rdf.terms import iri
 from mrag.retrieval.rankers import Ranker
+from mrag.retrieval.reading import QuestionReader
 from mrag.stores.base import Limits
 
 _BYTES = 16 << 20
@@ -27,13 +28,18 @@ class ToolContext:
     Attributes:
         kg: The knowledge graph.
         settings: The bounds.
+        questions: What reads questions, within the deadline.
     """
 
     kg: KnowledgeGraph
     settings: McpSettings
+    questions: QuestionReader = field(init=False)
     _model: Any = None
     _ranker: Ranker | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.questions = QuestionReader(self.kg, self.settings.seconds)
 
     @property
     def limits(self) -> Limits:

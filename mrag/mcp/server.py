@@ -86,15 +86,14 @@ class Threads:
         return await done
 
 
-def build(kg: KnowledgeGraph, settings: McpSettings) -> Server[Any]:
+def build(desk: ToolContext) -> Server[Any]:
     """Return the server of one knowledge graph.
 
     Args:
-        kg: The knowledge graph.
-        settings: Index, deadline, model and bounds.
+        desk: The knowledge graph, with index, deadline, model and bounds.
     """
+    kg, settings = desk.kg, desk.settings
     offered = {tool.name: tool for tool in tools()}
-    desk = ToolContext(kg, settings)
     threads = Threads(settings.calls)
 
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -199,7 +198,8 @@ def run(kg: KnowledgeGraph, settings: McpSettings) -> None:
     """Serve on standard input and output until they are closed."""
     if not settings.index:
         raise ConfigError("The name of the index is empty.")
-    server = build(kg, settings)
+    desk = ToolContext(kg, settings)
+    server = build(desk)
 
     async def talk() -> None:
         async with stdio_server() as (incoming, outgoing):
@@ -207,13 +207,17 @@ def run(kg: KnowledgeGraph, settings: McpSettings) -> None:
 
     def stop(number: int, _: FrameType | None) -> None:
         # Reading standard input cannot be interrupted, so the usual way out would wait for the client.
+        desk.questions.close()
         kg.close()
         os._exit(128 + number)
 
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
-    anyio.run(talk)
+    try:
+        anyio.run(talk)
+    finally:
+        desk.questions.close()
 
 
 def _success(result: Result, settings: McpSettings) -> types.CallToolResult:

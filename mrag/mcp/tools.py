@@ -106,11 +106,11 @@ def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
 def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations: computed where that is sure, else read."""
     from mrag.generation.models.resolve import check_model
-    from mrag.retrieval.routing import computed, with_unused
+    from mrag.retrieval.routing import with_unused
 
     desk.check_ranker(asked.ranker)
     check_model(desk.settings.model)
-    found, why = computed(desk.kg, asked.question, asked.how, asked.reading)
+    found, why = desk.questions.computed(asked.question, asked.how, asked.reading)
     notes: list[str] = []
     if found is None:
         desk.open_index()

@@ -13,7 +13,7 @@ from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import accounted
+from mrag.planning.accounting.verdict import accounted, of_the_kind
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
@@ -61,6 +61,10 @@ _EXPLAINING = 0.03
 """Which share of the time that is left may go into finding out why there is nothing."""
 
 
+READ: Final = "every word was read, and the graph can compute it"
+"""Why a question is computed."""
+HELPED: Final = "; a language model helped to read it"
+"""What is added where it did."""
 _PLAIN: Final = 0.9
 """How likely a reading must be for "there is none" to be the answer where no bound excludes everything."""
 
@@ -74,12 +78,14 @@ class Attempt:
         sure: Whether the reading is likely enough, and nothing that matters was left unread.
         why: Why it was taken or not, in words.
         alone: Whether the question can be understood without the one before it.
+        helped: Whether a language model helped to read it.
     """
 
     answer: Answer | None
     sure: bool
     why: str
     alone: bool = True
+    helped: bool = False
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
@@ -108,6 +114,7 @@ def compute(
     learnt: bool = True,
     model: str | BaseChatModel | None = "none",
     planner: Planner = "judge",
+    tried: int | None = None,
 ) -> Attempt:
     """Compute the answer to a question.
 
@@ -122,6 +129,7 @@ def compute(
             does not help with what goes on from another question.
         planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
             own, `tools` explores the graph until it has one, `parser` does without.
+        tried: How many readings are run, however long that takes; by default as many as there is time for.
 
     Raises:
         ConfigError: If there is no such reading.
@@ -136,15 +144,23 @@ def compute(
     # The names of the graph are read once, however long that takes.
     parser = parser_of(kg)
     ends = time.monotonic() + seconds
-    readings = [*(taught(kg, parser, question) if learnt else ()), *parser.readings(question)]
+    saved = taught(kg, parser, question) if learnt else []
+    readings = [*saved, *parser.readings(question)]
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
-            attempt = _computed(kg, question, readings, reading, ends, alone=False)
-            return replace(attempt, alone=False, why=attempt.why if readings else why)
+            readings = accounted(parser.lexicon, question, readings, follows.plan)
+            attempt = _computed(kg, question, readings, reading, ends, tried=tried)
+            given = attempt.answer
+            if given is not None and given.computed is not None:
+                given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
+            return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
+    readings = with_either(readings, question)
+    # What was saved is held against what was saved, where it is matched.
+    checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
-        kg, question, with_either(readings, question), reading, ends,
-        lambda: None if planner == "parser" else helper_of(kg, model, planner),
+        kg, question, [*(r for r in readings if r in saved), *checked], reading, ends,
+        lambda: None if planner == "parser" else helper_of(kg, model, planner), tried=tried,
     )  # fmt: skip
 
 
@@ -156,7 +172,7 @@ def _computed(
     ends: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
     *,
-    alone: bool = True,
+    tried: int | None = None,
 ) -> Attempt:
     schema, reading = schema_of(kg), wanted or 1
     mixed = [in_several_units(r.plan, schema) for r in readings]
@@ -166,22 +182,22 @@ def _computed(
         replace(r, plan=with_subclasses(r.plan, schema))
         for r, info in zip(readings, mixed, strict=True) if info is None
     ]  # fmt: skip
-    if alone:
-        readings = accounted(lexicon_of(kg), question, readings)
-    soon = ends
-    if readings and readings[0].probability < SURE and wanted is None:
+    soon, helped = ends, ""
+    if readings and readings[0].probability < SURE and wanted is None and tried is None:
         # It will not be given unasked, so it may not hold up what is given instead.
         soon = min(ends, time.monotonic() + OFFERED_SECONDS)
-    found, first = run_readings(kg, readings, reading, soon)
+    found, first = run_readings(kg, readings, reading, soon, tried)
     if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
+    found = of_the_kind(lexicon_of(kg), question, found)
     kept = weighed(kg, found)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
-        kept, first = run_readings(kg, readings, max(reading, MOST), ends)
-        began = time.monotonic()
-        advised = helper.advised(question, weighed(kg, kept))
+        more, first = run_readings(kg, readings, max(reading, MOST), ends)
+        began, alone_ = time.monotonic(), weighed(kg, more)
+        advised = helper.advised(question, alone_)
+        helped = "" if advised is alone_ else HELPED
         kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began
     else:
@@ -189,12 +205,13 @@ def _computed(
     if not kept and not readings:
         return Attempt(None, False, why_unread(kg, question, mixed))
     if not kept:
-        return _nothing(kg, question, readings[0], first, ends)
+        return _nothing(kg, question, readings[0], first, ends, _soon(ends) if tried is None else ends)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
-    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), _soon(ends))
+    explained = _soon(ends) if tried is None else ends
+    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
         said = looked_for(nothing.undecided, namer(kg))
@@ -207,9 +224,8 @@ def _computed(
     doubt = _doubt(taken, result, [one for _, *one in others])
     if doubt:
         offered = "" if given.computed is None or taken.ignored else f"; {in_doubt(given.computed, reading)}"
-        return Attempt(given, False, doubt + offered)
-    why = taken.note or "every word was read, and the graph can compute it"
-    return Attempt(given, True, why)
+        return Attempt(given, False, doubt + offered, helped=bool(helped))
+    return Attempt(given, True, (taken.note or READ) + helped, helped=bool(helped))
 
 
 def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]]) -> str:
@@ -230,7 +246,7 @@ def _soon(ends: float) -> float:
 
 
 def _nothing(
-    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float
+    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float, explained: float
 ) -> Attempt:
     """Return what is said where no reading finds anything: why, and what comes nearest to a bound."""
     plan = best.plan
@@ -246,7 +262,7 @@ def _nothing(
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
     if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
-    nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
+    nothing = why_nothing(kg, plan, schema_of(kg), explained)
     if not listed and nothing.nearest is None and nothing.having is None:
         return Attempt(None, False, said)
     # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.

@@ -46,7 +46,8 @@ OFFERED_SECONDS = 0.4
 _OFFERED_WORK = 40_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
 _TOO_LONG = "computing it takes longer than the time that is given"
-_TRIED = 5
+TRIED = 5
+"""How many readings are run at most."""
 _NEXT = 2
 """Rows that are told behind those that were asked for."""
 _EITHER = 0.5
@@ -58,16 +59,23 @@ _FURTHER = 0.3
 
 
 def run_readings(
-    kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float
+    kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float, tried: int | None = None
 ) -> tuple[list[tuple[Reading, PlanResult]], PlanResult | str]:
     """Run readings until as many as are wanted have found something, then those that are offered beside.
 
     What the likeliest one gave is returned beside them, or why nothing was found.
+
+    Args:
+        kg: The graph.
+        readings: The readings, likeliest first.
+        wanted: How many are to find something.
+        ends: When no more may be run.
+        tried: How many are run, however long that takes; by default as many as there is time for.
     """
     found: list[tuple[Reading, PlanResult]] = []
     first: PlanResult | str = "nothing in this graph fits the question"
     schema, work, known = schema_of(kg), 0, Found()
-    for reading in readings[:_TRIED]:
+    for reading in readings[: TRIED if tried is None else tried]:
         least = _OFFERED if len(found) >= wanted else LIKELY
         left = ends - time.monotonic()
         if left <= 0 and reading is readings[0]:
@@ -82,7 +90,7 @@ def run_readings(
             break
         try:
             limits = Limits(left, 5_000, 8 << 20)
-            wait = len(found) < wanted
+            wait = len(found) < wanted or tried is not None
             result = run(kg, reading.plan, schema=schema, limits=limits, known=known, patient=wait)
         except QueryTimeout:
             first = _TOO_LONG
@@ -98,7 +106,7 @@ def run_readings(
             break
         if found_something(reading, result):
             found.append((reading, result))
-            if len(found) == wanted:
+            if len(found) == wanted and tried is None:
                 ends = min(ends, time.monotonic() + OFFERED_SECONDS)
     return found, first
 

@@ -14,6 +14,7 @@ from mrag.errors import MragError, RankerError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import iri
+from mrag.redaction import brief
 from mrag.retrieval.rankers import Hit, Question, Ranker
 
 logger = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class GuardedRanker:
         except MragError:
             raise
         except Exception as error:  # another package raises what it likes
-            said = " ".join(str(error).split())[:_SHOWN]
+            said = brief(str(error), _SHOWN)
             told = f"{type(error).__name__}: {said}" if said else type(error).__name__
             raise RankerError(f"The ranker {self.name} failed: {told}.", hint=self.hint) from error
         there = self._there(list(found))

@@ -1,19 +1,21 @@
-"""Reading what others ask in processes that are ended at the deadline."""
+"""Reading what others ask in processes that are ended at the deadline, whatever store answers."""
 
 from __future__ import annotations
 
+import atexit
 import logging
 import pickle
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from mrag.errors import QueryTimeout, StoreError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.retrieval.routing import How, computed, folded
+from mrag.graph.record import with_profile
+from mrag.retrieval.routing import How, folded
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
@@ -30,16 +32,17 @@ _OPENING = 600.0
 
 
 class QuestionReader:
-    """Reads questions in child processes, each over a copy of the store, and ends one at its deadline.
+    """Reads questions in child processes, and ends one at its deadline.
 
     Whatever a question makes of the reader, an endless loop or a process without memory, the process of the
-    caller goes on with what others ask. Where another server answers, questions are read in the caller's
-    process, because a child could not reach it.
+    caller goes on with what others ask. A child answers its own queries from a copy of the store; where
+    another server holds the triples it reaches no network, and has the caller ask.
 
     Args:
         kg: The knowledge graph.
         seconds: Deadline of a question.
         size: Most questions that are read at once.
+        memory: Most bytes of memory of a process, 0 for no cap.
 
     Example:
         >>> import mrag
@@ -51,13 +54,16 @@ class QuestionReader:
         '11'
     """
 
-    def __init__(self, kg: KnowledgeGraph, seconds: float = 30.0, size: int = 2) -> None:
-        self._kg, self._seconds = kg, seconds
+    def __init__(
+        self, kg: KnowledgeGraph, seconds: float = 30.0, size: int = 2, memory: int = 4 << 30
+    ) -> None:
+        self._kg, self._seconds, self._memory = kg, seconds, memory
         self._places = threading.BoundedSemaphore(size)
         self._lock = threading.Lock()
         self._idle: list[_Reading] = []
         self._busy: set[_Reading] = set()
         self._closed = False
+        atexit.register(self.close)
 
     def computed(
         self,
@@ -73,8 +79,8 @@ class QuestionReader:
             ConfigError: As `computed` does.
         """
         question, deadline = folded(question), time.monotonic() + self._seconds
-        if not isinstance(self._kg.store, OxigraphStore) or how not in ("auto", "plan"):
-            return computed(self._kg, question, how, reading, follows)
+        if how not in ("auto", "plan"):
+            return None, ""
         if not self._places.acquire(timeout=self._seconds):
             raise QueryTimeout("Other questions were being read until the deadline.", hint="Ask again.")
         try:
@@ -97,6 +103,7 @@ class QuestionReader:
 
     def warm(self) -> None:
         """Start a process that reads the names of the graph, so that the first question need not wait."""
+        # On another server that would be work which nobody has asked for yet.
         if isinstance(self._kg.store, OxigraphStore):
             child = self._taken()
             try:
@@ -112,6 +119,7 @@ class QuestionReader:
 
     def close(self) -> None:
         """End the processes."""
+        atexit.unregister(self.close)
         with self._lock:
             self._closed = True
             children, self._idle = [*self._idle, *self._busy], []
@@ -125,7 +133,7 @@ class QuestionReader:
                 self._idle.remove(gone)
                 gone.end()
             child = self._idle.pop() if self._idle else None
-        child = child or _Reading(self._kg)
+        child = child or _Reading(self._kg, self._memory)
         with self._lock:
             self._busy.add(child)
         return child
@@ -139,42 +147,68 @@ class QuestionReader:
         child.end()
 
 
-class _Reading:
-    """A process that reads questions, and the copy of the store that it reads."""
+def _bounded(
+    kg: KnowledgeGraph, deadline: float, query: str, dataset: Any, limits: Limits, extra: bytes
+) -> Any:
+    left = max(0.001, min(limits.seconds, deadline - time.monotonic()))
+    return kg.store.bounded(query, dataset, replace(limits, seconds=left), extra)
 
-    def __init__(self, kg: KnowledgeGraph) -> None:
+
+_ANSWERS: Final[Mapping[str, Callable[..., Any]]] = {
+    "bounded": _bounded,
+    "select": lambda kg, _, query, dataset: kg.store.select(query, dataset),
+    "ask": lambda kg, _, query, dataset: kg.store.ask(query, dataset),
+    "construct": lambda kg, _, query, dataset: list(kg.store.construct(query, dataset)),
+}
+"""What a child may have its parent do: to read, and nothing else."""
+
+
+class _Reading:
+    """A process that reads questions, and the copy of the store that it reads, where it has one."""
+
+    def __init__(self, kg: KnowledgeGraph, memory: int) -> None:
         self._kg = kg
-        self.process = Child(CHILD)
+        self.process = Child(CHILD, str(memory))
         self.broken = False
         self._snapshot: Snapshot | None = None
+        self._note: Any = None
         self._whole = False
 
     def follow(self, kg: KnowledgeGraph, *, whole: bool) -> None:
         """Let it read the present state of the graph, with all of its names if they are needed."""
-        pool = kg.store.workers  # type: ignore[attr-defined]
+        if not isinstance(kg.store, OxigraphStore):
+            record = kg.record
+            if record != self._note or (whole and not self._whole):
+                # Counting takes long on a server, so what has been counted here goes along.
+                counted = with_profile(kg.profile(), record.revision)
+                self._open(kg, None, replace(record, profile=counted), whole)
+                self._note, self._whole = record, whole
+            return
+        pool = kg.store.workers
         shown = pool.shown
         if shown is not None and shown is self._snapshot and (self._whole or not whole):
             return
         snapshot = pool.hold()
         before, self._snapshot, self._whole = self._snapshot, snapshot, whole
+        try:
+            self._open(kg, str(snapshot.path.absolute()), snapshot.note or kg.record, whole)
+        finally:
+            if before is not None:
+                pool.let_go(before)
+
+    def _open(self, kg: KnowledgeGraph, copy: str | None, note: Any, whole: bool) -> None:
         options = {
             "name": kg.name,
             "prefixes": dict(kg.prefixes),
             "languages": kg.languages,
-            "graphs": () if kg.record.kept else kg.record.asserted,
+            "as_found": kg.as_found,
         }
-        note = snapshot.note or kg.record
+        store = {name: getattr(kg.store, name) for name in ("url", "identity", "capabilities")}
         try:
-            self._asked(
-                ("open", kg.store.url, str(snapshot.path.absolute()), note, options, whole),
-                time.monotonic() + _OPENING,
-            )
+            self._asked(("open", store, copy, note, options, whole), time.monotonic() + _OPENING)
         except BaseException:
             self.broken = True
             raise
-        finally:
-            if before is not None:
-                pool.let_go(before)
 
     def read(self, question: tuple[Any, ...], deadline: float, seconds: float) -> tuple[Answer | None, str]:
         """Return how a question is answered."""
@@ -199,9 +233,8 @@ class _Reading:
     def _asked(self, request: tuple[Any, ...], deadline: float) -> Any:
         from mrag.retrieval.reading_child import packed, unpacked
 
-        def bounded(query: str, dataset: Any, limits: Limits, extra: bytes) -> Any:
-            left = max(0.001, min(limits.seconds, deadline - time.monotonic()))
-            return self._kg.store.bounded(query, dataset, replace(limits, seconds=left), extra)
+        def answered(name: str, *arguments: Any) -> Any:
+            return _ANSWERS[name](self._kg, deadline, *arguments)
 
         # Until it has answered, nobody else may ask it.
         self.broken, waiting = True, True
@@ -210,7 +243,7 @@ class _Reading:
             for kind, content in self.process.frames(deadline, ""):
                 value = pickle.loads(content)  # noqa: S301 # our own child wrote it
                 if kind == b"Q":
-                    self.process.write(packed(bounded, *value))
+                    self.process.write(packed(answered, *value))
                     continue
                 self.broken, waiting = False, False
                 return unpacked(value)

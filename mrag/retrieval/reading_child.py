@@ -1,7 +1,8 @@
-"""The child's side of `QuestionReader`: reads questions on a copy of a store until it is killed.
+"""The child's side of `QuestionReader`: reads questions until it is killed.
 
-Requests and answers are frames, as in `mrag.stores.process.query_child`. In the middle of a question it asks
-its parent to run the queries that must be bounded (`Q`), because it may start no process itself.
+Its argument is the MEMORY. Requests and answers are frames, as in `mrag.stores.process.query_child`. In the
+middle of a question it asks its parent (`Q`) to run the queries that must be bounded, because it may start no
+process itself, and where another server holds the triples all queries, because it reaches no network.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 import pickle
 import struct
 import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -17,10 +21,21 @@ import pyoxigraph as ox
 
 from mrag.errors import ModelError, MragError, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import Record
 from mrag.index.embedding.embedders import MiniLmEmbedder
 from mrag.planning.answering import parser_of
+from mrag.rdf.terms import Triple
+from mrag.redaction import brief
 from mrag.retrieval.routing import MAX_TRIPLES, computed
-from mrag.stores.base import Dataset, Limits
+from mrag.stores.base import (
+    BaseStore,
+    Capabilities,
+    Dataset,
+    Limits,
+    SelectResult,
+    SelectStream,
+    TripleStore,
+)
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.query_child import HEAD, confined, frame
 from mrag.stores.process.workers import WorkerPool
@@ -59,17 +74,81 @@ class CopiedStore(OxigraphStore):
         raise StoreError("This copy of the store is only read.")
 
 
+class AskedStore(BaseStore):
+    """A store on another server, which the parent asks; it is only read.
+
+    Args:
+        url: Its URL, as it may be shown.
+        identity: What tells it from others.
+        capabilities: What it offers.
+        ask: Has the parent call a method of the store.
+    """
+
+    def __init__(self, url: str, identity: str, capabilities: Capabilities, ask: Callable[..., Any]) -> None:
+        self.url, self.identity, self.capabilities = url, identity, capabilities
+        self._ask = ask
+
+    def __getattr__(self, name: str) -> Any:
+        raise StoreError(f"This store is only read, so {name} is not for it.")
+
+    def select(self, query: str, dataset: Dataset) -> SelectResult:
+        """Answer a SELECT query."""
+        return cast(SelectResult, self._ask("select", query, dataset))
+
+    def stream(self, query: str, dataset: Dataset) -> SelectStream:
+        """Answer a SELECT query."""
+        found = self.select(query, dataset)
+        return SelectStream(found.variables, iter(found.rows))
+
+    def ask(self, query: str, dataset: Dataset) -> bool:
+        """Answer an ASK query."""
+        return bool(self._ask("ask", query, dataset))
+
+    def construct(self, query: str, dataset: Dataset) -> Iterator[Triple]:
+        """Answer a CONSTRUCT or DESCRIBE query."""
+        return iter(self._ask("construct", query, dataset))
+
+    def bounded(self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b"") -> Any:
+        """Answer a read query of any form within its limits."""
+        return self._ask("bounded", query, dataset, limits, extra)
+
+
+class KnownGraph(KnowledgeGraph):
+    """A graph whose state is known to whoever opens it.
+
+    Args:
+        store: Where the triples are.
+        state: Its record.
+        as_found: Whether its graphs are the store's own layers.
+        **options: As for `KnowledgeGraph`.
+    """
+
+    def __init__(self, store: TripleStore, state: Record, as_found: bool, **options: Any) -> None:
+        self._state, self._as_found = replace(state, pending=""), as_found
+        super().__init__(store, **options)
+
+    def _opened(self, graphs: Sequence[str]) -> Record:
+        self._found = self._state.asserted if self._as_found else ()
+        return self._state
+
+
 class _Parent(WorkerPool):
     """Has the parent run queries."""
 
     def __init__(self, out: BinaryIO, answers: BinaryIO) -> None:
-        self._out, self._answers = out, answers
+        self._out, self._answers, self._turn = out, answers, threading.Lock()
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Have it do one thing; others wait for their turn."""
+        with self._turn:
+            frame(self._out, b"Q", pickle.dumps((name, *arguments)))
+            self._out.flush()
+            reply = _received(self._answers)
+        return unpacked(reply)
 
     def run(self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b"") -> Any:
         """Answer one query within its limits."""
-        frame(self._out, b"Q", pickle.dumps((query, dataset, limits, extra)))
-        self._out.flush()
-        return unpacked(_received(self._answers))
+        return self.ask("bounded", query, dataset, limits, extra)
 
     def ahead(self) -> AbstractContextManager[None]:  # type: ignore[override]
         """Do nothing: the parent's processes are ready."""
@@ -81,14 +160,19 @@ class _Reader:
         self._parent = _Parent(out, answers)
         self._kg: KnowledgeGraph | None = None
 
-    def open(self, url: str, copy: str, note: Any, options: dict[str, Any], whole: bool) -> None:
-        """Take a copy, and read the names of its graph, however long that takes."""
+    def open(
+        self, about: dict[str, Any], copy: str | None, note: Any, options: dict[str, Any], whole: bool
+    ) -> None:
+        """Take a copy, if there is one, and read the names of its graph, however long that takes."""
         if self._kg is None:
-            store = CopiedStore(url, self._parent)
-            store.take(Path(copy))
-            self._kg = KnowledgeGraph(store, **options)
+            store = (
+                CopiedStore(about["url"], self._parent) if copy else AskedStore(**about, ask=self._parent.ask)
+            )
+            if isinstance(store, CopiedStore):
+                store.take(Path(str(copy)))
+            self._kg = KnownGraph(cast(TripleStore, store), note, **options)
             self._kg.keeps_counts = False
-        else:
+        elif copy:
             cast(CopiedStore, self._kg.store).take(Path(copy))
         self._kg.written(note)
         if whole or self._kg.profile().triples <= MAX_TRIPLES:
@@ -112,7 +196,7 @@ def packed(work: Any, *arguments: Any) -> bytes:
     except (MemoryError, RecursionError):
         return pickle.dumps(("failed", StoreError, {"message": "Reading it takes too much memory."}))
     except Exception as error:
-        return pickle.dumps(("broken", f"{type(error).__name__}: {error}"[:300]))
+        return pickle.dumps(("broken", brief(f"{type(error).__name__}: {error}", 300)))
 
 
 def unpacked(reply: tuple[Any, ...]) -> Any:
@@ -136,9 +220,9 @@ def _received(source: BinaryIO) -> Any:
     return pickle.loads(source.read(size))  # noqa: S301 # our own parent wrote it
 
 
-def serve() -> None:
+def serve(memory: int = 0) -> None:
     """Answer requests until the input ends."""
-    defences = confined(0)
+    defences = confined(memory)
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     reader = _Reader(stdout, stdin)
     frame(stdout, b"P", pickle.dumps(("ready", defences)))
@@ -155,4 +239,4 @@ if __name__ == "__main__":
     sys.stderr = cast(TextIO, Guarded(sys.stderr))
     # Whoever asked may be gone, or be ending, too.
     with suppress(BrokenPipeError, EOFError, KeyboardInterrupt, struct.error):
-        serve()
+        serve(int(sys.argv[1]))

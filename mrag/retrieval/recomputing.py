@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from mrag.errors import ConfigError, MragError
@@ -16,12 +17,17 @@ from mrag.generation.receipts.canonical import same
 from mrag.generation.result import Answer
 from mrag.generation.verification import Recomputed
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import compute, replay
-from mrag.planning.results import CERTAIN
+from mrag.planning.answering import HELPED, READ, Attempt, compute, replay
+from mrag.planning.following.followup import BY_ITSELF
+from mrag.planning.following.merging import LastAnswer
+from mrag.planning.interchange import plan_from_json
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.neural.retelling import unread
+from mrag.planning.results import TRIED
+from mrag.planning.saved.record import list_questions
+from mrag.planning.saved.registry import run_question
 from mrag.retrieval.routing import ASKED_FOR, computed, routed, uncomputed
 
-_TRIES: Final = 3
-_MOST_READINGS: Final = 6
 _SECONDS: Final = 30.0
 
 ROWS = "the query and its rows"
@@ -31,9 +37,6 @@ WRITER = "who wrote it"
 WHY = "why it was answered so"
 NOTICE = "the notice"
 IMAGES = "the images and their order"
-
-_ELSEWHERE = re.compile(r"read as a follow-up|saved as |read like the saved|\Z")
-"""Why a plan was taken that need not be a reading of its question alone."""
 
 Retrieve = Callable[[str], Any]
 
@@ -54,80 +57,176 @@ def answered_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retri
 # -- Computed answers -----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Read:
+    """A reading of a question that has the plan of an answer, or why there is none.
+
+    Attributes:
+        given: What is computed by it; None where there is none.
+        number: Its number among the readings; 0 where it was saved by somebody.
+        learnt: Whether saved questions told how to read it.
+        whys: What an answer may say of why it is taken.
+        note: Why it cannot be told whether there is one.
+        wrong: What shows that there is none.
+    """
+
+    given: Answer | None = None
+    number: int = 0
+    learnt: bool = True
+    whys: frozenset[str] = frozenset()
+    note: str = ""
+    wrong: str = ""
+
+
 def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     """Compute an answer again: by the reading of its question that has its plan, else by the plan alone."""
-    question = str(value["question"])
-    first, number, given, why = None, 0, None, ""
-    for number in range(1, _MOST_READINGS):
-        try:
-            attempt = compute(kg, question, reading=number, seconds=_SECONDS)
-        except ConfigError:
-            break
-        first = first or attempt
-        now = attempt.answer.to_json() if attempt.answer is not None else {}
-        if now and same(now["plan"], value["plan"]) and same(now["columns"], value["columns"]):
-            given, why = attempt.answer, attempt.why
-            break
-        if attempt.answer is None:
-            break
-    if given is None:
-        again = replay(kg, value)
-        sure = first is not None and first.answer is not None and first.answer.computed is not None
-        certain = sure and first is not None and first.sure and _confidence(first.answer) >= CERTAIN
-        other = str(first.answer.computed.reading) if sure else ""  # type: ignore[union-attr]
-        elsewhere = _ELSEWHERE.match(str(value.get("why", ""))) is not None
-        wrong = [f"the question is read otherwise: {other}"] if certain and not elsewhere else []
-        reading = CheckedPart(
-            READING, "not checked", "it may go on from another question, or a model read it"
+    question, known, said = str(value["question"]), LastAnswer.from_json(value), str(value.get("why", ""))
+    why = said.removesuffix(HELPED)
+    read = _read(kg, question, known, said)
+    if read.given is None:
+        parts = [
+            CheckedPart(READING, "not checked", read.note),
+            CheckedPart(CERTAINTY, "not checked", "they belong to a reading of the question"),
+            CheckedPart(WHY, "not checked", "it is no reading of the question alone"),
+        ]
+        wrong = [read.wrong] if read.wrong else []
+        return _compared(kg, value, replay(kg, value), parts, wrong, _OF_READING)
+    told, wrong = CheckedPart(WHY, "recomputed"), list[str]()
+    if not said:
+        told = CheckedPart(WHY, "not checked", "it does not tell")
+    elif said != why:
+        told = CheckedPart(WHY, "not checked", "it says that a language model helped")
+    elif why not in read.whys:
+        wrong.append("why it was answered so is not what is found now")
+    soft, doubtful = _certainty(kg, value, read, helped=said != why)
+    parts = [CheckedPart(READING, "recomputed"), soft, told]
+    # A model moves the certainty, of which a notice tells.
+    apart = ("why", "readings", "confidence", *(("notice",) if said != why else ()))
+    return _compared(kg, value, read.given, parts, [*wrong, *doubtful], apart)
+
+
+_OF_READING = ("why", "readings", "confidence", "ignored", "notice", "follows")
+
+
+def _read(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> _Read:
+    """Return the reading of a question that has a plan.
+
+    Args:
+        kg: The graph.
+        question: The question.
+        known: The plan, and what the question goes on from.
+        said: What is said of why it is read so; "" where that is not known.
+    """
+    if known.before is not None:
+        if not known.before.question:
+            return _Read(note=_UNTOLD)
+        before = _read(kg, known.before.question, known.before, known.before.why)
+        left = before.given.computed.ignored if before.given and before.given.computed else ()
+        if before.given is None or left:
+            told = f"the question before it, “{known.before.question}”, is not known to be read so"
+            wrong = f"{told}: {before.wrong}" if before.wrong and known.before.why else ""
+            return _Read(note=told, wrong=wrong)
+    found = None
+    for one in _readings(kg, question, known):
+        if not said or said.removesuffix(HELPED) in one.whys:
+            return one
+        found = found or one
+    return found or _unread(kg, question, known, said)
+
+
+def _readings(kg: KnowledgeGraph, question: str, known: LastAnswer) -> Iterator[_Read]:
+    """Yield the readings of a question that have a plan, and the saved questions that have both."""
+    every = list_questions(kg)
+    for learnt in (True, False) if every else (True,):
+        for number in range(1, TRIED + 1):
+            attempt = _attempt(kg, question, known.before, number, learnt)
+            if attempt is None or attempt.answer is None:
+                break
+            if _has(attempt.answer, known):
+                whys = {f"reading {number} was asked for"}
+                whys |= {attempt.why, READ, BY_ITSELF} if number == 1 else set()
+                yield _Read(attempt.answer, number, learnt, frozenset(whys))
+                break
+    for saved in every:
+        for values in saved.values_in(question):
+            try:
+                given = run_question(kg, saved.name, values)
+            except ConfigError:
+                continue
+            if _has(given, known):
+                yield _Read(given, whys=frozenset([given.why]))
+                break
+
+
+def _unread(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> _Read:
+    """Return why no reading of a question has a plan, as far as that can be told."""
+    names = {saved.name for saved in list_questions(kg)}
+    if (by := _SAVED.match(said)) is not None and by[1] not in names:
+        return _Read(note=f"no question is saved as “{by[1]}” now")
+    if said.startswith(_GOES_ON) and known.before is None:
+        return _Read(note=_UNTOLD)
+    if said.endswith(HELPED):
+        left = unread(lexicon_of(kg), question, known.plan).missing
+        words = ", ".join(f"“{word}”" for word in left)
+        wrong = f"the query says nothing of {words}" if left else ""
+        return _Read(note="a language model is said to have read it", wrong=wrong)
+    first = _attempt(kg, question, known.before, 1)
+    other = first.answer.computed if first is not None and first.sure and first.answer is not None else None
+    wrong = "the query is no reading of the question"
+    wrong = wrong if other is None else f"the question is read otherwise: {other.reading}"
+    return _Read(note=wrong, wrong=wrong)
+
+
+_SAVED = re.compile(r"(?:saved as|read like the saved question) “(.+)”\Z")
+_GOES_ON = "read as a follow-up"
+_UNTOLD = "the question that it goes on from is not told"
+
+
+def _attempt(
+    kg: KnowledgeGraph,
+    question: str,
+    before: LastAnswer | None,
+    number: int,
+    learnt: bool = True,
+    tried: int = TRIED,
+) -> Attempt | None:
+    """Compute an answer by one reading of its question; None where there is no such reading."""
+    try:
+        return compute(
+            kg, question, reading=number, seconds=_SECONDS, follows=before, learnt=learnt, tried=tried
         )
-        rest = CheckedPart(CERTAINTY, "not checked", "they belong to a reading of the question")
-        parts = [reading, rest, CheckedPart(WHY, "not checked", "it is no reading of the question alone")]
-        return _compared(kg, value, again, parts, wrong, _OF_READING)
-    soft, doubtful = _soft(kg, value, given, number)
-    right = str(value.get("why", "")) in ("", why, f"reading {number} was asked for")
-    told = (
-        CheckedPart(WHY, "recomputed")
-        if right
-        else CheckedPart(WHY, "not checked", "a model may have helped")
-    )
-    parts = [CheckedPart(READING, "recomputed"), *soft, told]
-    if _ELSEWHERE.match(str(value.get("why", ""))):
-        # It was saved, or taught: its reading is certain by what somebody said.
-        return _compared(kg, value, given, [*parts[:1], told], [], ("why", "readings", "confidence"))
-    sure = _confidence(given) >= CERTAIN
-    wrong = ["why it was answered so is not what is found now"] if sure and not right else []
-    # What a model did is told by a notice of that time.
-    apart = ("why", "readings", "confidence", *(() if right else ("notice",)))
-    return _compared(kg, value, given, parts, [*wrong, *doubtful], apart)
+    except ConfigError:
+        return None
 
 
-_OF_READING = ("why", "readings", "confidence", "ignored", "notice")
+def _has(given: Answer, known: LastAnswer) -> bool:
+    """Return whether an answer was computed by a plan."""
+    computed = given.computed
+    if computed is None:
+        return False
+    now = LastAnswer(plan_from_json(computed.plan), computed.columns)
+    return (now.plan, now.shown) == (known.plan, known.shown)
 
 
-def _confidence(given: Answer | None) -> float:
-    sure = given.computed if given is not None else None
-    return 0.0 if sure is None or sure.ignored else sure.confidence
-
-
-def _soft(
-    kg: KnowledgeGraph, value: Mapping[str, Any], given: Answer, number: int
-) -> tuple[list[CheckedPart], list[str]]:
-    """Compare what depends on how long a machine took to try other readings, more than once."""
-    fewer = False
-    for _ in range(_TRIES):
-        now = given.to_json()
-        others = same(now["readings"], value.get("readings"))
-        if others and same(now["confidence"], value.get("confidence")):
-            return [CheckedPart(CERTAINTY, "recomputed")], []
-        said = [other for other in value.get("readings") or () if isinstance(other, Mapping)]
-        fewer = fewer or all(any(same(one, two) for two in now["readings"]) for one in said)
-        attempt = compute(kg, str(value["question"]), reading=number, seconds=_SECONDS)
-        given = attempt.answer or given
-    if _confidence(given) >= CERTAIN and (others or not fewer):
-        # No model is asked where the parser is certain.
-        return [], ["the certainty or the other readings are not what is computed now"]
-    told = f"it says {value.get('confidence')}, and {given.to_json()['confidence']} is computed now"
-    return [CheckedPart(CERTAINTY, "not checked", told)], []
+def _certainty(
+    kg: KnowledgeGraph, value: Mapping[str, Any], read: _Read, *, helped: bool
+) -> tuple[CheckedPart, list[str]]:
+    """Compare the certainty and the other readings, of which fewer are tried where time is short."""
+    assert read.given is not None
+    said = {name: value.get(name) for name in ("readings", "confidence")}
+    now, follows = read.given.to_json(), read.given.computed.follows if read.given.computed else None
+    before = LastAnswer.from_json(follows) if follows is not None else None
+    tries = iter(range(TRIED - 1, 0, -1) if read.number else ())
+    while not same({name: now[name] for name in said}, said):
+        if helped:
+            return CheckedPart(CERTAINTY, "not checked", "it says that a language model helped"), []
+        if (tried := next(tries, None)) is None:
+            told = f"it says {said['confidence']}, and {read.given.to_json()['confidence']} is computed now"
+            wrong = f"the certainty or the other readings are not what is computed now: {told}"
+            return CheckedPart(CERTAINTY, "not checked", told), [wrong]
+        attempt = _attempt(kg, str(value["question"]), before, read.number, read.learnt, tried)
+        now = attempt.answer.to_json() if attempt is not None and attempt.answer is not None else now
+    return CheckedPart(CERTAINTY, "recomputed"), []
 
 
 def _compared(
@@ -143,9 +242,11 @@ def _compared(
     bare = without_unused(value["notice"])
     if bare in _with_pending(kg, [now["notice"]]):
         now["notice"] = value["notice"]
-    elif "notice" not in apart:
-        # It tells of a model that helped, or of that time; nothing vouches for it now.
+    elif bare == now["notice"]:
+        # The graph has changed since, and was not yet reasoned over again.
         apart = (*apart, "notice")
+    hurried = _hurried(value, now)
+    now = {**now, **hurried}
     # Answers of earlier releases lack some fields.
     older = {name for name in ("runners_up", "last") if not value.get(name)}
     apart = (*apart, *older)
@@ -164,11 +265,23 @@ def _compared(
     parts = [*parts, CheckedPart(ROWS, "recomputed")]
     if bare != value["notice"]:
         parts.append(CheckedPart("which model was named", "not checked", "it was not used"))
+    if hurried:
+        parts.append(CheckedPart("what is so instead", "not checked", "it does not tell"))
     if any(now.get(name) for name in older):
         parts.append(CheckedPart("what comes next", "not checked", "it does not tell"))
     if "notice" in apart and (value["notice"] is not None or given.notice is not None):
         parts.append(CheckedPart(NOTICE, "not checked", "it belongs to a reading of the question"))
     return Recomputed(tuple(parts), (*wrong, *said), frozenset(s.text for s in given.sentences))
+
+
+def _hurried(value: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an answer that nothing is found says where there was no time to find what is so instead."""
+    first, context = now["sentences"][:1], value["context"]
+    denies = not now["rows"] or [c["label"] for row in now["rows"] for c in row] == ["no"]
+    if not denies or len(now["sentences"]) < 2 or not first or context["lines"] or value["citations"]:
+        return {}
+    bare = {"sentences": first, "citations": [], "context": context, "text": first[0]["text"]}
+    return bare if same({name: value[name] for name in bare}, bare) else {}
 
 
 def _timeless(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
 from mrag.generation.models.resolve import check_model, unused_notice
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import Attempt, abstained, compute
+from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.neural.choosing import Planner
 from mrag.planning.reading.cues import CueKind, computing_words, cues
@@ -197,7 +197,8 @@ def computed(
         logger.exception("The question could not be planned: %r", text)
         attempt = Attempt(None, False, "the question could not be made into a plan")
     if attempt.answer is not None and reading is not None:
-        return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
+        helped = HELPED if attempt.helped else ""
+        return replace(attempt.answer, why=f"reading {reading} was asked for{helped}"), ""
     if attempt.answer is not None and attempt.sure:
         return replace(attempt.answer, why=attempt.why), attempt.why
     if how == "auto" and attempt.alone:

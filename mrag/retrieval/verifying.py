@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from rdflib import Literal, URIRef
+from rdflib import URIRef
 
 from mrag import __version__
-from mrag.context.display import Display, named_graphs, said_in
+from mrag.context.display import Display, holding, named_graphs, said_in
 from mrag.context.render import Line
 from mrag.errors import ModelError, MragError
 from mrag.generation.checks.report import VerifyReport
@@ -119,6 +119,7 @@ class GraphLookup:
 
     def __init__(self, kg: KnowledgeGraph, lines: Sequence[Line]) -> None:
         self._kg, self._display = kg, Display(kg)
+        self._of_server = kg.as_found or kg.store.capabilities.reasoning
         triples = list(dict.fromkeys(line.triple for line in lines))
         self._homes = _homes(kg, triples)
         self._named = dict(zip(triples, named_graphs(kg, triples), strict=True))
@@ -158,7 +159,7 @@ class GraphLookup:
             return f"its triple is not stated in the named graphs {', '.join(line.named) or 'that it names'}"
         marks = {status_of(g, inferred=self._kg.is_inferred(g)) for g in homes}
         status = status_of(line.graph, inferred=line.inferred)
-        if not line.graph:
+        if not line.graph and self._of_server:
             right = status in marks  # it tells its layer alone
         elif line.graph in homes:
             right = line.inferred == self._kg.is_inferred(line.graph)
@@ -183,7 +184,7 @@ class GraphLookup:
 
     def _is_of_store(self, line: Line) -> bool:
         """Return whether a server's own graph has the triple of a line."""
-        if not (self._kg.as_found or self._kg.store.capabilities.reasoning):
+        if not self._of_server:
             return False
         asks = queries.get("context/holds").bind(s_p_o=[tuple(line.triple)])
         try:
@@ -195,14 +196,9 @@ class GraphLookup:
 def _homes(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, set[str]]:
     """Return the graphs that have each of some triples."""
     found: dict[Triple, set[str]] = {}
-    for start in range(0, len(triples), _BATCH):
-        rows = triples[start : start + _BATCH]
-        asked = queries.get("completion/holds").bind(
-            n_s_p_o=[(Literal(n), *triple) for n, triple in enumerate(rows)], limit=len(rows)
-        )
-        for graph in kg.dataset().default:
-            for number, *_ in kg.store.select(asked, Dataset((graph,), kg.dataset().named)):
-                found.setdefault(rows[int(str(number))], set()).add(graph)
+    for graph in kg.dataset().default:
+        for triple in holding(kg, graph, triples):
+            found.setdefault(triple, set()).add(graph)
     return found
 
 

@@ -78,7 +78,7 @@ class Engine:
         self.writer.failed = functools.partial(self.errors.note, "after a change", None)
         if self.remote is not None:
             self.writer.before = functools.partial(self.remote.follower.catch_up, now=True)
-        self.questions = QuestionReader(kg, settings.seconds)
+        self.questions = QuestionReader(kg, settings.seconds, memory=settings.memory)
         self._ends: set[asyncio.Future[None]] = set()
 
     @property

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mrag import errors
+from mrag.generation.receipts.canonical import parse
 from mrag.server.protocols.metrics import count_error
 from mrag.server.settings import ServerSettings
 from mrag.server.web.views.recent import note_error
@@ -33,6 +34,8 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 _LONGEST_URI = 32_768
 _LENGTHS = {b"content-length", b"transfer-encoding"}
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|[A-Za-z0-9._~-]{1,255})(?::(?P<port>[0-9]{0,5}))?")
+_PARTS = 200_000
+"""Commas and opening brackets that JSON in a body may have."""
 _SLOWEST = 1 << 16
 """Bytes of a body that must come in a second, once its time is over."""
 
@@ -269,12 +272,14 @@ def json_object(body: bytes | bytearray) -> dict[str, Any]:
         >>> json_object(b'{"question": "who?"}')
         {'question': 'who?'}
     """
+    hint = 'Send an object: {"name": "…"}.'
+    # Others wait while it is read, which takes as long as it has parts, not as it has bytes.
+    if sum(map(body.count, (b",", b"[", b"{"))) > _PARTS:
+        raise errors.ConfigError(f"The body has more than {_PARTS:,} commas and brackets.", hint=hint)
     try:
-        found = json.loads(body)
-        # JSON can name halves of characters, which no text may hold.
-        json.dumps(found, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
-        raise errors.ConfigError("The body is not JSON.", hint='Send an object: {"name": "…"}.') from error
+        found = parse(bytes(body))
+    except errors.ModelError as error:
+        raise errors.ConfigError(f"The body cannot be read. {error.message}", hint=hint) from error
     if not isinstance(found, dict):
         raise errors.ConfigError("The body is not a JSON object.", hint='Send an object: {"name": "…"}.')
     return found

@@ -6,18 +6,14 @@ process is killed at the deadline. Run as `python -m mrag.server.query_parser`.
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
-import threading
-import time
 from typing import Any, TextIO, cast
 
 from mrag.errors import MragError, QueryRefused
 from mrag.rdf import queries
 from mrag.rdf.guard import read_gate
-from mrag.stores.process.query_child import HEAD, frame
-from mrag.stores.process.sandbox import confine
+from mrag.stores.process.query_child import HEAD, confined, frame
 from mrag.terminal import Guarded
 
 _MEMORY = 2 << 30
@@ -70,15 +66,7 @@ def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
 
 def serve() -> None:
     """Answer requests until the input ends."""
-    defences = confine(_MEMORY)
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    defences = confined(_MEMORY)
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
 
     def reply(value: object) -> None:

@@ -224,7 +224,9 @@ class Writer:
         except TimeoutError as error:
             if isinstance(error, errors.QueryTimeout):
                 raise
-            raise _busy() from error
+            raise HTTPException(
+                503, "What others have sent was being read until the deadline.", {"Retry-After": "5"}
+            ) from error
 
     async def _alone(self, work: Callable[[], T], until: float) -> T:
         """Do something that changes the graph; no other change is made meanwhile.

@@ -65,6 +65,7 @@ class Capabilities:
         any_tag: Whether language tags that BCP 47 does not allow are taken; else a load mends them.
         by_end: Whether triples are found by their object alone without a look at all of them.
         parts: Most parts of one query that asks for several things; others are asked for beside it.
+        tagged_rows: Whether a literal with a language tag is found by rows of several values.
     """
 
     edges: bool = False
@@ -76,6 +77,7 @@ class Capabilities:
     any_tag: bool = False
     by_end: bool = True
     parts: int = 12
+    tagged_rows: bool = True
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,9 @@ class VirtuosoStore(SparqlStore):
     """
 
     # It plans a union of ten parts for longer than it takes to answer them one by one, and goes through all
-    # triples for those with an object unless their predicate is given.
-    capabilities = Capabilities(doubles=False, any_tag=True, by_end=False, parts=1)
+    # triples for those with an object unless their predicate is given. In VALUES of several variables and
+    # rows "x"@en loses its tag.
+    capabilities = Capabilities(doubles=False, any_tag=True, by_end=False, parts=1, tagged_rows=False)
     digest = True
     _most: int | None = None
 

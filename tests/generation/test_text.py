@@ -7,6 +7,7 @@ from rdflib import Literal
 
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, with_ids
+from mrag.generation.wording.fences import without_fences
 from mrag.rdf.terms import XSD
 from mrag.text.grammar import article, relation
 from mrag.text.names import split_identifier
@@ -211,3 +212,28 @@ def test_predicates_read_as_english(label: str, several: bool, expected: str) ->
 )
 def test_articles(noun: str, expected: str) -> None:
     assert article(noun) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("~~~\nOntotext.\n~~~", "Ontotext."),
+        ("  ```text\n  Ontotext.\n  ```", "  Ontotext."),
+        ('```python title="x y"\nx = 1\n```', "x = 1"),
+        ("```{.markdown}\nOntotext.\n```", "Ontotext."),
+        ("```\nOntotext makes it.", "Ontotext makes it."),
+        ("Ontotext.\n```", "Ontotext."),
+        ("```Ontotext```", "Ontotext"),
+        ("```Ontotext makes it.\nIt is good.\n```", "Ontotext makes it.\nIt is good."),
+        ("```Ontotext\n```", "Ontotext"),
+        ("```markdown\nHi\n```py\nx=1\n```\nBye\n```", "Hi\nx=1\nBye"),
+        ("> ```\n> Ontotext.\n> ```", "> Ontotext."),
+        ("- ```text\n  Ontotext\n  ```\n- b", "-   Ontotext\n- b"),
+        # What only looks like a mark stays, and so do the columns of code.
+        ("````md\nHi\n```py\nx=1\n```\n````", "Hi\n```py\nx=1\n```"),
+        ("```sh\n    cat <<X\n~~~\n    X\n```", "    cat <<X\n~~~\n    X"),
+        ("It is `x`, ``y`` and ~~no~~ ``` z.", "It is `x`, ``y`` and ~~no~~ ``` z."),
+    ],
+)
+def test_marks_of_code_go_and_code_stays(written: str, kept: str) -> None:
+    assert without_fences(written) == kept

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from rdflib import RDF, Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import account
+from mrag.planning.accounting.verdict import account, of_the_kind
 from mrag.planning.answering import compute
+from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import (
     Aggregate,
@@ -24,6 +26,7 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
+from mrag.planning.run import PlanResult, run
 from mrag.stores.oxigraph import OxigraphStore
 
 SHOP = """
@@ -254,3 +257,110 @@ def test_half_of_what_is_asked_for_is_not_computed() -> None:
     with mrag.demo(model="none") as kg:
         attempt = compute(kg, "Who develops GraphDB and where is that company based?")
     assert not attempt.sure
+
+
+def test_what_a_code_is_said_to_stand_for_is_not_its_property(tmp_path: Path) -> None:
+    """ "Savings accounts" are no types of accounts, though the comment of the type tells of savings."""
+    bank = """
+@prefix : <http://example.org/bank/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Account a rdfs:Class ; rdfs:label "account" .
+:tp rdfs:label "tp" ; rdfs:comment "Type of account: C for current, S for savings." .
+:a a :Account ; :tp "C" . :b a :Account ; :tp "S" . :c a :Account ; :tp "C" .
+"""
+    (tmp_path / "bank.ttl").write_text(bank, encoding="utf-8")
+    x, v = Unknown("x"), Unknown("v")
+    account_, tp = URIRef("http://example.org/bank/Account"), URIRef("http://example.org/bank/tp")
+    asked = "How many savings accounts are there?"
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([tmp_path / "bank.ttl"])
+        types = Block((Pattern(x, RDF.type, account_), Pattern(x, tp, v)))
+        plan = Plan(types, (Column(Aggregate("count", of=(v,)), "n"),))
+        assert "savings" in account(lexicon_of(kg), asked, plan, ["n"]).words
+        coded = Block((Pattern(x, RDF.type, account_), Pattern(x, tp, Literal("S"))))
+        plan = Plan(coded, (Column(Aggregate("count", of=(x,)), "n"),))
+        assert not account(lexicon_of(kg), asked, plan, ["n"]).gaps
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Show the name and the price of each product.", "price"),
+        ("Which products are in toys or in tools?", "or"),
+        ("Which products cost more than 6?", "more than 6"),
+        ("What is the densest product?", "densest"),
+        ("What are the average price and reliability of products?", "average … reliability"),
+    ],
+)
+def test_plans_that_say_half(shop: KnowledgeGraph, question: str, word: str) -> None:
+    bound = (Comparison(V, "<", Literal(6)),)
+    fold = Aggregate("average", Number(V), of=(X,))
+    plans = {
+        "price": Plan(Block(of("Product", value("price"))), (Column(X, "x"),)),
+        "or": Plan(
+            Block(
+                of(
+                    "Product",
+                    Pattern(X, iri("inCategory"), iri("toys")),
+                    Pattern(X, iri("inCategory"), iri("tools")),
+                )
+            ),
+            (Column(X, "x"),),
+        ),
+        "more than 6": Plan(Block(of("Product", value("price")), bound), (Column(X, "x"),)),
+        "densest": Plan(
+            Block(of("Product", value("price"))),
+            (Column(X, "x"), Column(Number(V), "n")),
+            order=(Order("n", True),),
+            limit=1,
+        ),
+        "average … reliability": Plan(
+            Block(of("Product", value("price"), value("reliability", told=W))),
+            (Column(fold, "n"), Column(Number(W), "w")),
+        ),
+    }
+    shown = ["n", "w"] if "average" in word else ["x"]
+    assert word in account(lexicon_of(shop), question, plans[word], shown).words
+
+
+def test_what_a_follow_up_goes_on_from_counts_as_said(shop: KnowledgeGraph) -> None:
+    before = Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("bolt")))), (Column(X, "x"),))
+    toys = of(
+        "Product", Pattern(X, iri("suppliedBy"), iri("bolt")), Pattern(X, iri("inCategory"), iri("toys"))
+    )
+    lexicon, plan = lexicon_of(shop), Plan(Block(toys), (Column(X, "x"),))
+    assert not account(lexicon, "and in toys?", plan, ["x"], before).gaps
+    assert "rotten" in account(lexicon, "and the rotten ones in toys?", plan, ["x"], before).words
+    # What neither question says is not in the plan.
+    other = Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("acme")))), (Column(X, "x"),))
+    assert account(lexicon, "and in toys?", other, ["x"], before).gaps
+
+
+SAGA = """
+@prefix : <http://example.org/saga/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Linked a rdfs:Class ; rdfs:label "linked thing" . :Film a rdfs:Class ; rdfs:label "film" .
+:Human a rdfs:Class ; rdfs:label "person" . :planet rdfs:label "lives on" . :birth rdfs:label "birth year" .
+:dune rdfs:label "Dune" . :moon rdfs:label "Moon" .
+:one a :Film, :Linked ; rdfs:label "One" ; :planet :dune .
+:two a :Film, :Linked ; rdfs:label "Two" ; :planet :dune .
+:ann a :Human, :Linked ; rdfs:label "Ann" ; :planet :moon ; :birth 1970 .
+"""
+
+
+def test_the_rows_tell_whether_people_are_told(tmp_path: Path) -> None:
+    (tmp_path / "saga.ttl").write_text(SAGA, encoding="utf-8")
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([tmp_path / "saga.ttl"])
+        planet = URIRef("http://example.org/saga/planet")
+
+        def told(name: str) -> list[tuple[Reading, PlanResult]]:
+            plan = Plan(
+                Block((Pattern(X, planet, URIRef(f"http://example.org/saga/{name}")),)), (Column(X, "x"),)
+            )
+            found = (Reading(plan, ("x",), 0.9, (), {}), run(kg, plan, schema=lexicon_of(kg).schema))
+            return of_the_kind(lexicon_of(kg), f"Who lives on {name}?", [found])
+
+        # Both are linked things, most of which are no people.
+        assert told("dune")[0][0].ignored == ("who",) and told("moon")[0][0].ignored == ()
+        assert not compute(kg, "Who lives on Dune?").sure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 from mrag.retrieval import reading_child
@@ -18,4 +19,4 @@ def computed(kg: Any, question: str, *more: Any) -> Any:
 
 if __name__ == "__main__":
     vars(reading_child)["computed"] = computed
-    reading_child.serve()
+    reading_child.serve(int(sys.argv[1]))

@@ -209,6 +209,11 @@ def test_a_model_that_the_server_offers_may_be_left_out(api: httpx.Client) -> No
         (b'{"question": "x", "reading": 101}', 400, "ConfigError"),
         (b'{"question": "x", "reading": "second"}', 400, "ConfigError"),
         (b'{"question": "x", "readings": 2}', 400, "ConfigError"),
+        (b'{"question": "x", "question": "How many triple stores are there?"}', 400, "ConfigError"),
+        (b'{"question": "x", "follows": {"plan": {"a": 1, "a": 2}}}', 400, "ConfigError"),
+        (b'{"question": "x", "follows": NaN}', 400, "ConfigError"),
+        (b'{"question": "x", "follows": 1e999}', 400, "ConfigError"),
+        ('{"question": "x"}'.encode("utf-16"), 400, "ConfigError"),
         (b" " * 70_000, 413, "TooLarge"),
     ],
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import os
+import pickle
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +26,8 @@ from mrag.errors import MragError
 from mrag.generation.models.resolve import status
 from mrag.graph.connection import open_store
 from mrag.index.similarity import home
-from mrag.redaction import redact, redact_url
+from mrag.redaction import brief, redact, redact_url
+from mrag.retrieval.reading_child import packed, unpacked
 from mrag.stores.base import Dataset
 from mrag.stores.urls import open_server
 from mrag.stores.wire.http import Access
@@ -272,3 +275,32 @@ def test_ordinary_text_stays_as_it_is() -> None:
         "The store oxigraph:/home/me/data?x is locked: 12:30 @ noon",
     ):
         assert redact(text) == text
+
+
+@pytest.mark.parametrize("before", [0, 280, 295, 299, 5_000])
+@pytest.mark.parametrize("password", ["s3cret", "s/3cret", "x" * 400 + "/3cret", "s:3cret@" * 50 + "3cret"])
+def test_a_login_is_hidden_wherever_it_stands_and_a_text_is_cut(before: int, password: str) -> None:
+    said = (
+        "a " * (before // 2) + f"no answer from http://ann:{password}@host:8080/path?token={password} today"
+    )
+    assert "3cret" not in redact(said) and "ann" not in redact(said)
+    assert redact(said).endswith("http://***@host:8080/path?token=*** today")
+    for most in (40, 160, 300):
+        assert "ann:" not in brief(said, most) and "x" * 20 not in brief(said, most)
+    with pytest.raises(RuntimeError) as found:
+        unpacked(pickle.loads(packed(failing, said)))
+    assert "ann:" not in str(found.value)
+
+
+def failing(text: str) -> None:
+    raise ValueError(text)
+
+
+@pytest.mark.parametrize(
+    "pump", ["http://", "http://a:", "http://a:b", "x:/", "@", "a:b@", "http://a:1/", "h://@"]
+)
+def test_redacting_takes_time_that_grows_with_the_text(pump: str) -> None:
+    text = pump * (200_000 // len(pump))
+    began = time.thread_time()
+    redact(text)
+    assert time.thread_time() - began < 2

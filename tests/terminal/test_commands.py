@@ -242,8 +242,8 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "clues status": [["--store", "{store}"], ["--folder", NAME, "--store", "{store}"]],
     # These two run until they are told to stop: tests of their own start them as servers.
-    "mcp": [["--store", f"{TEXT}:x"]],
-    "serve": [["--store", f"{TEXT}:x"], ["--port", TEXT]],
+    "mcp": [["--store", f"{TEXT}:x"], ["--model", f"local:{TEXT}.gguf"]],
+    "serve": [["--store", f"{TEXT}:x"], ["--port", TEXT], ["--model", f"local:{TEXT}.gguf"]],
     "": [[TEXT], [f"--{TEXT}"]],
 }
 DATA = {

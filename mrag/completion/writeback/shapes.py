@@ -19,6 +19,7 @@ from mrag.completion.writeback.schema import SchemaFacts
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
+from mrag.redaction import brief
 
 _MAX_TRIPLES: Final = 20_000
 Key = tuple[str, str, str]
@@ -36,7 +37,7 @@ def read_shapes(path: Path) -> Graph:
     try:
         return Graph().parse(path)
     except Exception as error:  # each parser has its own errors
-        what = " ".join(str(error).split())[:200]
+        what = brief(str(error), 200)
         raise LoadError(f"The shapes cannot be read: {what}.", file=str(path)) from error
 
 

@@ -13,7 +13,7 @@ from mrag.evaluation.answers.asking import named_in, table_of_cells
 from mrag.evaluation.answers.comparison import score
 from mrag.evaluation.answers.gold import GoldQuestion
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import accounted
+from mrag.planning.accounting.verdict import accounted, of_the_kind
 from mrag.planning.answering import parser_of
 from mrag.planning.certainty import model
 from mrag.planning.certainty.features import FoundReading, measured
@@ -116,6 +116,7 @@ def solved_readings(
         readings = with_either(parser.readings(question.text), question.text)
         readings = accounted(parser.lexicon, question.text, readings)
         found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
+        found = of_the_kind(parser.lexicon, question.text, found)
         one = found[0] if found and not found[0][0].ignored else None
         features = None if one is None else measured(kg, one, found)
         given = one is not None and one[0].probability >= SURE

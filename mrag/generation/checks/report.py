@@ -133,11 +133,12 @@ class VerifyReport:
             return f"Nothing in it contradicts the rest{signed}; the graph was not asked."
         many = f"{self.checked} cited {'triple is' if self.checked == 1 else 'triples are'}"
         there = f"{many} in the graph"
-        if self.recomputed(SENTENCES) and self.flagged:
-            return f"Verified: {there}, and every sentence holds that is not marked."
-        if self.recomputed(SENTENCES):
-            return f"Verified{'' if self.complete else ' in part'}: {there}, and every sentence holds."
-        return f"Verified in part: {there}."
+        if self.complete:
+            return (
+                f"Verified: {there}, and every sentence holds{' that is not marked' if self.flagged else ''}."
+            )
+        follows = ", and what is not marked follows" if self.flagged else ", and the sentences follow"
+        return f"Verified in part: {there}{f'{follows} from them' if self.recomputed(SENTENCES) else ''}."
 
 
 def _told(parts: Iterable[CheckedPart]) -> str:

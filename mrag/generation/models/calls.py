@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from mrag import untrusted
 from mrag.errors import ModelError, MragError
+from mrag.redaction import brief
 from mrag.tracing import span
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def model_errors(model: BaseChatModel, hint: str = _DOCTOR) -> Iterator[None]:
     except MragError:
         raise
     except Exception as error:  # each client has its own errors; all mean that the model gave no answer
-        what = " ".join(str(error).split())[:500] or type(error).__name__
+        what = brief(str(error), 500) or type(error).__name__
         raise ModelError(
             f"The language model {model_name(model)} did not answer: {what}", hint=hint
         ) from error

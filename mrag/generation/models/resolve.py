@@ -44,7 +44,7 @@ def status(name: str | None = None) -> ModelStatus:
         >>> status("none").available, status("local:/no/such/file.gguf").reason
         (False, 'There is no file /no/such/file.gguf.')
     """
-    text = (name or "auto").strip()
+    text = (name or "").strip() or "auto"
     if text == "auto":
         wanted = os.environ.get("MRAG_MODEL", "").strip()
         return any_ollama() if wanted in ("", "auto") else status(wanted)
@@ -87,7 +87,7 @@ def resolve(name: str | BaseChatModel | None = None, **options: Any) -> BaseChat
         return name
     found = status(name)
     if not found.available:
-        by_default = (name or "auto").strip() == "auto" and os.environ.get("MRAG_MODEL", "") in ("", "auto")
+        by_default = (name or "").strip() in ("", "auto") and os.environ.get("MRAG_MODEL", "") in ("", "auto")
         if found.provider == "none" or by_default:
             return None
         raise ModelError(found.reason, hint=found.hint)

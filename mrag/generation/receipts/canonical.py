@@ -34,7 +34,9 @@ def parse(text: str | bytes) -> Any:
         found = json.loads(written, object_pairs_hook=_object, parse_constant=_no_number)
         json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
         return found
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise ModelError("Not JSON: it is nested too deeply.", hint="Save it as it came.") from error
+    except ValueError as error:
         raise ModelError(f"Not JSON: {error}.", hint="Save the output of `mrag ask --json`.") from error
 
 

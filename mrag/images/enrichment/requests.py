@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.images.files.folder import Box, Picture, PictureLimits, open_picture
+from mrag.redaction import brief
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -249,4 +250,4 @@ def _taken(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return brief(f"{type(error).__name__}: {error}", 300)

@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import LoadError
+from mrag.redaction import brief
 
 if TYPE_CHECKING:
     from mrag.images.files.folder import Box, PictureLimits
@@ -66,7 +67,7 @@ def _decoded(data: bytes, max_pixels: int, *, upright: bool) -> tuple[Any, bool]
         raise
     # Decoders of damaged files raise nearly anything.
     except Exception as error:
-        what = " ".join(str(error).split())[:160]
+        what = brief(str(error), 160)
         raise LoadError(f"The picture cannot be decoded: {what}.") from error
 
 

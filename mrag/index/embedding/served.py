@@ -14,7 +14,7 @@ import numpy as np
 from mrag.config import is_loopback, ollama_host
 from mrag.errors import ConfigError, ModelError
 from mrag.index.embedding.local_models import Vectors, unit
-from mrag.redaction import redact_url
+from mrag.redaction import brief, redact_url
 
 if TYPE_CHECKING:
     import requests
@@ -158,7 +158,7 @@ class ServedEmbedder:
                         return answer.json()
                     except ValueError as error:
                         raise self._failed("its answer is no JSON") from error
-                problem = f"status {answer.status_code}, {' '.join(answer.text.split())[:200]}"
+                problem = f"status {answer.status_code}, {brief(answer.text, 200)}"
                 if answer.status_code not in (429, 500, 502, 503, 504):
                     break
             if attempt + 1 < _TRIES:

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from rdflib import Literal, URIRef
+from rdflib import URIRef
 
 from mrag import untrusted
-from mrag.context.display import Display, named_graphs, said_in
+from mrag.context.display import Display, holding, named_graphs, said_in
 from mrag.context.render import Context, Line
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf import queries
 from mrag.rdf.terms import Triple, to_ox
-from mrag.stores.base import Dataset
 
 MOST = 500
 """Most triples that are looked for; no server takes more values in one query."""
@@ -54,13 +52,7 @@ def _homes(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, tuple[
     found: dict[Triple, tuple[str, bool]] = {}
     for graph, inferred in layers:
         if left:
-            rows = list(left)
-            numbered = [(Literal(n), *triple) for n, triple in enumerate(rows)]
-            asked = queries.get("completion/holds").bind(n_s_p_o=numbered, limit=len(left))
-            # By number, because Virtuoso gives some numbers in another datatype than was asked for.
-            for number, *_ in kg.store.select(asked, Dataset((graph,), kg.dataset().named)).rows:
-                triple = rows[int(str(number))]
-                if triple in left:
-                    found[triple] = (graph, inferred)
-                    del left[triple]
+            there = holding(kg, graph, left)
+            found |= {triple: (graph, inferred) for triple in left if triple in there}
+            left = {triple: None for triple in left if triple not in there}
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from rdflib import URIRef
 
@@ -32,7 +33,8 @@ _MOST = 100
 _SURE = 0.6
 _TOLD = 0.9
 """How likely it is that "the cheap ones" are those below the average."""
-_BY_ITSELF = "read as a question on its own: every word was read, and the graph can compute it"
+BY_ITSELF: Final = "read as a question on its own: every word was read, and the graph can compute it"
+"""Why a question that was asked after another one is computed alone."""
 _ARTICLES = ("the", "a", "an")
 
 
@@ -77,7 +79,7 @@ class _FollowUp:
         by_itself = [r for r in own if not points and not self.said.only and _self_standing(r)]
         sure = bool(by_itself) and by_itself[0].probability >= _SURE
         if sure and self.said.whole:
-            return [replace(r, note=r.note or _BY_ITSELF) for r in by_itself], ""
+            return [replace(r, note=r.note or BY_ITSELF) for r in by_itself], ""
         found: dict[Plan, Reading] = {}
         for reading in self._follow_ups(text, bool(points)):
             if not (reading.shown or reading.plan.yes_or_no):

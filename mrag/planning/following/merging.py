@@ -12,7 +12,7 @@ from mrag.errors import ConfigError
 from mrag.planning.algebra.roles import PlanRoles
 from mrag.planning.algebra.scopes import aggregates, all_patterns, check, merged, sides, unknowns
 from mrag.planning.following.editing import renamed, walk
-from mrag.planning.interchange import plan_from_json
+from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -28,6 +28,9 @@ from mrag.planning.plan import (
 )
 from mrag.planning.schema import Schema, most_of
 
+_LONGEST = 100
+"""Questions of one conversation of which each goes on from the one before."""
+
 
 @dataclass(frozen=True)
 class LastAnswer:
@@ -36,14 +39,24 @@ class LastAnswer:
     Attributes:
         plan: The plan that was computed.
         shown: Names of the columns that were shown.
+        question: What was asked; "" where that is not known.
+        before: What that question went on from itself; None where it stands alone.
+        why: Why it was computed; "" where that is not known.
     """
 
     plan: Plan
     shown: tuple[str, ...]
+    question: str = ""
+    before: LastAnswer | None = None
+    why: str = ""
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> LastAnswer:
-        """Read the `plan` and the `columns` of an answer's JSON form, of which nothing else is looked at.
+    def from_json(cls, value: Mapping[str, Any], longest: int = _LONGEST) -> LastAnswer:
+        """Read what `to_json` wrote, or these parts of an answer's JSON form.
+
+        Args:
+            value: The JSON form; only `plan` and `columns` have to be there.
+            longest: How many answers may go on from one another.
 
         Raises:
             ConfigError: If they are malformed.
@@ -56,7 +69,22 @@ class LastAnswer:
         plan, shown = plan_from_json(value.get("plan")), value.get("columns")
         if not isinstance(shown, list | tuple) or not {*map(str, shown)} <= {c.name for c in plan.columns}:
             raise ConfigError("The columns of the answer are not in its plan.")
-        return cls(plan, tuple(map(str, shown)))
+        if not (shown or plan.yes_or_no):
+            raise ConfigError("The answer shows no column of its plan.")
+        said, before = [value.get(name) or "" for name in ("question", "why")], value.get("follows")
+        question, why = (text if isinstance(text, str) else None for text in said)
+        if question is None or why is None or not (before is None or isinstance(before, Mapping)):
+            raise ConfigError("What the answer goes on from is malformed.")
+        if before is not None and longest <= 1:
+            raise ConfigError("Too many questions go on from one another.", hint="Begin anew.")
+        last = None if before is None else cls.from_json(before, longest - 1)
+        return cls(plan, tuple(map(str, shown)), question, last, why)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        before = {} if self.before is None else {"follows": self.before.to_json()}
+        known = {"plan": plan_to_json(self.plan), "columns": list(self.shown)}
+        return {"question": self.question, **known, "why": self.why, **before}
 
 
 @dataclass(frozen=True)

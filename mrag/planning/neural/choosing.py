@@ -19,10 +19,9 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import rewritten, walk
 from mrag.planning.lexicon import Lexicon, lexicon_of
-from mrag.planning.neural.accounting import unread
 from mrag.planning.neural.agent import explore
 from mrag.planning.neural.judge import MOST, judge
-from mrag.planning.neural.retelling import Unread, retold
+from mrag.planning.neural.retelling import Unread, retold, unread
 from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days
 from mrag.planning.results import brief, found_something, namer, rows_of

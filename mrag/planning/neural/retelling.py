@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Set
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.generation.models.calls import Told, bounded, told
 from mrag.generation.models.llama_cpp import takes_grammar
+from mrag.planning.accounting.verdict import Gap, account
+from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.writer import SYSTEM as WRITER
+from mrag.planning.plan import Plan
+from mrag.planning.reading.question import cut
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -95,6 +100,40 @@ class Unread:
             asked=tuple(w for w in self.asked if w not in expected) + none,
             near=(),
         )
+
+
+_MISSING: Final = frozenset("name number average percentage ratio not superlative".split())
+"""Kinds of gaps of which a plan has to have the counterpart itself."""
+
+
+def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
+    """Return the words of a question that carry meaning and that nothing in a plan stands for.
+
+    Args:
+        lexicon: The names of the graph.
+        question: The question.
+        plan: A plan of it.
+    """
+    gaps = account(lexicon, question, plan, [c.name for c in plan.columns], strict=True).gaps
+    words = [g for g in gaps if g.kind == "word"]
+    near = [g for g in words if "near" in g.roles]
+    open_ = [g for g in words if "near" not in g.roles]
+    asked = [g for g in open_ if "asked" in g.roles]
+    places: defaultdict[str, int] = defaultdict(int)
+    places.update({word: at for at, word in reversed(list(enumerate(cut(question).low)))})
+
+    def said(some: Iterable[Gap]) -> tuple[str, ...]:
+        return tuple(sorted({word for g in some for word in g.words.lower().split()}, key=places.__getitem__))
+
+    return Unread(
+        missing=said(g for g in gaps if g.kind in _MISSING or g in asked),
+        unknown=said(g for g in open_ if g not in asked),
+        invented=tuple(dict.fromkeys(g.words for g in gaps if g.kind == "unasked")),
+        things=said(g for g in open_ if "noun" in g.roles),
+        # What is counted has to be in the plan: any rows may be told as a number of anything.
+        asked=said(g for g in asked if "counted" not in g.roles),
+        near=said(g for g in near if "asked" in g.roles),
+    )
 
 
 def retold(model: BaseChatModel, question: str, statement: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.accounting.verdict import account
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.replacing import options, reading_of
@@ -19,6 +21,9 @@ from mrag.rdf.terms import Term
 _SURE: Final = 0.99
 _LONGEST: Final = 10
 """Words of one name."""
+
+_FILLED: Final = ("name", "number", "unasked", "quotation")
+"""What the words in the places of parameters may leave out, or have too much."""
 
 Value: TypeAlias = tuple[Sequence[Term], str, float]
 """Terms for a slot, what they are called, and how like the words that is."""
@@ -42,6 +47,13 @@ def taught(kg: KnowledgeGraph, parser: Parser, text: str) -> list[Reading]:
     for saved in every:
         best = max(_filled(saved, question, mentions, fitter), key=lambda r: r.probability, default=None)
         if best is not None:
+            # The words of the saved question count as said, and so does what its plan has.
+            known = {word.low for word in cut(saved.question).words}
+            gaps = account(parser.lexicon, text, best.plan, best.shown, saved.computed.plan).gaps
+            gaps = tuple(
+                g for g in gaps if g.kind in _FILLED and not known.issuperset(g.words.lower().split())
+            )
+            best = replace(best, ignored=tuple(dict.fromkeys(g.words for g in gaps)))
             found.append((-best.probability, len(saved.parameters), saved.name, best))
     return [reading for *_, reading in sorted(found, key=lambda f: f[:3])]
 

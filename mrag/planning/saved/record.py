@@ -29,6 +29,8 @@ SAVED: Final = "urn:mrag:question:"
 _HIDDEN: Final = URIRef(MRAG + "verbatim")
 _PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
 _CACHED: Final = "saved questions"
+_WAYS: Final = 1_000
+"""Ways that are tried of finding the parameters of a question in its text."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,28 @@ class SavedQuestion:
         """Return the question with other labels for some of its parameters."""
         named = [labels.get(p.name, p.label) for p in self.parameters]
         return "".join(part if isinstance(part, str) else named[part] for part in self.template)
+
+    def values_in(self, question: str) -> Iterator[dict[str, str]]:
+        """Yield what may stand in the place of each parameter in a question that `asked` gave."""
+        ways: list[tuple[int, int, dict[str, str]]] = [(0, 0, {})]
+        for _ in range(_WAYS):
+            if not ways:
+                return
+            part, at, values = ways.pop()
+            if part == len(self.template):
+                if at == len(question):
+                    yield values
+                continue
+            said = self.template[part]
+            if isinstance(said, str):
+                ways += [(part + 1, at + len(said), values)] if question.startswith(said, at) else []
+                continue
+            name = self.parameters[said].name
+            # The shortest value is tried first, and at the end there is but one.
+            ends = range(len(question) if part + 1 == len(self.template) else at, len(question) + 1)
+            behind = self.template[part + 1] if part + 1 < len(self.template) else ""
+            fits = [end for end in ends if not isinstance(behind, str) or question.startswith(behind, end)]
+            ways += [(part + 1, end, {**values, name: question[at:end]}) for end in reversed(fits)]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""

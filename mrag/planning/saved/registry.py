@@ -68,7 +68,7 @@ def save_question(
     if answer.computed is None:
         raise ConfigError("Only the question of a computed answer can be saved.")
     kg.require_writable()
-    computed = LastAnswer.from_json(answer.computed.to_json())
+    computed = replace(LastAnswer.from_json(answer.computed.to_json()), before=None)
     parameters, template = _template(kg, computed, answer.question)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     saved = SavedQuestion(

@@ -121,8 +121,8 @@ async function lastAnswer({ how, after }, signal) {
     whole = await wholeOf({ ...asked, follows }, () => {}, signal);
     if (!signal.aborted) answers.set(key(asked), whole);
   }
-  const { plan, columns } = whole.answer;
-  return plan ? { plan, columns } : undefined;
+  const { plan, columns, why, follows } = whole.answer;
+  return plan ? { question, plan, columns, why, ...(follows ? { follows } : {}) } : undefined;
 }
 
 /**

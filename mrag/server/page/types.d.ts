@@ -221,6 +221,7 @@ export interface Answer {
   context: { lines: Citation[] };
   reading: string | null;
   plan: object | null;
+  follows?: Follows;
   query: string | null;
   columns: string[];
   rows: Row[];
@@ -243,8 +244,11 @@ export interface Asked {
 
 /** What a computed answer gives to the question that follows it. */
 export interface Follows {
+  question: string;
   plan: object;
   columns: string[];
+  why: string;
+  follows?: Follows;
 }
 
 /** An answer with what stands beside it. */

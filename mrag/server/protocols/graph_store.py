@@ -13,8 +13,9 @@ from starlette.responses import Response
 from mrag.graph.record import Record
 from mrag.server.engine import Engine
 from mrag.server.protocols.dataset import GraphView
+from mrag.server.protocols.forms import pairs
 from mrag.server.protocols.negotiate import GRAPHS, QUADS, choose, content_type, rdf_type
-from mrag.server.protocols.sparql import SparqlDocument, done, has, many, pairs
+from mrag.server.protocols.sparql import SparqlDocument, done, has, many
 from mrag.stores.base import Limits
 from mrag.stores.process.documents import parts_of
 

@@ -13,9 +13,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 import mrag
 from mrag.server.engine import Engine
 from mrag.server.protect import json_object
+from mrag.server.protocols.forms import pairs
 from mrag.server.protocols.negotiate import accepts
 from mrag.server.protocols.rdf4j import repository
-from mrag.server.protocols.sparql import one, pairs
+from mrag.server.protocols.sparql import one
 
 OFFERED = "10.8.0"
 """Version of GraphDB whose calls are offered; clients compare it with what they need."""

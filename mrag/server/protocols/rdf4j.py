@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
 from mrag.server.engine import Engine
-from mrag.server.protocols import sparql
+from mrag.server.protocols import forms, sparql
 from mrag.server.protocols.graph_store import documents, graph_store, statements
 from mrag.server.protocols.negotiate import RESULTS, choose, content_type
 from mrag.server.protocols.tables import table
@@ -74,7 +74,7 @@ async def query(request: Request) -> Response:
     return await sparql.respond(request, asked, sparql.seconds_of(fields, engine))
 
 
-def asked_of(request: Request, fields: sparql.Fields, text: str | None = None) -> QueryRequest:
+def asked_of(request: Request, fields: forms.Fields, text: str | None = None) -> QueryRequest:
     """Return the query that a request's parameters describe.
 
     Args:
@@ -102,7 +102,7 @@ def asked_of(request: Request, fields: sparql.Fields, text: str | None = None) -
     )
 
 
-def _number(fields: sparql.Fields, name: str) -> int | None:
+def _number(fields: forms.Fields, name: str) -> int | None:
     """Return a number of solutions; None if it is not given, or is negative, as RDF4J reads it.
 
     Raises:
@@ -122,7 +122,7 @@ async def on_statements(request: Request) -> Response:
     kind = content_type(request.headers.get("content-type"))
     if request.method == "POST" and kind in (sparql.FORM, sparql.UPDATE):
         return await _update(request, engine)
-    fields = sparql.pairs(request.scope["query_string"])
+    fields = forms.pairs(request.scope["query_string"])
     graphs = contexts(fields)
     pattern = pattern_of(fields)
     if request.method in ("GET", "HEAD"):
@@ -155,7 +155,7 @@ async def _update(request: Request, engine: Engine) -> Response:
 async def size(request: Request) -> Response:
     """Handle `/repositories/{id}/size`: how many statements have been asserted."""
     engine = repository(request)
-    graphs = contexts(sparql.pairs(request.scope["query_string"]))
+    graphs = contexts(forms.pairs(request.scope["query_string"]))
     return PlainTextResponse(str(await count(engine, graphs)))
 
 
@@ -227,7 +227,7 @@ async def health(request: Request) -> Response:
     return Response(json.dumps(body), 200, None, "application/json")
 
 
-def contexts(fields: sparql.Fields) -> tuple[str | None, ...]:
+def contexts(fields: forms.Fields) -> tuple[str | None, ...]:
     """Return the graphs that the parameters `context` name, None for the unnamed one (`null`).
 
     Raises:
@@ -268,12 +268,12 @@ def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
     return cast("ox.NamedNode | ox.Literal | ox.BlankNode", term)
 
 
-def pattern_of(fields: sparql.Fields) -> tuple[Any, ...]:
+def pattern_of(fields: forms.Fields) -> tuple[Any, ...]:
     """Return subject, predicate and object that the parameters ask for, taken apart; None for any."""
     return tuple(_term(fields, name) for name in ("subj", "pred", "obj"))
 
 
-def _term(fields: sparql.Fields, name: str) -> Any:
+def _term(fields: forms.Fields, name: str) -> Any:
     return plain_term(from_ox(parse_term(sparql.one(fields, name)))) if sparql.has(fields, name) else None
 
 
@@ -284,7 +284,7 @@ def _tuple(term: Any) -> tuple[str, ...] | None:
     return ("l", text, language or "", datatype or "") if kind == "l" else (kind, text)
 
 
-def _values(fields: sparql.Fields) -> dict[str, Term]:
+def _values(fields: forms.Fields) -> dict[str, Term]:
     found: dict[str, Term] = {}
     for key, value in fields:
         if key.startswith("$") and len(key) > 1:
@@ -297,7 +297,7 @@ def _values(fields: sparql.Fields) -> dict[str, Term]:
     return found
 
 
-def _flag(fields: sparql.Fields, name: str, default: bool) -> bool:
+def _flag(fields: forms.Fields, name: str, default: bool) -> bool:
     return sparql.one(fields, name).lower() in _TRUE if sparql.has(fields, name) else default
 
 

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
-from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,13 +16,12 @@ from mrag.errors import MragError
 from mrag.graph.updates import UpdateReport
 from mrag.server.engine import Engine
 from mrag.server.protocols.description import description
+from mrag.server.protocols.forms import Fields, pairs
 from mrag.server.protocols.negotiate import BOOLEANS, GRAPHS, RESULTS, choose, content_type
 from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream
 from mrag.stores.process.limited import Bounds, perform
 
 logger = logging.getLogger(__name__)
-
-Fields = list[tuple[str, str]]
 
 FORM = "application/x-www-form-urlencoded"
 QUERY = "application/sparql-query"
@@ -176,22 +174,9 @@ async def read_fields(request: Request) -> tuple[Fields, str, str | None]:
         raise HTTPException(400, f"The body is not UTF-8: {error.reason}.") from error
 
 
-def pairs(data: bytes) -> Fields:
-    """Read the parameters of a form or of an address.
-
-    Raises:
-        HTTPException: 400 if they cannot be read.
-    """
-    try:
-        text = data.decode("ascii")
-        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1000)
-    except (UnicodeDecodeError, ValueError) as error:
-        raise HTTPException(400, f"The parameters cannot be read: {error}.") from error
-
-
 def _apart(body: bytes, bounds: Bounds) -> Fields:
     """Read the parameters of a large form in a child process."""
-    return cast(Fields, perform("mrag.server.protocols.sparql:pairs", body, bounds=bounds))
+    return cast(Fields, perform("mrag.server.protocols.forms:pairs", body, bounds=bounds))
 
 
 def has(fields: Fields, name: str) -> bool:

@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from mrag.server.engine import Engine
-from mrag.server.protocols import sparql
+from mrag.server.protocols import forms, sparql
 from mrag.server.protocols.graph_store import documents, statements
 from mrag.server.protocols.negotiate import content_type
 from mrag.server.protocols.rdf4j import asked_of, contexts, count, pattern_of, repository
@@ -161,10 +161,10 @@ async def on_transaction(request: Request) -> Response:
     if request.method == "DELETE":
         open_ones.end(name)
         return Response(status_code=204)
-    fields = sparql.pairs(request.scope["query_string"])
+    fields = forms.pairs(request.scope["query_string"])
     body_kind = content_type(request.headers.get("content-type"))
     if body_kind == sparql.FORM:
-        fields = [*fields, *sparql.pairs(await request.body())]
+        fields = [*fields, *forms.pairs(await request.body())]
     action = sparql.one(fields, "action").upper()
     size = open_ones.used(name)
     if action == "PING":
@@ -200,7 +200,7 @@ async def on_transaction(request: Request) -> Response:
 
 
 async def _collected(
-    request: Request, engine: Engine, action: str, fields: sparql.Fields, body_kind: str
+    request: Request, engine: Engine, action: str, fields: forms.Fields, body_kind: str
 ) -> Sequence[Operation]:
     if action == "UPDATE":
         text = (

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mrag.server.settings import ServerSettings
 
 HOWS = ("auto", "plan", "read")
+FOLLOWED = ("question", "plan", "columns", "why", "follows")
 _READERS = 8
 _ASKERS = 4
 _PROVERS = 2
@@ -236,7 +237,7 @@ class Api:
         model = self._model(values.get("model"))
         how = cast("How", validation.choice_value(values, "how", HOWS))
         reading = validation.int_value(values, "reading", 1, 1, 100) if "reading" in values else None
-        follows = validation.object_value(values, "follows", "plan", "columns")
+        follows = validation.object_value(values, "follows", *FOLLOWED)
         ranked_otherwise = self.choice.given(values)
         engine: Engine = request.app.state.engine
         if how == "plan" and ranked_otherwise:

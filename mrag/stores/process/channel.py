@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from mrag.errors import QueryTimeout, StoreError
 from mrag.redaction import names_secret
-from mrag.stores.process.query_child import HEAD
+from mrag.stores.process.query_child import HEAD, LIFELINE
 from mrag.stores.process.sandbox import Defences
 
 _START_SECONDS = 30.0
@@ -41,13 +41,24 @@ class Child:
 
     def __init__(self, module: str, *arguments: str, secrets: bool = False) -> None:
         self._lock = threading.Lock()
-        # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
-        self._process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", module, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=_environment(secrets),
-        )
+        # When this process is gone, whatever ended it, so is the other end of the child's pipe.
+        lifeline, self._lifeline = os.pipe()
+        try:
+            # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
+            self._process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-m", module, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**_environment(secrets), LIFELINE: str(lifeline)},
+                pass_fds=(lifeline,),
+                # Ctrl-C reaches all processes of a terminal's group; a child ends with its parent.
+                process_group=0,
+            )
+        except BaseException:
+            os.close(self._lifeline)
+            raise
+        finally:
+            os.close(lifeline)
         self._buffer = bytearray()
         _, *reported = self._next(time.monotonic() + _START_SECONDS, "")
         self.defences: Defences = reported[0] if reported else Defences()
@@ -92,7 +103,8 @@ class Child:
         """
         stdin = cast(Any, self._process.stdin)
         try:
-            stdin.write(HEAD.pack(b"P", len(data)) + data)
+            stdin.write(HEAD.pack(b"P", len(data)))
+            stdin.write(data)  # by itself, as a large one would be copied
             stdin.flush()
         except (OSError, ValueError) as error:
             raise StoreError("A worker process has ended unexpectedly.") from error
@@ -145,6 +157,9 @@ class Child:
             if self._process.returncode is None:
                 self._process.kill()
                 self._process.wait()
+            if self._lifeline >= 0:
+                os.close(self._lifeline)
+                self._lifeline = -1
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None and not stream.closed:
                     try:

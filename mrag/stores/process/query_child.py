@@ -7,6 +7,7 @@ the content. The first request opens a snapshot; once it is closed, another can 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import signal
@@ -25,6 +26,8 @@ from mrag.stores.process.sandbox import Defences, confine
 from mrag.terminal import Guarded
 
 HEAD = struct.Struct(">cQ")
+LIFELINE = "MRAG_LIFELINE"
+"""Variable with the number of a pipe's end that the parent of a process holds the other end of."""
 _PIECE = 1 << 16
 _SCRATCH = "urn:mrag:scratch:worker"
 _LIGHT = 160 << 20
@@ -255,12 +258,17 @@ def _capped(items: Any, max_rows: int) -> Any:
 
 
 def _end_with_parent() -> None:
-    """End this process soon after its parent, also in the middle of a query.
+    """End this process soon after its parent, also in the middle of a query or of a regular expression.
 
-    A query releases the interpreter while it runs, so a thread can watch. Linux's own signal for this
-    would come when the thread that started the process ends, not the parent.
+    A query releases the interpreter while it runs, so a thread can watch. An expression does not, but Linux
+    sends a signal when nobody holds the other end of a pipe. Its own signal for this would come when the
+    thread that started the process ends, not the parent.
     """
-    parent = os.getppid()
+    parent, lifeline = os.getppid(), os.environ.pop(LIFELINE, "")
+    if lifeline and sys.platform == "linux":
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        fcntl.fcntl(int(lifeline), fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(int(lifeline), fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -273,8 +281,6 @@ def _end_with_parent() -> None:
 def confined(memory: int) -> Defences:
     """Keep this process off the network and within its memory, and end it when its parent ends."""
     defences = confine(memory)
-    # Ctrl-C reaches all processes of a terminal; these end with their parent.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _end_with_parent()
     return defences
 

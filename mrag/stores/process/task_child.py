@@ -12,6 +12,7 @@ import sys
 from importlib import import_module
 from typing import Any, BinaryIO, TextIO, cast
 
+from mrag.redaction import brief
 from mrag.stores.process.query_child import HEAD, confined, frame
 from mrag.terminal import Guarded
 
@@ -55,7 +56,7 @@ def perform(work: str, arguments: tuple[Any, ...], out: BinaryIO) -> tuple[Any, 
     except MemoryError:
         return ("large",)
     except Exception as error:
-        return "broken", f"{type(error).__name__}: {error}"[:300]
+        return "broken", brief(f"{type(error).__name__}: {error}", 300)
 
 
 def serve(memory: int) -> None:

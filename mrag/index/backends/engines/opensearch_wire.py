@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from mrag.errors import ConfigError, IndexError_, StoreError
 from mrag.index.backends.engines.rows import Replaced
-from mrag.redaction import redact, redact_url
+from mrag.redaction import brief, redact_url
 from mrag.stores.wire.http import Access, Http, is_address
 
 __all__ = ["ELASTICSEARCH", "OPENSEARCH", "SearchDialect", "SearchServer"]
@@ -225,7 +225,7 @@ class SearchServer:
             hint = f"Set {some}_USER and {some}_PASSWORD, {some}_KEY for an API key, or {some}_TOKEN."
         if isinstance(error, dict) and error.get("type") == "index_not_found_exception":
             return Replaced("The index was built anew or deleted meanwhile.", hint="Try again.")
-        text = redact(" ".join(str(reason or "").split()))[:_MATCHED]
+        text = brief(str(reason or ""), _MATCHED)
         return IndexError_(f"{self.dialect.name} refuses ({status}): {text.rstrip('.')}.", hint=hint)
 
 
