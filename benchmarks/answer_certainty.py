@@ -35,7 +35,7 @@ from structured_questions import GRAPHS, loaded
 
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
-from mrag.evaluation.answers.calibrating import solved_readings
+from mrag.evaluation.answers import solved_readings
 from mrag.planning.certainty.model import CertaintyBucket, SolvedReading, fitted, held_out, reliability
 
 FITTED_TO = ("relational", "unseen")

@@ -22,10 +22,8 @@ from pathlib import Path
 import numpy as np
 from generative_data import Collection, medquad, pseudo, pubmedqa, smollm2
 
-from mrag.evaluation.metrics import judged, per_query
-from mrag.evaluation.running import System, index_system, run_system
-from mrag.evaluation.runs import Qrels, Run, Scored
-from mrag.evaluation.statistics import compare, interval
+from mrag.evaluation.benchmark import System, index_system, run_system
+from mrag.evaluation.metrics import Qrels, Run, Scored, compare, interval, judged, per_query
 from mrag.generative.decoding.beam import DecodingSettings, decode
 from mrag.generative.decoding.scores import Aggregation, aggregate
 from mrag.generative.index.clue_index import ClueIndex
@@ -167,8 +165,8 @@ def products() -> Collection:
     import tempfile
 
     import mrag
-    from mrag.evaluation.building import BenchmarkSettings, build_benchmark
-    from mrag.evaluation.conditions import EntityShape
+    from mrag.evaluation.benchmark import BenchmarkSettings, build_benchmark
+    from mrag.evaluation.questions import EntityShape
     from mrag.generative.index.documents import clue_texts
 
     with mrag.demo(model="none") as kg, tempfile.TemporaryDirectory() as folder:

@@ -29,7 +29,7 @@ from graph_codes_common import Dense
 from graph_codes_pairs import FILES, METRICS, _bags, _bare, _cosine, _won
 from graph_codes_quality import rows
 
-from mrag.evaluation.statistics import interval
+from mrag.evaluation.metrics import interval
 from mrag.graphcodes.algebra import union
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.extract.normaliser import CodeNormaliser

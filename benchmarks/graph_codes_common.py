@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mrag.evaluation.metrics import per_query
-from mrag.evaluation.runs import Run
-from mrag.evaluation.statistics import Resampling, compare, interval
+from mrag.evaluation.metrics import Resampling, Run, compare, interval, per_query
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.fusion import summed

@@ -18,7 +18,7 @@ from common import shared_data
 
 import mrag
 from mrag.errors import MragError
-from mrag.evaluation.statistics import interval
+from mrag.evaluation.metrics import interval
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.extract.neighbourhood import neighbourhoods
 from mrag.graphcodes.index.code_index import GraphCodeIndex

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from common import shared_data
 from graph_codes_common import Dense
 
-from mrag.evaluation.statistics import compare, interval
+from mrag.evaluation.metrics import compare, interval
 from mrag.graphcodes.algebra import union
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.comparison import CodeComparison

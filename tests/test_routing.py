@@ -65,6 +65,16 @@ def test_what_the_graph_lacks_is_read_in_texts_and_enters_nothing(
     assert Answer.from_json(value) == given
 
 
+def test_an_empty_list_yields_to_texts_that_name_a_value(towns: KnowledgeGraph, articles: Path) -> None:
+    asked = "Which town was Bob Stone born in?"
+    empty = towns.ask(asked, model="none")
+    assert empty.way == "plan" and empty.computed is not None and not empty.computed.rows
+    given = towns.ask(asked, model="none", texts=articles)
+    assert (given.way, given.text) == ("complete", "Ystad [t1].")
+    (articles / "bob.md").write_text("# Bob Stone\n\nHe paints.", encoding="utf-8")
+    assert towns.ask(asked, model="none", texts=articles).text == empty.text
+
+
 def test_texts_are_not_read_for_what_the_graph_has_or_what_is_computed(
     towns: KnowledgeGraph, articles: Path
 ) -> None:

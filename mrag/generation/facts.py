@@ -70,7 +70,11 @@ class FactSelector(FactGrouper):
         if defined:
             count = max_facts + 1 if len(defined) == 1 else max_facts - 1
             filled = [self._filled(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
-            return Selection(tuple(self._without_repeats(filled)), len(filled) > 1)
+            told = tuple(self._without_repeats(filled))
+            lines = [line for g in told for line in g.lines]
+            partial = bool(self.asked.deeds)
+            sought = self.asked.sought()
+            return Selection(told, len(filled) > 1, (), (), (), partial, sought, self._nearest(lines))
         groups = self._ranked(max_facts)
         about = [g for g in groups if g.subject in self.asked.named]
         if not groups or not (about or self._covers_enough(groups[0])):
@@ -88,6 +92,10 @@ class FactSelector(FactGrouper):
         partial |= bool(kept) and not self._may_count(kept)
         if self.asked.english and kept:
             kept = [self._completed(g) for g in kept]
+            if self.asked.keywords:
+                least = min(len(self.asked.unmet(g.lines)) for g in kept)
+                named = self.asked.named
+                kept = [g for g in kept if g.subject in named or len(self.asked.unmet(g.lines)) == least]
             kept, acting = self._acting(kept)
             said = [line for g in kept for line in g.lines]
             partial |= not acting or bool(self.asked.unmet(said))
@@ -109,7 +117,9 @@ class FactSelector(FactGrouper):
         if group.subject in self.asked.named:
             return group
         unmet = self.asked.unmet(group.lines)
-        rest = [x for x in self._of.get(group.subject, ()) if x not in group.lines and not describes(x)]
+        rest = [x for x in self._of.get(group.subject, ()) if x not in group.lines]
+        if not self.asked.keywords:
+            rest = [x for x in rest if not describes(x)]
         more = [x for x in rest if len(self.asked.unmet([*group.lines, x])) < len(unmet)]
         if not more and len(rest) <= _FEW and {str(x.triple.p) for x in group.lines} == {TYPE}:
             more = rest  # its name says it all, made of what it relates
@@ -178,7 +188,7 @@ class FactSelector(FactGrouper):
         """Return whether groups tell of what was named, but not what was asked of it."""
         if self.asked.yes_or_no or not all(self._only_named(g) for g in groups):
             return False
-        return any(not w.terms & self.asked.named for w in self.asked.needs)
+        return bool(self.asked.deeds) or any(not w.terms & self.asked.named for w in self.asked.needs)
 
     def _as_good(self, groups: Sequence[FactGroup]) -> list[FactGroup]:
         """Return the best group and those as good: of its score, and with the same names of the question."""
@@ -305,10 +315,13 @@ class FactSelector(FactGrouper):
 
     def _unlinked(self, chosen: Sequence[Line]) -> tuple[str, ...]:
         names: dict[str, None] = {}
+        ends: set[Term] = {end for x in chosen for end in (x.triple.s, x.triple.o)} - self.classes
+        near: set[Term] = {x.triple.s for x in self.asked.lines if x.triple.o in ends}
+        near |= {x.triple.o for x in self.asked.lines if x.triple.s in ends}
         for wanted in self.asked.needs:
             if not wanted.terms & self.asked.named:
                 continue
-            if not any(wanted.terms & {x.triple.s, x.triple.o} for x in chosen):
+            if not wanted.terms & (ends | near):
                 label = next(
                     (
                         x.labels[0] if x.triple.s in wanted.terms else x.labels[2]

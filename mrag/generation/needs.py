@@ -18,6 +18,7 @@ from mrag.rdf.terms import RDFS, Term
 from mrag.text.names import split_identifier
 from mrag.text.tokens import (
     AGENTS,
+    DEEDS,
     LIGHT,
     OTHERS,
     PREPOSITIONS,
@@ -40,14 +41,23 @@ _PLACES, _TIMES = (
     frozenset(map(stem, words(said)))
     for said in ("place city country region address location", "year date time age")
 )
-_OTHERWISE = {"where": _TIMES, "when": _PLACES, "who": _TIMES | _PLACES}
+_OTHERWISE = {"where": _TIMES, "when": _PLACES, "who": _TIMES | _PLACES, "how": _PLACES}
 """Words of relations that tell of another kind than an asking word wants: a birth year is nowhere."""
+_PLACED = frozenset(map(stem, words("based located situated headquartered")))
+_PARTS = frozenset(map(stem, words("contains consists ingredient material component part")))
+_DOING = words("what which who where when why how whom whose")
+_DEEDS = DEEDS | {f"{verb}s" for verb in DEEDS}
 _HOW = {
     "tall": "height", "high": "height", "heavy": "mass", "old": "birth", "big": "size", "large": "size",
     "long": "length", "fast": "speed", "far": "distance", "expensive": "price",
 }  # fmt: skip
 _ASKING = {"where": "where", "when": "when", "wo": "where", "wann": "when", "dove": "where", "quando": "when"}
 _IMPLIED = {"who": ("by",), "whom": ("by",), "where": ("in", "at"), "when": ("in", "on", "at")}
+_AT_PLACES = frozenset(("in", "at", "near"))
+"""Prepositions that end relations to where something is."""
+_FURTHER_NAMES = words("synonym synonyms alias aliases nickname nicknames")
+_NAMES = words("name names called known term terms")
+_FURTHER = words("another other else also alternative alternate")
 _WHICH = words("which what list many welche welcher quali quels quelles")
 _LISTY = re.compile(
     r"\b(?:which|list|all|every|any|how many|welche\w*|quali|quels|quelles|cuáles"
@@ -79,7 +89,8 @@ class Need:
         weight: How much covering it counts.
         by_predicate: Whether only a predicate can cover it: "where", "how tall".
         kind: Whether it says only of which kind something else is: "the film Alien", "which films".
-        asking: `where` or `when`, if that is the word.
+        asking: `where`, `when` or `how`, if that is the word or what the word is of.
+        naming: Whether further names are what it asks for.
     """
 
     word: str
@@ -90,6 +101,7 @@ class Need:
     by_predicate: bool = False
     kind: bool = False
     asking: str = ""
+    naming: bool = False
 
 
 def asks_for_count(question: str) -> bool:
@@ -118,6 +130,8 @@ class QuestionNeeds:
         defining: Whether it asks what something is.
         comparing: Whether it asks in what things differ.
         for_people: Whether it asks who.
+        keywords: Whether it is no sentence, so that whatever has all its words answers it.
+        deeds: Vague verbs that say what is asked of what it names, where no other word does.
         english: Whether it is in English, whose words are compared with those of relations.
     """
 
@@ -142,6 +156,9 @@ class QuestionNeeds:
         self.english = language_of(question) == "en"
         asked = tokens(question)
         self.for_people = self.english and any(word.key in ("who", "whom") for word in asked)
+        does = self.english and bool(asked) and (asked[0].key in _DOING or bool(_YES_OR_NO.match(question)))
+        self.keywords = self.english and not does and {word.key for word in asked}.isdisjoint(_DOING)
+        self.deeds = tuple(word.raw for word in asked[1:] if does and word.key in _DEEDS)
         self.small = {word.key for word in asked if word.key in PREPOSITIONS}
         self.small |= {implied for word in asked for implied in _IMPLIED.get(word.key, ())}
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
@@ -197,10 +214,11 @@ class QuestionNeeds:
         if isinstance(term, Literal):
             return term.datatype is None or str(term.datatype).endswith("string")
         relation = self.stems[line.id][1]
-        if term == line.triple.o and relation & _OTHERWISE["who"]:
+        last = keys(split_identifier(line.labels[1]))[-1:]
+        if term == line.triple.o and (relation & _OTHERWISE["who"] or set(last) & _AT_PLACES):
             return False  # where something is, is nobody
         types = [x for x in about if str(x.triple.p) == TYPE]
-        by = keys(split_identifier(line.labels[1]))[-1:] == ("by",) and term == line.triple.o
+        by = last == ("by",) and term == line.triple.o
         kinds = {one for x in types for one in content(x.labels[2])}
         return by or not types or is_person(about) or bool(kinds & _AGENTS)
 
@@ -232,9 +250,13 @@ class QuestionNeeds:
         found: dict[str, Need] = {}
         for i, word in enumerate(asked):
             how = _HOW.get(word.key) if i and asked[i - 1].key == "how" else None
-            asking = _ASKING.get(word.key, "")
+            asking = _ASKING.get(word.key, "how" if how else "")
+            if self.english and _asks_for_names(asked, i):
+                same = Need(word.raw, "", frozenset([stem(word.raw)]), frozenset(), 1.0, True, naming=True)
+                found.setdefault("?names", same)
+                continue
             if asking or how:
-                others = OTHERS.get(stem(asking or how or ""), frozenset()) | ({stem(how)} if how else set())
+                others = OTHERS.get(stem(how or asking), frozenset()) | ({stem(how)} if how else set())
                 need = Need(word.raw, "", others, frozenset(), by_predicate=True, asking=asking)
                 found.setdefault(f"?{word.key}", need)
                 continue
@@ -244,13 +266,16 @@ class QuestionNeeds:
             if vague or key not in useful or _CONTRACTED.match(word.key):
                 continue
             others = OTHERS.get(key, frozenset()) - {key}
+            if word.key == "made" and asked[i + 1 : i + 2] and asked[i + 1].key in ("of", "from"):
+                others = _PARTS
             others |= {joined for a, b, joined in pairs if word in (a, b)}
             terms = mention.terms if mention else frozenset()
             # "the film Alien" and "which films" say what kind of thing is named, or asked for.
             of_kind = (
                 i + 1 in place and self._names_thing(place[i + 1]) and place.get(i) != place[i + 1]
             ) or (i > 0 and asked[i - 1].key in _WHICH and key not in _TIMES)
-            found.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind))
+            placed = "where" if key in _PLACED and "on" not in self.small else ""
+            found.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind, asking=placed))
         return list(found.values())
 
     def _with_weights(self, found: Sequence[Need]) -> list[Need]:
@@ -322,7 +347,7 @@ class QuestionNeeds:
                 found[-1] = (w.terms, f"{found[-1][1]} {w.word}")
             else:
                 found.append((w.terms, w.word))
-        return tuple(dict.fromkeys(word for _, word in found))
+        return tuple(dict.fromkeys([*(word for _, word in found), *self.deeds]))
 
     def missing(self) -> tuple[str, ...]:
         """Return the words of the question that no line has."""
@@ -337,11 +362,10 @@ def _cover(wanted: Need, line: Line, stems: tuple[frozenset[str], frozenset[str]
     """Return how far a line covers a wanted word: 1 wholly, less by a synonym or a part of a name."""
     subject, relation, value = stems
     if wanted.by_predicate:
-        value_is = line.triple.o.datatype if isinstance(line.triple.o, Literal) else None
-        strange = bool(_OTHERWISE.get(wanted.asking, frozenset()) & relation) or (
-            wanted.asking == "where" and value_is is not None and not str(value_is).endswith("string")
-        )
-        return 0.9 if wanted.others & relation and not strange else 0.0
+        told = wanted.others & relation or (wanted.naming and str(line.triple.p) in NAMING)
+        return 0.9 if told and _is_told(wanted.asking, line, relation) else 0.0
+    if wanted.asking and (relation & {wanted.stem} or wanted.others & relation):
+        return 1.0 if _is_told(wanted.asking, line, relation) else 0.0
     if wanted.stem in relation or wanted.terms & {line.triple.s, line.triple.o}:
         return 1.0
     if wanted.stem in subject or wanted.stem in value:
@@ -351,6 +375,26 @@ def _cover(wanted: Need, line: Line, stems: tuple[frozenset[str], frozenset[str]
             return 0.9  # a graph database is a database
         return 0.5 if wanted.terms else 1.0
     return 0.7 if _by_synonym(wanted, relation) else 0.0
+
+
+def _asks_for_names(asked: Sequence[TextToken], i: int) -> bool:
+    """Return whether a word asks what else something is called."""
+    before = {word.key for word in asked[max(0, i - 3) : i]}
+    return asked[i].key in _FURTHER_NAMES or (asked[i].key in _NAMES and bool(before & _FURTHER))
+
+
+def _is_told(asking: str, line: Line, relation: frozenset[str]) -> bool:
+    """Return whether the value of a line is of the kind that a word asks for: a place, a time, a number."""
+    if _OTHERWISE.get(asking, frozenset()) & relation:
+        return False
+    if asking in ("when", "how"):
+        return any(char.isdigit() for char in line.labels[2]) or bool(relation & _TIMES and asking == "when")
+    if asking != "where":
+        return True
+    value_is = line.triple.o.datatype if isinstance(line.triple.o, Literal) else None
+    said = {key for key in keys(split_identifier(line.labels[1])) if key in PREPOSITIONS}
+    misplaced = "on" in said and bool(relation & _PLACED)
+    return not misplaced and (value_is is None or str(value_is).endswith("string"))
 
 
 def _by_synonym(wanted: Need, relation: frozenset[str]) -> bool:

@@ -34,6 +34,12 @@ PENDING = (
 )
 """What an answer says while that is so."""
 
+NAMES_APART = (
+    "Some things of this graph have several names (`owl:sameAs`), and what is said of one name was not "
+    "inferred for the others, so values may be missing. `mrag reason` brings them together."
+)
+"""What an answer says while that is so."""
+
 NO_MODEL_NOTICE = (
     "No language model was used: these are the best-matching facts of the graph, put in sentences. "
     "For answers in free words, start Ollama and run `ollama pull llama3.2`, "

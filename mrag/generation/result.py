@@ -264,7 +264,7 @@ class Answer:
             parts += self._computed_html(self.computed)
         if self.images:
             # Drawing them is done in a room above this one.
-            parts.append(import_module("mrag.images.figures").figures(self.images, cited))
+            parts.append(import_module("mrag.images.answer").figures(self.images, cited))
         if self.citations and not self.images:
             rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
             parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]

@@ -140,8 +140,8 @@ class GenerativeRanker:
     def _described(self, picture: Path) -> str:
         if callable(self.describe) and not hasattr(self.describe, "invoke"):
             return str(self.describe(picture))
-        from mrag.images.enrichment.requests import Work
-        from mrag.images.files.folder import open_picture
+        from mrag.images.enrichment import Work
+        from mrag.images.files import open_picture
         from mrag.images.prompts import description_prompt
 
         model: Any = self.describe

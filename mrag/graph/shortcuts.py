@@ -130,7 +130,7 @@ class Shortcuts:
             [iri(x, prefixes) for x in positives], [iri(x, prefixes) for x in negatives]
         )
         problem.check(self)
-        made = _public("mrag.cel.learners.registry", "learner")(learner, self, **settings)
+        made = _public("mrag.cel.learners.base", "learner")(learner, self, **settings)
         return cast("list[Hypothesis]", made.fit(problem))
 
     def show(self, answer: Answer) -> AnswerView:

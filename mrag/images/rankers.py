@@ -14,8 +14,8 @@ import numpy as np
 
 from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.embedding.embedders import ImageEmbedder, image_embedder
-from mrag.images.files.folder import PictureLimits, open_picture
+from mrag.images.embedding import ImageEmbedder, image_embedder
+from mrag.images.files import PictureLimits, open_picture
 from mrag.images.graph import Allowed, ImageVocabulary, files_of, image_texts
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode, SyncReport
@@ -153,7 +153,7 @@ class ImageLooksRanker:
     Args:
         kg: The knowledge graph.
         folder: The only folder, with those below, that pictures are taken from.
-        model: A model of pictures and words, as for `mrag.images.embedding.embedders.image_embedder`.
+        model: A model of pictures and words, as for `mrag.images.embedding.image_embedder`.
         allowed: Gives the only images that may be found.
         vocabulary: How the graph speaks of images.
         limits: What may be read.

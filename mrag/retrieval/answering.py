@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from mrag.context.display import Display
 from mrag.errors import MissingIndex
-from mrag.generation.prompts import PENDING
+from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.twins import twins_of
 from mrag.index.freshness import freshen
 from mrag.planning.neural.choosing import Planner
 from mrag.retrieval.claims import StoreFacts
@@ -238,7 +239,9 @@ def _read(
 
 def _noted(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:
     """Return an answer that says where it may rest on what no longer holds."""
-    parts = (given.notice, PENDING if kg.pending else None, old)
+    twins = None if kg.pending else twins_of(kg)
+    apart = NAMES_APART if twins is not None and not twins.closed else None
+    parts = (given.notice, PENDING if kg.pending else None, apart, old)
     return replace(given, notice=" ".join(part for part in parts if part) or None)
 
 

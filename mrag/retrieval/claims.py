@@ -67,11 +67,17 @@ class StoreFacts:
 
     def is_single(self, prop: Term) -> bool:
         """Return whether a property has at most one value, by the ontology."""
+        return self._is(prop, OWL + "FunctionalProperty")
+
+    def is_one_way(self, prop: Term) -> bool:
+        """Return whether a property never holds the other way round, too, by the ontology."""
+        return self._is(prop, OWL + "AsymmetricProperty")
+
+    def _is(self, prop: Term, kind: str) -> bool:
         if not isinstance(prop, URIRef):
             return False
         rows = self.kg.select(queries.get("completion/check-properties").bind(property=[prop]))
-        functional = OWL + "FunctionalProperty"
-        return any(str(about) == RDF + "type" and str(value) == functional for _, about, value in rows)
+        return any(str(about) == RDF + "type" and str(value) == kind for _, about, value in rows)
 
     def are_disjoint(self, types: Sequence[Term], kind: Term) -> bool:
         """Return whether what is of some classes cannot be of another."""

@@ -269,7 +269,7 @@ def _late(asked: RankerRequest) -> Ranker:
 
 
 def _by_concept(asked: RankerRequest) -> Ranker:
-    from mrag.cel.learners.registry import learner
+    from mrag.cel.learners.base import learner
     from mrag.cel.rerank import ClassExpressionReranker
 
     return ClassExpressionReranker(

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from mrag import untrusted
-from mrag.cel.summary import ask_model
+from mrag.cel.polish import ask_model
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph

@@ -131,13 +131,18 @@ def routed(
         reading, follows = options.get("reading"), options.get("follows")
         given, why = computed(kg, asked, how, reading, follows, model=model, planner=planner)
         if given is not None:
-            return with_unused(given, model), why
+            given = with_unused(given, model)
+            # What a graph has no value of, texts may tell.
+            if texts is None or how == "plan" or given.computed is None or given.computed.rows:
+                return given, why
+            why = f"nothing was found for {given.computed.reading}"
     if how == "images" or pictured:
         found = _with_images(kg, asked, model, k, media, ranker)
         return replace(found, why=pictured or ASKED_FOR), ""
     if how == "complete" or (texts is not None and asked.image is None):
-        return _completed(kg, asked, how, why, texts, model, k)
-    return None, why
+        told, not_told = _completed(kg, asked, how, why, texts, model, k)
+        return (told, not_told) if told is not None or given is None else (given, "")
+    return given, why
 
 
 def computed(
@@ -230,7 +235,7 @@ def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> 
     """Return why images are the answer to a question, "" if they are not."""
     if media is not None:
         return "the folder of the images is given"
-    from mrag.images.wanted import wanted
+    from mrag.images.prompts import wanted
 
     if asked.image is not None or wanted(asked.text) is None:
         return ""

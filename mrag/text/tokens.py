@@ -132,12 +132,11 @@ _PLACE = words(
     "located headquarters headquartered based place city country continent homeworld lives born birthplace "
     "situated address region seat"
 )
+_HOME = words("homeworld home lives residence resides dwells address")
 _TIME = words(
     "year date time birth born released founded day started began first published created inception"
 )
-_MAKE = words(
-    "develops makes creates builds produces manufactures designs publishes vendor inventor writer author"
-)
+_MAKE = words("develops makes creates builds produces manufactures designs vendor")
 _OFFER = words("feature supports offers provides capability function enables includes allows has")
 _LINK = words("linked related connected associated interoperates integrates")
 _ACT = words("acted starred cast plays actor performer")
@@ -146,15 +145,18 @@ SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (words("where"), _PLACE),
     (words("when"), _TIME),
     (words("make create build produce maker developer develop vendor company manufacturer"), _MAKE),
+    (words("create creator made"), words("author creator")),
     (words("support offer provide capability function feature"), _OFFER),
     (words("link relate connect interoperate integrate work"), _LINK),
     (words("act star cast actor actress appear play"), _ACT),
-    (words("located headquartered based situated live"), _PLACE),
+    (words("located headquartered based situated"), _PLACE),
+    (words("live reside dwell"), _HOME),
     (
         words("author write writer screenwriter screenplay script wrote"),
         words("written author writer screenwriter"),
     ),
     (words("found founder"), words("founded created established")),
+    (words("win wins won winner prize award"), words("won winner award awarded prize laureate medal")),
     (words("size"), words("size area population diameter")),
     (words("mass"), words("mass weight")),
     (words("birth"), words("birth born birthyear age")),
@@ -170,11 +172,15 @@ LIGHT = words(
 """Verbs that relate two things without saying how; beside a noun that does, they say nothing more."""
 
 VAGUE = words(
-    "between difference different compare thing things good best well use kind sort type example related say "
+    "between difference different compare thing things another good best well use kind sort type example "
+    "related say "
     "mean explain describe overview information fact get want need help possible many number count total "
-    "exist available there have work"
+    "exist available there have work now currently"
 )
 """Words that a question may hold without wanting them covered."""
+
+DEEDS = words("get need use work exist want help") & VAGUE
+"""Those of them that say, beside names alone, what is asked of these: "What do I need for X?"."""
 
 
 _VOWEL = re.compile("[aeiouy]")
@@ -227,6 +233,8 @@ def without_plural(text: str) -> str:
     """
     if len(text) < 4 or not text.isascii() or not text.endswith("s") or text.endswith(("ss", "us", "is")):
         return text
+    if text in ("buses", "gases"):
+        return text[:-2]
     if text.endswith("ies") and len(text) > 4:
         return text[:-3] + "y"
     cut = text[:-2] if text.endswith(("xes", "ches", "shes", "sses", "zzes")) else text[:-1]

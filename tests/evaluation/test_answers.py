@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import mrag
 from mrag.errors import ConfigError
 from mrag.evaluation import GoldQuestion, GoldTable, Resampling, evaluate_questions, read_questions
-from mrag.evaluation.answers.comparison import gold_tables, mentions, score
+from mrag.evaluation.gold import gold_tables, mentions, score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.storage.journal import append
 from tests.conftest import shared_data

@@ -20,7 +20,7 @@ from mrag.graphcodes.extract.model import ModelExtractor
 from mrag.graphcodes.extract.pictures import Detection, PictureExtractor, from_detections
 from mrag.graphcodes.extract.reading import read_code
 from mrag.graphcodes.fusion import summed
-from mrag.images.files.folder import Box
+from mrag.images.files import Box
 from tests.generation.conftest import gguf, local_server  # noqa: F401
 from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError
-from mrag.evaluation.running import System, run_system
+from mrag.evaluation.benchmark import System, run_system
 from mrag.generative.index import building
 from mrag.generative.index.clue_index import ClueIndex
 from mrag.graphcodes import texts as extraction

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mrag.errors import ModelError
-from mrag.evaluation.running import index_system
-from mrag.evaluation.runs import Scored
+from mrag.evaluation.benchmark import index_system
+from mrag.evaluation.metrics import Scored
 from mrag.generative.index.segments import sorted_texts
 from mrag.index.document_index import DocumentIndex
 

@@ -17,7 +17,7 @@ from rdflib import RDF, Literal, URIRef
 import mrag
 from mrag.errors import ConfigError, MissingIndex
 from mrag.evaluation import GoldQuestion, calibrate_answers
-from mrag.evaluation.answers.calibrating import solved_readings
+from mrag.evaluation.answers import solved_readings
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import _doubt, compute
 from mrag.planning.building.scoring import Reading

@@ -34,7 +34,7 @@ from tests.server.pumps import pumps
 from tests.server.serving import serving
 from tests.servers import oxigraph_server
 
-_SECONDS = 3.0
+_SECONDS = 4.0
 _COUNT = "How many triple stores are there?"
 _ENDLESS = """
 import mrag

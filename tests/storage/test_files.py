@@ -14,7 +14,7 @@ import pytest
 
 from mrag.completion.plan.calibration import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
-from mrag.evaluation import journal as runs
+from mrag.evaluation import benchmark
 from mrag.generative.index.clue_index import ClueIndex
 from mrag.graphcodes.registry import RelationRegistry
 from mrag.storage.arrays import Packed, pack
@@ -99,16 +99,16 @@ with Journal(Path(sys.argv[1])) as journal:
 
 def test_a_journal_of_a_run_whose_first_record_is_damaged_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with runs.RunJournal(path, {"k": 10}) as journal:
+    with benchmark.RunJournal(path, {"k": 10}) as journal:
         journal.add({"query": "1"})
     data = bytearray(path.read_bytes())
     data[12] ^= 1
     path.write_bytes(data)
     with pytest.raises(DamagedIndex, match="first record") as caught:
-        runs.RunJournal(path, {"k": 10})
+        benchmark.RunJournal(path, {"k": 10})
     assert "Delete" in str(caught.value.hint) and path.read_bytes() == data
     path.unlink()
-    runs.RunJournal(path, {"k": 10}).close()
+    benchmark.RunJournal(path, {"k": 10}).close()
 
 
 def test_single_files_tell_damage(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
 import mrag
-from mrag.cel.learners.registry import learner
+from mrag.cel.instances import statements
+from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem
-from mrag.cel.semantics.statements import statements
 from mrag.errors import EndpointError, QueryTimeout
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.patterns import Construct, TriplePattern, iri, var

@@ -194,7 +194,7 @@ def benchmark(
       mrag benchmark ./my-benchmark --class ex:Product --model none
       mrag benchmark ./images --class ex:Image --link ex:hasGarment --model ollama:llama3.2
     """
-    from mrag.evaluation.conditions import TYPE
+    from mrag.evaluation.questions import TYPE
 
     settings = Settings.from_env(model=model)
     with options.opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
@@ -233,7 +233,7 @@ def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
 
 
 def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
-    from mrag.evaluation.plot import tsne
+    from mrag.evaluation.report import tsne
     from mrag.index.embedding.embedders import embedder
 
     chosen = embedder(model or Settings.from_env().embedder)

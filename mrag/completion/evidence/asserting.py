@@ -43,13 +43,15 @@ _SAYING: Final = frozenset(
      "suggested", "insist", "insists", "insisted", "boast", "boasts", "boasted", "allege", "alleges",
      "doubt")
 )  # fmt: skip
+_PRONOUNS: Final = frozenset(("he", "she", "it", "they", "there"))
+_BEING: Final = frozenset(("is", "are", "was", "were", "has", "have", "had"))
 _DUE: Final = frozenset(("due", "scheduled", "set", "slated", "destined", "bound", "meant", "ready", "eager"))
 _NO_VERBS: Final = frozenset(
     ("the", "a", "an", "date", "this", "that", "these", "those", "his", "her", "its", "their", "our")
 )
 _REAL: Final = frozenset(
-    ("managed", "manages", "helped", "helps", "went", "goes", "came", "comes", "began", "begins", "begun",
-     "started", "continued", "continues", "hired", "chosen", "commissioned", "appointed", "elected", "used",
+    ("managed", "manages", "helped", "helps", "went", "goes", "came", "comes", "continued", "continues",
+     "hired", "chosen", "commissioned", "appointed", "elected", "used",
      "grew", "first", "last", "only", "next", "youngest", "oldest", "got", "happened", "proceeded", "lived",
      "returned", "moved", "contracted", "engaged", "born", "thanks", "due", "belongs", "belonged", "close",
      "next", "opposite", "according", "well")
@@ -222,7 +224,7 @@ def _denies(words: Sequence[TextWord], at: int) -> bool:
     if key == "used" and after == "to" and before not in ("is", "was", "are", "were", "got", "be"):
         return True
     if key in _SAYING:
-        return after in ("that", "on") or _hearsay(words, at)
+        return after in ("that", "on") or _hearsay(words, at) or _clause_follows(words, at)
     if key in _DUE and after == "to":
         return _verb_follows(words, at + 2)
     if at == 0 and key in ("let", "had", "were", "suppose", "imagine"):
@@ -230,6 +232,14 @@ def _denies(words: Sequence[TextWord], at: int) -> bool:
     if key == "to" and before in ("is", "was", "are", "were", "about", "going", "has", "had", "have"):
         return _verb_follows(words, at + 1)
     return key == "according" and after == "to"
+
+
+def _clause_follows(words: Sequence[TextWord], at: int) -> bool:
+    """Return whether what is said follows without "that": "Ada says Moss is by Bob"."""
+    if at == 0 or words[at].key in ("asked", "asks", "told", "tells") or at + 1 >= len(words):
+        return False
+    begins = words[at + 1].text[:1].isupper() or words[at + 1].key in _NO_VERBS | _PRONOUNS
+    return begins and not {word.key for word in words[at + 2 : at + 8]}.isdisjoint(_BEING)
 
 
 def _verb_follows(words: Sequence[TextWord], at: int) -> bool:

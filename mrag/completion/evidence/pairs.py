@@ -19,7 +19,11 @@ from mrag.completion.evidence.phrases import (
     acting,
     another,
     apart,
+    between_others,
+    in_fiction,
+    led_elsewhere,
     listed,
+    qualifies,
     reaches,
 )
 from mrag.completion.evidence.relation_words import RelationWords, around
@@ -32,6 +36,8 @@ _OPPOSITES: Final = {
     "last": frozenset(("first", "earliest")),
 }
 """What a sentence may not say in place of a word of a relation's name: "last held" for "first held"."""
+_OVER: Final = {"lives": "lived", "works": "worked", "resides": "resided", "plays": "played"}
+"""What is so no longer, where it is told in the past, though its relation says that it is."""
 _GONE: Final = frozenset(
     ("away", "moved", "moves", "removed", "removes", "departed", "left", "driven", "banned", "expelled",
      "stolen", "missing", "transferred", "relocated", "evicted", "withdrawn")
@@ -149,12 +155,23 @@ class PairReading:
         """Return whether the names stand for something else there, or who is named for whom it was done."""
         if any(another(pair.sentence, s, lambda i: self._tells(pair, i)) for s in (pair.at, pair.candidate)):
             return True
+        if between_others(pair.sentence, pair.low, pair.high) or qualifies(pair.sentence, pair.candidate):
+            return True
         here = {word.key for word in pair.sentence.words}
         own = {word.key for name in self.names.get(self.predicate, ()) for word in words_of(name)}
+        if in_fiction(pair.sentence):
+            return True
+        if self.predicate and led_elsewhere(pair.sentence, pair.high, frozenset(own)):
+            return True
+        told = {pair.sentence.words[i].key for i in pair.between}
+        if any(present in own and past in told for present, past in _OVER.items()):
+            return True
         if any(one in own and here & others and one not in here for one, others in _OPPOSITES.items()):
             return True
-        before = pair.sentence.words[pair.candidate.first - 1].key if pair.candidate.first else ""
-        if self._links("by") and before in ("for", "after", "before"):
+        words = pair.sentence.words
+        before = words[pair.candidate.first - 1].key if pair.candidate.first else ""
+        second = words[pair.high.first - 1].key
+        if self._links("by") and {before, second} & {"for", "after", "before"}:
             return True
         if before in ("the", "a", "an") and pair.candidate.first > 1:
             before = pair.sentence.words[pair.candidate.first - 2].key

@@ -25,12 +25,19 @@ _ANOTHER: Final = frozenset(
     "honor death lifetime reign birth birthday marriage wish wishes will objection objections protest "
     "protests example influence portrait bust statue copy copies imitation replica forgery sequel "
     "remake parody frame theft sale review translation works writings ideas model neighbourhood "
-    "supporter supporters subsidiary advice".split()
+    "supporter supporters subsidiary advice logo website slogan customer customers user users partner "
+    "partners employee employees clone clones plugin plugins extension extensions book books dog cat horse "
+    "house car".split()
 )
 """Nouns that make of a name somebody or something else: "the wife of Ada", "in the style of Ada"."""
 _BESIDES: Final = frozenset(
     ("alongside", "beside", "besides", "against", "unlike", "like", "than", "despite")
 )
+_STORIES: Final = frozenset("novel novels film films movie story tale book play series game comic".split())
+_AWAY: Final = frozenset(
+    "near outside about beyond past towards toward before after without around opposite behind".split()
+)
+_RELATIVE: Final = frozenset(("which", "who", "that", "whose"))
 _WHILE: Final = frozenset(("while", "when", "because", "although", "though", "until", "unless", "whereas"))
 PARTICIPLES: Final = ("ed", "en", "un", "wn", "lt", "de", "ought", "held", "led", "won", "made", "born")
 OF: Final = frozenset(("of", "for", "to", "in", "on"))
@@ -91,8 +98,66 @@ def another(sentence: ReadSentence, span: Span, says: Callable[[int], bool]) -> 
         return True
     if place > 0 and words[place].key in ("of", "to", "from", "for") and words[place - 1].key in _ANOTHER:
         return not says(place - 1)
-    owner = sentence.text[words[span.last - 1].end :][:2] in ("'s", "’s") and span.last < len(words)
+    behind = sentence.text[words[span.last - 1].end :][:2]
+    owner = behind in ("'s", "’s", "' ", "’ ") and span.last < len(words)
     return owner and words[span.last].key in _ANOTHER and not says(span.last)
+
+
+def between_others(sentence: ReadSentence, low: Span, high: Span) -> bool:
+    """Return whether what is told of the second of two names is told of another, or of one of several.
+
+    "Moss resembles Fern, which is by Ada" is not of Moss; "by Ada or Bob" leaves it open; "led by Ada until
+    1990" is over.
+    """
+    words = sentence.words
+    ends = {span.last for span in sentence.names if span.first >= low.last}
+    if any(words[i].key in _RELATIVE and i in ends for i in range(low.last, high.first)):
+        return True
+    around = [*words[high.first - 1 : high.first], *words[high.last : high.last + 1]]
+    past = any(
+        word.key in ("was", "were") or word.key.endswith("ed") for word in words[low.last : high.first]
+    )
+    return bool({word.key for word in around} & {"or", "either"}) or (
+        past and any(word.key in ("until", "till") for word in words[high.last : high.last + 3])
+    )
+
+
+def led_elsewhere(sentence: ReadSentence, high: Span, own: frozenset[str]) -> bool:
+    """Return whether a preposition that the relation does not have leads to a name: "born near Lund".
+
+    Args:
+        sentence: The sentence.
+        high: The second of two names.
+        own: The words of the relation's names.
+    """
+    words, at = sentence.words, high.first - 1
+    while at > 0 and words[at].key in ("the", "a", "an"):
+        at -= 1
+    away = _AWAY | (frozenset(("to",)) if own & {"in", "at"} else frozenset())
+    return at >= 0 and words[at].key in away - own
+
+
+def in_fiction(sentence: ReadSentence) -> bool:
+    """Return whether a sentence tells what happens in a story: "In the novel Fern, Bob is born in Lund"."""
+    words = sentence.words
+    if len(words) < 4 or words[0].key != "in" or {word.key for word in words[1:4]}.isdisjoint(_STORIES):
+        return False
+    return any("," in sentence.between(i, i + 1) for i in range(2, len(words) - 1))
+
+
+def qualifies(sentence: ReadSentence, candidate: Span) -> bool:
+    """Return whether a name only says where the place before it is: "in Austin, Texas"."""
+    words = sentence.words
+    place = next((span for span in sentence.names if span.last == candidate.first), None)
+    if place is None or not place.first or "," not in sentence.between(place.last - 1, candidate.first):
+        return False
+    rest = sentence.text[words[candidate.last - 1].end :].lstrip()
+    after = words[candidate.last].key if candidate.last < len(words) else ""
+    return (
+        words[place.first - 1].key in ("in", "at", "near")
+        and after not in AND
+        and not (rest.startswith(",") and any(span.first == candidate.last for span in sentence.names))
+    )
 
 
 def apart(words: Sequence[TextWord], between: Sequence[int], after: bool, candidate: Span) -> bool:

@@ -238,7 +238,7 @@ _SENSES: Final[tuple[tuple[str, str], ...]] = (
     # -- people
     ("friend friends", "friend friendship befriend"),
     ("sibling brother sister", "sibling brother sister"),
-    ("parent parents", "parent mother father son daughter child"),
+    ("parent parents", "parent mother father | son daughter child"),
     ("rival enemy", "rival enemy opponent oppose"),
     ("guest visitor visited", "guest visit visitor"),
     ("nickname alias known", "nickname alias know call"),

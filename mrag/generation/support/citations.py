@@ -24,7 +24,7 @@ from mrag.generation.support.grammar import ClaimStep, Derivation, Facts, Steps,
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.support.possession import owned
 from mrag.generation.support.relations import relations
-from mrag.generation.support.roots import PREPOSITIONS
+from mrag.generation.support.roots import PREPOSITIONS, finite
 from mrag.generation.support.sentences import items_after, leads_of
 from mrag.generation.support.symbols import Symbol, symbols_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
@@ -93,6 +93,7 @@ _MARKS: Final = re.compile(r" \((?:all )?inferred\)")
 _IT_IS: Final = re.compile(
     r"(?:it is|it['’]s|that is|that['’]s|this is|they are|these are|he is|she is)\s+(?!not\b)", re.IGNORECASE
 )
+_QUOTED: Final = re.compile(r"[\"“„«]([^\W\d_]++)[\"”“»]")
 _DOES: Final = re.compile(
     r"(?<!\s)\s++(?:does|do|did|is|are|was|were|has|have)\s*+[.!]?\s*+\Z", re.IGNORECASE
 )
@@ -272,6 +273,10 @@ class Citer:
         own = self._own(text)
         if own is not None:
             return own
+        if text.rstrip("\"'”’»)*_ ").endswith("?"):
+            return None  # what asks says nothing
+        if any(finite(one[1].casefold()) for one in _QUOTED.finditer(text)):
+            return None  # Ontotext "develops" it: a verb in quotation marks is not meant
         bare, answered = self._bare(_MARKS.sub("", text))
         if answered is not None and not answered:
             return None

@@ -21,7 +21,7 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.support.relations import TYPE, RelationWordings, Way
+from mrag.generation.support.relations import PLACED, TYPE, RelationWordings, Way
 from mrag.generation.support.roots import PREPOSITIONS, UNITS, agentive, finite, participle, root
 from mrag.generation.support.symbols import Symbol
 from mrag.rdf.terms import OWL, RDFS, XSD, Term
@@ -34,6 +34,11 @@ _HAVE: Final = words("has have had possesses possess")
 _DETERMINERS: Final = words("a an the its their his her")
 _ARTICLES: Final = words("a an the")
 _PRONOUNS: Final = words("it he she they this these that those which who both")
+_NOT_SO: Final = {
+    **dict.fromkeys(("he", "his"), words("female woman f")),
+    **dict.fromkeys(("she", "her"), words("male man m")),
+}
+"""What is no "he", and no "she"."""
 _OWN: Final = words("its their his her")
 _ADVERBS: Final = words("also both additionally each")
 _COUNTS: Final = {
@@ -358,7 +363,7 @@ class Derivation:
                 yield from self._of_class(at, end, classes)
         yield from self._amount(start)
         if self._is(at, _PRONOUNS):
-            for several in self._anaphors():
+            for several in self._anaphors(self.symbols[at].low):
                 yield at + 1, NounPhrase(several)
         yield from self._role_of(start)
 
@@ -372,7 +377,7 @@ class Derivation:
         """Yield "its ROLE", and "the ROLE" where the clause before says whose."""
         if self._is(at, _OWN) or self._prior:
             for end, way in self._role(at + 1):
-                for several in self._anaphors():
+                for several in self._anaphors(self.symbols[at].low):
                     yield end, NounPhrase(several, role=way)
 
     def _of_class(self, at: int, end: int, classes: frozenset[Term]) -> Iterator[tuple[int, NounPhrase]]:
@@ -409,14 +414,24 @@ class Derivation:
                     for noun in (owner,) if owner.role is None else self._borne(owner):
                         yield last, replace(noun, role=way, plain=False)
 
-    def _anaphors(self) -> Iterator[Things]:
+    def _anaphors(self, low: str = "") -> Iterator[Things]:
         """Yield what a pronoun may point to: the subject of the clause before, or what was told of before."""
-        if self._prior:
-            yield self._prior
-        if self.before:
-            yield (self.before,)
-            if len(self.before) > 1:
-                yield tuple(frozenset([t]) for t in sorted(self.before, key=str))
+        prior = tuple(frozenset(t for t in several if self._fits(t, low)) for several in self._prior)
+        if prior and all(prior):
+            yield prior
+        before = frozenset(t for t in self.before if self._fits(t, low))
+        if before:
+            yield (before,)
+            if len(before) > 1:
+                yield tuple(frozenset([t]) for t in sorted(before, key=str))
+
+    def _fits(self, term: Term, low: str) -> bool:
+        """Return whether nothing speaks against "he" or "she" pointing to a thing."""
+        other = _NOT_SO.get(low)
+        return other is None or not any(
+            line.triple.p in self.facts.relations.qualities and line.labels[2].strip('"').casefold() in other
+            for line in self.facts.by_subject.get(term, ())
+        )
 
     def _number(self, at: int) -> tuple[int, Decimal] | None:
         low = self.symbols[at].low if at < len(self.symbols) else ""
@@ -447,7 +462,8 @@ class Derivation:
         """Yield a name, and with a unit behind it where it is a number."""
         number = self._number(start)
         if number is not None and number[0] >= end:
-            equal = self._equal(number[1]) | things
+            equal = self._equal(number[1])
+            equal |= things if number[0] == end else frozenset()
             yield number[0], NounPhrase((equal,))
             at = number[0]
             if at < len(self.symbols):
@@ -643,7 +659,11 @@ class Derivation:
         if at >= len(self.symbols):
             return
         yield from self._done_by(at, things)
+        low = self.symbols[at].low
+        done = participle(low) or low.endswith("ing")
         for end, way in self._keyed(at, self.facts.relations.participles):
+            if not done and (self._stem(at), self.symbols[end - 1].low) in self.facts.relations.verbs:
+                continue  # "plays for" wants a subject of its own
             for last, steps in self._behind(end, way, things):
                 yield last, steps
                 yield from self._again(at, last, things, steps)
@@ -737,6 +757,8 @@ class Derivation:
         yield from self._so_many(start, things)
         for end, way in self._role(start):
             after = end
+            if self._is(end, frozenset(["such"])) and self._is(end + 1, frozenset(["as"])):
+                after = end + 2
             if self._is(end, frozenset(["of", ":", ","])) or self._is(end, _NAMED):
                 after = end + 1
             yield from self._behind(after, way, things)
@@ -811,6 +833,8 @@ class Derivation:
         if role.role is None:
             return
         start = at
+        if self._is(at, _WAS) and not (self._is_past(role.things) or self._acts(0, at)):
+            return
         if self._is(at, _BE | frozenset([":", "include", "includes", "–", ","])):
             start = at + 1
         elif not self._is(at, frozenset(["namely"])):
@@ -822,23 +846,25 @@ class Derivation:
 
     def _predicates(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield one or more predicates joined by "and", said of things."""
-        for end, steps, be in self._predicate(at, things):
+        for end, steps, verb in self._predicate(at, things):
             yield end, steps
-            yield from self._joined_on(end, things, steps, be)
+            yield from self._joined_on(end, things, steps, verb)
 
-    def _joined_on(self, at: int, things: Things, steps: Steps, be: bool) -> Iterator[tuple[int, Steps]]:
+    def _joined_on(self, at: int, things: Things, steps: Steps, verb: str) -> Iterator[tuple[int, Steps]]:
         self._spend()
         for start in self._joined(at):
             start += self._is(start, _ADVERBS)
             found = [*self._predicate(start, things)]
-            if be:
-                found += [(end, more, True) for end, more in self._complements(start, things, was=False)]
+            if verb == "be":
+                found += [(end, more, verb) for end, more in self._complements(start, things, was=False)]
+            elif verb == "have":
+                found += [(end, more, verb) for end, more in self._had(start, things)]
             for end, more, again in found:
                 yield end, steps + more
                 yield from self._joined_on(end, things, steps + more, again)
 
-    def _predicate(self, at: int, things: Things) -> Iterator[tuple[int, Steps, bool]]:
-        """Yield a predicate, with whether it goes on as "is"."""
+    def _predicate(self, at: int, things: Things) -> Iterator[tuple[int, Steps, str]]:
+        """Yield a predicate, with the verb that what follows may share: "be", "have" or none."""
         self._spend()
         while self._is(at, _ADVERBS):
             if self.symbols[at].low == "both" and len(things) != 2:
@@ -853,19 +879,19 @@ class Derivation:
                 return
             start += self._is(start, _ADVERBS)
             for end, steps in self._complements(start, things, was=was):
-                yield end, steps, True
-            yield from ((end, steps, True) for end, steps in self._denials(start, things))
+                yield end, steps, "be"
+            yield from ((end, steps, "be") for end, steps in self._denials(start, things))
             return
         if self._is(at, frozenset(["has", "have"])) and self._is(at + 1, frozenset(["been"])):
             for end, steps in self._participial(at + 2, things):
-                yield end, steps, True
+                yield end, steps, "be"
         if self._is(at, _HAVE):
             if self._is(at + 1, frozenset(["not"])):
-                yield from ((end, steps, False) for end, steps in self._truth(at + 2, things, denied=True))
-            yield from ((end, steps, False) for end, steps in self._truth(at + 1, things, denied=False))
-            yield from ((end, steps, False) for end, steps in self._had(at + 1, things))
+                yield from ((end, steps, "") for end, steps in self._truth(at + 2, things, denied=True))
+            yield from ((end, steps, "") for end, steps in self._truth(at + 1, things, denied=False))
+            yield from ((end, steps, "have") for end, steps in self._had(at + 1, things))
         for end, steps in self._active(at, things):
-            yield end, steps, False
+            yield end, steps, ""
 
     def _active(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "develops GraphDB", "works for Acme", "weighs 5 kg", and whole labels."""
@@ -877,6 +903,9 @@ class Derivation:
                     continue
                 way = frozenset(known.verbs[key])
                 yield from self._behind(start, way, things)
+                for end, role in self._role(start):  # "offers features such as X"
+                    if role & way and self._is(end, words("such including like :")):
+                        yield from self._behind(end + 1 + self._is(end + 1, words("as")), role & way, things)
                 counted = self._number(start) if start < len(self.symbols) else None
                 for end, terms in self._names(counted[0]) if counted is not None else ():
                     if counted is not None and terms & self.facts.names.classes:
@@ -904,14 +933,19 @@ class Derivation:
         self._spend()
         if at >= len(self.symbols):
             return
-        yield from self._participial(at, things)
+        over = was and not self._is_past(things)
+        if not (over and self._stem(at) in PLACED):  # where something was, it may be no longer
+            yield from self._participial(at, things)
         yield from self._truth(at, things, denied=False)
-        yield from self._prepositional(at, things)
+        if not over:
+            yield from self._prepositional(at, things)
         yield from self._measured(at, things)
-        if not was or self._is_past(things):
+        if not over:
             yield from self._class(at, things)
             yield from self._quality(at, things)
         for end, noun in self.nouns(at, several=True):
+            if noun.role is not None and over and not self._acts(at, end):
+                continue  # what was the capital may be it no longer
             if noun.role is not None:
                 # "Ontotext is the developer of GraphDB"
                 steps = self._claim(noun.role, noun.things, things)
@@ -921,6 +955,10 @@ class Derivation:
                 steps = self._same(things[0], noun.things[0])
                 if steps is not None:
                     yield end, noun.steps + steps
+
+    def _acts(self, at: int, end: int) -> bool:
+        """Return whether a role is one of doing something, which may well be over."""
+        return any(agentive(symbol.low) for symbol in self.symbols[at:end] if not symbol.names)
 
     def _same(self, one: frozenset[Term], other: frozenset[Term]) -> Steps | None:
         lines = self.facts.of(frozenset((p, False) for p in self.facts.relations.naming), one, other)

@@ -19,7 +19,7 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING
-from mrag.generation.support.roots import PREPOSITIONS, UNITS, finite, participle, root
+from mrag.generation.support.roots import PREPOSITIONS, UNITS, agentive, finite, participle, root
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.text.names import split_identifier
 from mrag.text.tokens import words
@@ -54,6 +54,8 @@ _NOMINAL: Final = {root(k): root(v) for k, v in {
     "birth": "born", "death": "died", "publication": "published", "foundation": "founded",
     "inception": "founded", "creation": "created", "burial": "buried", "marriage": "married", "sale": "sold",
     "purchase": "purchased", "departure": "departed", "arrival": "arrived", "birthday": "born",
+    "discovery": "discovered", "invention": "invented", "construction": "built", "completion": "completed",
+    "introduction": "introduced", "opening": "opened", "formation": "formed", "production": "produced",
 }.items()}  # fmt: skip
 """Nouns for what happened, to its verb, where no ending tells."""
 _MEASURES: Final[Mapping[str, str]] = {root(k): v for k, v in {
@@ -66,7 +68,12 @@ _SAID_OF_MEASURES: Final[Mapping[str, str]] = {root(k): root(v) for k, v in {
     "runtime": "last", "length": "measure", "area": "cover",
 }.items()}  # fmt: skip
 _KINDS: Final = frozenset(
-    map(root, words("type kind class category occupation profession species genre instance job"))
+    map(
+        root,
+        words(
+            "type kind class category occupation profession species genre instance job position role group"
+        ),
+    )
 )
 _QUALITIES: Final = frozenset(
     map(
@@ -124,7 +131,7 @@ _SAID_AGENTS: Final[Mapping[str, str]] = {
     "develop": "vendor maker creator producer",
     "make": "vendor manufacturer",
 }
-_PLACED: Final = frozenset(map(root, words("located situated based headquartered")))
+PLACED: Final = frozenset(map(root, words("located situated based headquartered")))
 _TEMPLATES: Final[Mapping[str, str]] = {
     OWL + "sameAs": "the same as", OWL + "equivalentClass": "the same as", RDFS + "subClassOf": "kind of",
     _SKOS + "broader": "narrower than", _SKOS + "narrower": "broader than", _SKOS + "related": "related to",
@@ -261,12 +268,15 @@ def _label(
     text = split_identifier(label)
     bracket = re.findall(r"[(\[]([^()\[\]]*+)[)\]]", text)
     text = re.sub(r"(?<!\s)\s*+[(\[][^()\[\]]*+[)\]]", "", text).strip() or text
-    inside = [w.casefold() for part in bracket for w in re.findall(r"[^\W\d_]+|[%€$£°]", part)]
+    inside = [w.casefold() for part in bracket for w in re.findall(r"[^\W\d_]+[23²³]?|[%€$£°]", part)]
     low = [w.casefold() for w in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text)]
     if not low:
         return
     whole = tuple(map(root, low))
-    _put(made, made.phrases, whole, p, flipped=flipped)
+    verbal = finite(low[0]) or (low[0].endswith("s") and not agentive(low[0]))
+    if len(low) > 1 or (verbal and _BEARERS.isdisjoint({low[0], low[0][:-1], low[0][:-2]})):
+        # What has a coach coaches nobody.
+        _put(made, made.phrases, whole, p, flipped=flipped)
     if set(whole) & _MUTUAL:
         made.mutual.add(p)
     if low[0] in _BE:
@@ -319,6 +329,10 @@ def _shape(made: RelationWordings, p: Term, low: list[str], flipped: bool, liter
             _put(made, made.participles, (stems[0], preposition), p, flipped=flipped)
         _put(made, made.nouns, (stems[0],), p, flipped=flipped)
         return
+    if len(low) == 3 and low[1] in PREPOSITIONS - {"of"} and (finite(low[0]) or participle(low[0])):
+        _prepositional(made, p, low[:2], flipped)  # "located in state", whatever the state
+    if len(low) == 2 and low[0] in ("in", "at"):
+        _put(made, made.prepositions, (low[0],), p, flipped=flipped)
     _noun(made, p, low, flipped)
 
 
@@ -338,17 +352,24 @@ def _prepositional(made: RelationWordings, p: Term, low: list[str], flipped: boo
         _put(made, made.prepositions, ("by",), p, flipped=flipped)
     elif finite(head[0]) and not participle(head[0]):
         _put(made, made.verbs, (*stems[:-1], last), p, flipped=flipped)
+        if last == "for" and len(head) == 1:
+            _put(made, made.agents, (stems[0],), p, flipped=not flipped)
+        if (low[-2].removesuffix("s"), last) == ("consist", "of"):
+            for verb in ("made", "composed"):
+                _put(made, made.participles, (root(verb), last), p, flipped=flipped)
     elif last in ("of", "to", "for", "in", "with") and not participle(head[-1]):
         # "capital of": who is one is the subject.
         _put(made, made.nouns, tuple(stems[:-1]), p, flipped=not flipped)
         for turned in _TURNED.get(stems[-2], ()) if len(head) == 1 and last == "of" else ():
             _put(made, made.nouns, (turned,), p, flipped=flipped)
-    if last != "by" and len(head) == 1 and root(head[0]) in _PLACED:
+    if last != "by" and len(head) == 1 and root(head[0]) in PLACED:
         _put(made, made.prepositions, (last,), p, flipped=flipped)
     _put(made, made.participles, (*stems[:-1], last), p, flipped=flipped)
 
 
 def _noun(made: RelationWordings, p: Term, low: list[str], flipped: bool) -> None:
+    if low[0] in ("current", "present") and len(low) > 1:
+        _noun(made, p, low[1:], flipped)  # the tense of what is said of it says so
     stems = tuple(root(w) for w in low)
     _put(made, made.nouns, stems, p, flipped=flipped)
     if stems[-1] in _KINDS and len(stems) == 1:
@@ -397,7 +418,7 @@ def _single(made: RelationWordings, p: Term, low: str, flipped: bool) -> None:
         _put(made, made.verbs, (root(_ACTS[low]), ""), p, flipped=not flipped)
     if low in _PLACES:
         _put(made, made.prepositions, ("in",), p, flipped=flipped)
-        for verb in _PLACED:
+        for verb in PLACED:
             _put(made, made.participles, (verb, "in"), p, flipped=flipped)
 
 

@@ -17,11 +17,12 @@ _VERBS: Final = VERBS | words(
     "demand die edit educate elect employ end enrol establish explore export fly follow function grow guide "
     "headquarter hire hold house influence inhabit inspect inspire install insure intersect issue join judge "
     "label land last launch list load locate manage marry mentor name nest occupy overlook own paint park "
-    "perform pilot plant populate practise precede prescribe preside protect rank rate record register rent "
-    "repair replace require ride sail scan schedule score sell serve ship sign situate speak sponsor star "
-    "study succeed supervise supply tag teach tour trade train transfer translate illustrate travel treat "
-    "tune type value visit wear weigh win release head back breed chair drain flow heat license mount owe "
-    "power ship stock tow anchor grade host teach train staff patrol guard escort rescue deploy orbit moor "
+    "perform pilot plant play populate practise precede prescribe preside protect rank rate record register "
+    "rent repair replace require ride sail scan schedule score sell serve ship sign situate speak sponsor "
+    "star study succeed supervise supply tag teach tour trade train transfer translate illustrate travel "
+    "treat tune type value visit wear weigh win release head back breed chair drain flow heat license mount "
+    "owe power ship stock tow anchor grade host teach train staff patrol guard escort rescue deploy orbit "
+    "moor "
     "dock curate donate exhibit loan restore acquire commission fund sign publish print bind review cite "
     "quote diagnose treat prescribe refer admit discharge insure underwrite claim settle audit regulate "
     "license approve reject bid auction"
@@ -100,6 +101,11 @@ def root(word: str) -> str:
     low = word.casefold()
     if low in _FORMS:
         return root(_FORMS[low])
+    if low.endswith(("ers", "ors")):
+        return root(low[:-1])
+    for verb in {low.removesuffix(end).removesuffix("s") for end in ("", "ed", "ing", "er", "ers")}:
+        if verb in _VERBS and verb.endswith(("er", "or")):
+            return verb  # its ending is its own: "discover"
     for plural in ("s", "es"):
         if low.endswith(plural) and low.removesuffix(plural) in _VERBS:
             return root(low.removesuffix(plural))

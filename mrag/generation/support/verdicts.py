@@ -14,8 +14,11 @@ from itertools import product
 from typing import Any, Final, Protocol, TypeAlias, get_args
 from typing import Literal as OneOf
 
+from rdflib import Literal
+
 from mrag.context.render import Context, Line
 from mrag.generation.support.citations import Citer, Support
+from mrag.generation.support.grammar import ClaimStep
 from mrag.rdf.terms import Term
 
 Verdict: TypeAlias = OneOf["read", "graph", "partly", "contradicted", "unsaid", "unread", "nothing"]
@@ -60,6 +63,9 @@ class FactSource(Protocol):
 
     def is_single(self, prop: Term) -> bool:
         """Return whether a property has at most one value, by the ontology."""
+
+    def is_one_way(self, prop: Term) -> bool:
+        """Return whether a property never holds the other way round, too, by the ontology."""
 
     def are_disjoint(self, types: Sequence[Term], kind: Term) -> bool:
         """Return whether what is of some classes cannot be of another."""
@@ -139,9 +145,32 @@ def _denied(citer: Citer, text: str, before: frozenset[Term]) -> list[Line]:
     return citer.claims(f"{text[: found.start()]}{verb} {text[found.end() :]}", before) or []
 
 
+def _alike(line: Line, claimed: Term) -> bool:
+    """Return whether a claimed value is of the sort of a line's value: a number or date, a text, a thing."""
+    value = line.triple.o
+    if isinstance(value, Literal) != isinstance(claimed, Literal):
+        return False
+    counted = [any(char.isdigit() for char in str(one)) for one in (value, claimed)]
+    return not isinstance(value, Literal) or counted[0] == counted[1]
+
+
+def _turned(citer: Citer, step: ClaimStep, graph: FactSource) -> list[Line]:
+    """Return the lines that say a claim the other way round, where it cannot hold both ways."""
+    for subject, one in product(sorted(step.subject, key=str), sorted(step.object, key=str)):
+        for p, flipped in sorted(step.way or (), key=str):
+            first, second = (subject, one) if flipped else (one, subject)
+            lines = [line for line in citer.values(first, p) if line.triple.o == second]
+            ends = [[line.triple.o for line in citer.types(end)] for end in (first, second)]
+            if lines and (graph.is_one_way(p) or any(graph.are_disjoint(ends[0], kind) for kind in ends[1])):
+                return lines
+    return []
+
+
 def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSource | None) -> list[Line]:
     """Return the lines that say another thing than a sentence, where both cannot be."""
     for step in citer.open_claims(text, before):
+        if graph is not None and (turned := _turned(citer, step, graph)):
+            return turned
         for subject in sorted(step.subject, key=str):
             if step.way is None:
                 types = citer.types(subject)
@@ -151,7 +180,9 @@ def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSourc
                 continue
             for p, flipped in sorted(step.way, key=str):
                 values = [] if flipped else citer.values(subject, p)
+                if not values or not all(_alike(values[0], one) for one in step.object):
+                    continue  # "died in Paris" is nothing against when it was
                 one = len(values) == 1 and citer.is_measure(values[0])
-                if values and (one or (graph is not None and graph.is_single(p))):
+                if one or (graph is not None and graph.is_single(p)):
                     return values
     return []

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from rdflib import URIRef
 
-from mrag.cel.concepts.registry import concept_iri, find_concept
-from mrag.cel.semantics.counting import instances
+from mrag.cel.concepts import concept_iri, find_concept
+from mrag.cel.problem import instances
 from mrag.cel.syntax.expressions import Expression, Named
-from mrag.cel.syntax.parsing import from_dl, from_manchester
-from mrag.cel.syntax.printing import to_dl
+from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl
 from mrag.errors import ConfigError, TermError
 from mrag.generative.index.clue_index import ClueIndex
 from mrag.generative.index.cursor import Restriction

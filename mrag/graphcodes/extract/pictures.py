@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 from mrag.graphcodes.extract.model import asked
-from mrag.images.files.folder import Box, PictureLimits, open_picture
+from mrag.images.files import Box, PictureLimits, open_picture
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -234,6 +234,8 @@ def computing_words(words: Sequence[str]) -> tuple[str, ...]:
     for cue in cues(words):
         said = words[cue.start : cue.end]
         number = any(c.isdigit() for c in " ".join(words[cue.end : cue.end + 2]))
+        if said == ["mean"] and not {"do", "does", "did"}.isdisjoint(words[: cue.start]):
+            continue  # what something means
         if cue.kind not in _UNREAD or (cue.kind, cue.value) == ("group", "by") or said == ["how", "much"]:
             continue
         if cue.kind != "compare" or number or "than" in said:

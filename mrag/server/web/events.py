@@ -99,7 +99,7 @@ def ranked(kg: KnowledgeGraph, hits: Sequence[dict[str, Any]]) -> list[dict[str,
         ...     ranked(kg, [{"iri": "urn:a"}])
         [{'iri': 'urn:a', 'rank': 1, 'individual': False}]
     """
-    from mrag.cel.semantics.sparql import individuals_among
+    from mrag.cel.sparql import individuals_among
 
     known = individuals_among(kg, [found["iri"] for found in hits])
     return [

@@ -10,14 +10,13 @@ import httpx
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.cel.concepts.registry import keep_concept
+from mrag.cel.concepts import keep_concept
 from mrag.cel.syntax.expressions import Named
 from mrag.completion.writeback.review import accept, propose
 from mrag.context.neighbourhood import read as read_edges
 from mrag.graph import record
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.journal import JournalEntry
-from mrag.images.enrichment.writing import EnrichedGraph
+from mrag.images.enrichment import EnrichedGraph, JournalEntry
 from mrag.index.documents import Definition, documents
 from mrag.index.freshness import freshen
 from mrag.index.similarity import SimilarityIndexes

@@ -90,8 +90,8 @@ class ImageSearches:
         self, region: Mapping[str, Any], known: ImageCatalogue, chosen: Chosen, k: int
     ) -> FoundImages:
         from mrag.context.display import Display
-        from mrag.images.files.folder import Box
-        from mrag.images.parts import inside, parts_of
+        from mrag.images.files import Box
+        from mrag.images.graph import inside, parts_of
         from mrag.retrieval.rankers import Hit
 
         image = str(iri_value(region, "iri", self.kg.prefixes))
