@@ -31,9 +31,8 @@ from mrag.evaluation.metrics import Resampling, Scored
 from mrag.evaluation.questions import EntityShape, by_graph, instances, template_questions
 from mrag.evaluation.report import evaluate
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import Embedder, Vectors, embedder
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.embedding import Embedder, Vectors, embedder
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.stores.base import SelectResult
 
 MEASURES = ("nDCG@10", "MRR")

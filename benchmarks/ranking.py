@@ -34,7 +34,7 @@ from mrag.evaluation.report import Evaluation, evaluate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.bm25 import Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 

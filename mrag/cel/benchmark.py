@@ -21,8 +21,7 @@ from mrag.cel.syntax.notation import to_dl
 from mrag.errors import ConfigError, LoadError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
-from mrag.storage.saving import saved_text
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch, saved_text
 from mrag.stores.oxigraph import OxigraphStore
 
 _ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt", ".kb", ".ofn", ".fss", ".owx")

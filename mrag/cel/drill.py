@@ -47,7 +47,7 @@ from mrag.errors import ConfigError, LearningProblemError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
-from mrag.storage.sealed import load_arrays, save_arrays
+from mrag.storage.arrays import load_arrays, save_arrays
 
 VECTOR = 16
 """How many numbers the vector of an individual has."""

@@ -23,8 +23,8 @@ from mrag.cel.syntax.expressions import DataOnly, DataSome, Expression, Value, w
 from mrag.cel.syntax.verbalise import counts_in_words, names_of, verbalise
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import StoredIndex
-from mrag.index.embedding.embedders import Embedder, embedder
+from mrag.index.document_index import StoredIndex
+from mrag.index.embedding import Embedder, embedder
 from mrag.rdf import patterns as sparql
 from mrag.rdf.patterns import to_sparql
 

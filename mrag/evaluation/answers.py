@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, get_args
 from rdflib import URIRef
 
 from mrag import html
-from mrag.context.display import Display
 from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
@@ -24,13 +23,10 @@ from mrag.generation.models.calls import model_name
 from mrag.generation.result import Answer
 from mrag.generation.wording.phrases import PHRASES
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import accounted, of_the_kind
-from mrag.planning.answering import compute, parser_of
+from mrag.planning.answering import Attempt, compute
 from mrag.planning.certainty import model
-from mrag.planning.certainty.features import FoundReading, measured
 from mrag.planning.certainty.weighing import keep_certainty
 from mrag.planning.neural.choosing import Planner
-from mrag.planning.results import SURE, rows_of, run_readings, with_either
 from mrag.retrieval.answering import ask
 from mrag.retrieval.routing import How
 from mrag.terminal import inline
@@ -467,7 +463,6 @@ def _digest(questions: Sequence[GoldQuestion]) -> str:
 _SECONDS = 10.0
 _FOLDS = 5
 _TIED = 20
-_FEWEST = 10
 """Questions with an answer that are needed at least."""
 
 
@@ -548,32 +543,30 @@ def solved_readings(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[model.SolvedReading]:
     """Return the likeliest readings that find something, with whether their answers are right."""
-    parser, display, solved = parser_of(kg), Display(kg), list[model.SolvedReading]()
+    solved = list[model.SolvedReading]()
     for number, question in enumerate(questions, 1):
-        readings = with_either(parser.readings(question.text), question.text)
-        readings = accounted(parser.lexicon, question.text, readings)
-        found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
-        found = of_the_kind(parser.lexicon, question.text, found)
-        one = found[0] if found and not found[0][0].ignored else None
-        features = None if one is None else measured(kg, one, found)
-        given = one is not None and one[0].probability >= SURE
-        if one is not None and features is not None and (question.answerable or given):
-            right = question.answerable and answers(question, display, one)
-            solved.append(model.SolvedReading(group(question.id), features, right, given))
+        # All that `ask` would give, were it certain enough.
+        attempt = compute(kg, question.text, learnt=False, least=0.0)
+        taken = attempt.reading
+        if taken is not None and taken.measured is not None and not taken.ignored:
+            right = question.answerable and answers(question, attempt)
+            if question.answerable or attempt.sure:
+                solved.append(model.SolvedReading(group(question.id), taken.measured, right, attempt.sure))
         if on_progress is not None:
             on_progress(number, len(questions))
     return solved
 
 
-def answers(question: GoldQuestion, display: Display, one: FoundReading) -> bool:
-    """Return whether a reading's answer tells just what the gold answer does.
+def answers(question: GoldQuestion, attempt: Attempt) -> bool:
+    """Return whether a computed answer tells just what the gold answer does.
 
     A further column, such as what the rows are ordered by, is forgiven. So is it if several are first by the
     same value, and the gold answer tells one of them.
     """
-    reading, result = one
-    table = table_of_cells(rows_of(display, reading, result), named_in(question))
+    if attempt.answer is None or attempt.answer.computed is None or attempt.reading is None:
+        return False
+    table, plan = table_of_cells(attempt.answer.computed.rows, named_in(question)), attempt.reading.plan
     if score(question.accepted, table).contains:
         return True
-    tied = reading.plan.ties and reading.plan.limit == 1 and 1 < len(table) <= _TIED
+    tied = plan.ties and plan.limit == 1 and 1 < len(table) <= _TIED
     return tied and any(score(question.accepted, (row,)).contains for row in table)

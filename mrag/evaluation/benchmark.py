@@ -36,18 +36,15 @@ from mrag.evaluation.questions import (
 from mrag.generation.models.calls import model_errors
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import StoredIndex, documents_of
+from mrag.index.backends.base import documents_of
 from mrag.index.bm25 import THESIS, Bm25Index
+from mrag.index.document_index import Mode, StoredIndex
 from mrag.index.documents import Definition, documents
-from mrag.index.embedding.embedders import embedder
-from mrag.index.segments.matches import Mode
+from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
-from mrag.jobs.base import Runner
-from mrag.jobs.carrying import carried
-from mrag.jobs.threads import InlineRunner
+from mrag.jobs.runners import InlineRunner, Runner, carried
 from mrag.retrieval.rankers import Question, Ranker
-from mrag.storage.journal import Journal
-from mrag.storage.saving import saved_text
+from mrag.storage.files import Journal, saved_text
 from mrag.terminal import inline
 
 if TYPE_CHECKING:

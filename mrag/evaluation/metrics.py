@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, LoadError
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 """Query ID to document ID to grade; above 0 is relevant."""

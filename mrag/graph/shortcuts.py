@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.updates import UpdateReport
-    from mrag.index.document_index import SyncReport
+    from mrag.index.intake import SyncReport
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.conversation import Conversation
     from mrag.retrieval.explanation import TripleProofs

@@ -39,7 +39,7 @@ from mrag.images.graph import (
     property_values,
     typed,
 )
-from mrag.index.similarity import home
+from mrag.index.backends.base import home
 from mrag.rdf import queries
 from mrag.storage.files import make_folder, replace
 from mrag.stores.oxigraph import OxigraphStore

@@ -31,9 +31,8 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, ModelError
 from mrag.images.files import Picture, pixels
-from mrag.index.embedding.embedders import Embedder, LangChainEmbedder, embedder
-from mrag.index.embedding.local_models import Vectors, unit
-from mrag.storage.scratch import Scratch
+from mrag.index.embedding import Embedder, LangChainEmbedder, Vectors, embedder, unit
+from mrag.storage.files import Scratch
 
 Array: TypeAlias = npt.NDArray[np.float32]
 

@@ -41,13 +41,12 @@ from mrag.graph.record import joined
 from mrag.images.files import Box, Picture, PictureLimits, grid, open_picture, part_of, read_capped
 from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
-from mrag.index.similarity import home
-from mrag.jobs.base import Runner, TaskOutcome
-from mrag.jobs.threads import ThreadRunner
+from mrag.index.backends.base import home
+from mrag.jobs.runners import Runner, TaskOutcome, ThreadRunner
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
 from mrag.redaction import brief
-from mrag.storage.journal import Journal
+from mrag.storage.files import Journal
 from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:

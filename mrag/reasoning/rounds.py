@@ -31,7 +31,7 @@ from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import TripleCounts, clashes, closure, queries
 from mrag.reasoning.rules import SAME, TYPE, ConsistencyCheck, Label, Rule, Ruleset, query
 from mrag.reasoning.sameness import Sameness
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset, Row, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 

@@ -17,8 +17,7 @@ from mrag.cel.polish import ask_model
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.retrieval.rankers import Hit, Question, Ranker
 from mrag.text import content
 

@@ -15,7 +15,7 @@ from mrag.errors import ConfigError, ModelError
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import Hit, Question
 from tests.evaluation.conftest import Scripted

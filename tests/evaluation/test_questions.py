@@ -28,7 +28,7 @@ from mrag.evaluation.questions import question_id, read_collection, single_quest
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.storage.journal import lines
+from mrag.storage.files import lines
 from tests.conftest import ROOT
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments
 from tests.generation.ollama_server import OllamaServer, Served

@@ -156,7 +156,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_the_systems_of_an_index_rank_as_the_index_does() -> None:
-    from mrag.index.embedding.embedders import embedder
+    from mrag.index.embedding import embedder
 
     files = index(embedder("wordllama"))
     for kind, mode in (("bm25", "bm25"), ("dense", "dense"), ("hybrid", "hybrid")):

@@ -15,12 +15,10 @@ import pytest
 from mrag.completion.plan.calibration import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
 from mrag.evaluation import benchmark
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.graphcodes.registry import RelationRegistry
-from mrag.storage.arrays import Packed, pack
-from mrag.storage.files import BLOCK, write
-from mrag.storage.journal import Journal
-from mrag.storage.sealed import load_arrays, save_arrays
+from mrag.generative.clue_index import ClueIndex
+from mrag.graphcodes.code import RelationRegistry
+from mrag.storage.arrays import Packed, load_arrays, pack, save_arrays
+from mrag.storage.files import BLOCK, Journal, write
 from tests.conftest import ROOT
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "30"))
@@ -74,7 +72,7 @@ def test_a_writer_that_is_killed_leaves_whole_records(tmp_path: Path) -> None:
     program = """
 import sys
 from pathlib import Path
-from mrag.storage.journal import Journal
+from mrag.storage.files import Journal
 with Journal(Path(sys.argv[1])) as journal:
     number = len(journal.records)
     while True:

@@ -16,7 +16,7 @@ from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.output import progress, say, show_json, show_lines
 from mrag.config import Settings
 from mrag.errors import ConfigError
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 
 class _RankersByDefault(TyperGroup):
@@ -234,7 +234,7 @@ def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
 
 def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
     from mrag.evaluation.report import tsne
-    from mrag.index.embedding.embedders import embedder
+    from mrag.index.embedding import embedder
 
     chosen = embedder(model or Settings.from_env().embedder)
     if chosen is None:

@@ -16,8 +16,7 @@ from mrag.cli.shared.output import show
 from mrag.context.display import Display
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.retrieval.rankers import Hit, Question, SimilarityRanker
 
 if TYPE_CHECKING:

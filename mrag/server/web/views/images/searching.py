@@ -143,7 +143,7 @@ class ImageSearches:
     def _alike(self, data: bytes, words: str, known: ImageCatalogue, chosen: Chosen, k: int) -> list[Hit]:
         """Return the images whose pictures are like one, and like words if there are any."""
         from mrag.retrieval.rankers import Question
-        from mrag.storage.scratch import Scratch
+        from mrag.storage.files import Scratch
 
         allowed = None if chosen.all() else frozenset(known.iris(chosen))
         with self._making, Scratch("upload") as folder:
