@@ -153,7 +153,7 @@ def test_what_is_completed_is_read_accepted_and_found(tmp_path: Path) -> None:
 
 
 def test_what_extends_mrag_fits_the_files_that_it_names() -> None:
-    """The lines that a diff of `docs/extending.md` keeps or removes stand in its file, one behind the other."""
+    """The lines that a diff of the page keeps or removes are in its file."""
     shown = blocks(ROOT / "docs" / "extending.md", "diff")
     assert len(shown) == 4
     for diff in shown:
