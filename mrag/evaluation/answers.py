@@ -460,9 +460,9 @@ def _digest(questions: Sequence[GoldQuestion]) -> str:
     return hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
 
 
-_SECONDS = 10.0
 _FOLDS = 5
 _TIED = 20
+_FEWEST = 10
 """Questions with an answer that are needed at least."""
 
 
