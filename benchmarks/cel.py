@@ -26,7 +26,7 @@ from rdflib import Graph
 import mrag
 from mrag.cel.benchmark import folds
 from mrag.cel.configurations import read_problems
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import FitState, LearnerSettings, learner
 from mrag.cel.learners.features import FeatureSettings, features
 from mrag.cel.learners.search import CombinationSearch, SearchSettings

@@ -43,7 +43,7 @@ from scipy.stats import t as student
 
 import mrag
 from mrag.cel.benchmark import find_problems, folds, open_knowledge_base
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem, confusion, quality
 from mrag.cel.syntax.expressions import Expression, OneOf, Value, walk

@@ -10,9 +10,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 import pyoxigraph as ox
-from rdflib import Literal
-
-from mrag.rdf import queries
 
 _TRIES: Final = 1_000
 """So many ways to match a text of one character, at most, need no other engine."""
@@ -65,7 +62,7 @@ def is_known(pattern: str) -> bool:
     """
     if simple(pattern) is not None:
         return True
-    return _ask(queries.get("tables/pattern").bind(pattern=[Literal(pattern)]))
+    return _ask("tables/pattern", pattern)
 
 
 @lru_cache(maxsize=4_096)
@@ -79,8 +76,15 @@ def matches(pattern: str, text: str) -> bool:
     if len(text) < _LONG and (compiled := simple(pattern)) is not None:
         return compiled.fullmatch(text) is not None
     # The engine of the store does not try one way after the other.
-    return _ask(queries.get("tables/matches").bind(text_pattern=[(Literal(text), Literal(pattern))]))
+    return _ask("tables/matches", text, pattern)
 
 
-def _ask(query: str) -> bool:
-    return bool(list(ox.Store().query(query)))  # type: ignore[arg-type]
+def _ask(name: str, *texts: str) -> bool:
+    # Processes that parse are started often, and few of them come here.
+    from rdflib import Literal
+
+    from mrag.rdf import queries
+
+    terms = [Literal(text) for text in texts]
+    values = {"pattern": terms} if len(terms) == 1 else {"text_pattern": [tuple(terms)]}
+    return bool(list(ox.Store().query(queries.get(name).bind(**values))))  # type: ignore[arg-type]

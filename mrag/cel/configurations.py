@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from mrag.cel.instances import hierarchy
+from mrag.cel.evaluate import hierarchy
 from mrag.cel.problem import LearningProblem, instances
 from mrag.cel.syntax.expressions import Named, Top
 from mrag.errors import LearningProblemError, LoadError

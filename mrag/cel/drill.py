@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.refinement import (
     LENGTH,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyoxigraph as ox
 
 from mrag import html
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.sparql import (
     BATCH,
     X,

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.features import FeatureSettings, features
 from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, confusion, instances_among, quality

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.problem import confusion, instances, instances_among
 from mrag.cel.syntax.expressions import Expression, key, length, normal
 from mrag.graph.kg import KnowledgeGraph

@@ -34,7 +34,7 @@ from mrag.cel.drill import (
     schema,
     train_policy,
 )
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import FitState, Halt, LearnerSettings
 from mrag.cel.learners.refinement import RefinementSpace, RefinementSpaceSettings, SpaceView, Vectors
 from mrag.cel.problem import ExampleCounts, LearningProblem, confusion, quality
@@ -156,7 +156,7 @@ def test_of_a_large_graph_only_the_neighbourhood_is_fetched(
 ) -> None:
     problem = next(ProblemGenerator(kg, ProblemGeneratorSettings(min_examples=2)).problems(seed=99)).problem
     whole = Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
-    monkeypatch.setattr("mrag.cel.instances._WHOLE", 0)
+    monkeypatch.setattr("mrag.cel.evaluate._WHOLE", 0)
     assert World.of(kg, problem.examples).steps == 2
     around = Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
     assert around[0].quality == pytest.approx(whole[0].quality)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rdflib import Graph, URIRef
 from rdflib.namespace import OWL, RDF
 
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.syntax.expressions import And, Expression, OneOf, normal, walk
 from mrag.cel.syntax.rdf import to_owlready
 from mrag.rdf.terms import Triple

@@ -13,7 +13,7 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
 from mrag.cel.configurations import read_problems
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import LEARNERS, FitProgress, FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.features import FeatureSettings, features
 from mrag.cel.learners.refinement import Celoe, CeloeSettings

@@ -12,7 +12,7 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF
 
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import FitState, LearnerSettings, learner
 from mrag.cel.learners.features import Orders, families, folds
 from mrag.cel.learners.tabular import MOfN, MOfNSettings

@@ -9,7 +9,7 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF
 
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import LEARNERS, learner
 from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import LearningProblem, confusion, quality

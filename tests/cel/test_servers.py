@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from rdflib import Literal
 from rdflib.namespace import OWL, RDF, XSD
 
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem, confusion, instances, instances_among
 from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, Value, key, normal, walk

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import LEARNERS, FitProgress, learner
 from mrag.cel.problem import LearningProblem
 from mrag.cel.syntax.expressions import length

@@ -10,7 +10,7 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
 import mrag
-from mrag.cel.instances import statements
+from mrag.cel.evaluate import statements
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem
 from mrag.errors import EndpointError, QueryTimeout

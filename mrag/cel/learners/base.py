@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from mrag.cel.instances import Mask, World, missing_inferences, without
+from mrag.cel.evaluate import Mask, World, missing_inferences, without
 from mrag.cel.problem import (
     MEASURES,
     Bits,

@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 from rdflib import URIRef
 
-from mrag.cel.instances import Mask
+from mrag.cel.evaluate import Mask
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import Bits, Numbers

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from rdflib import Literal, URIRef
 from scipy.sparse import csr_array
 
-from mrag.cel.instances import World
+from mrag.cel.evaluate import World
 from mrag.cel.learners.base import FitState
 from mrag.cel.problem import Numbers, fingerprints
 from mrag.cel.sparql import by_family, spread

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from rdflib import Literal, URIRef
 
-from mrag.cel.instances import World, hierarchy
+from mrag.cel.evaluate import World, hierarchy
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.problem import ExampleCounts
 from mrag.cel.sparql import INTEGERS, VOCABULARY, by_family, comparable, spread
