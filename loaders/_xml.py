@@ -18,7 +18,7 @@ MOST_ENTITIES: Final = 10_000
 _EXPANSION = 64
 """What references stand for may be this many times as long as the document, or `_FREE` bytes."""
 _FREE = 64 << 20
-_DECLARED = 100_000
+_DECLARED_ENTITY = 100_000
 """More bytes than the declaration of an entity may have."""
 _NAME = 300
 """More bytes than a reference has."""
@@ -98,7 +98,7 @@ class Xml:
         at, end = 0, max(0, len(data) - _NAME)
         while (start := data.find(b"<!ENTITY", at)) >= 0:
             found = _ENTITY.match(data, start)
-            if found is None and len(data) - start > _DECLARED:
+            if found is None and len(data) - start > _DECLARED_ENTITY:
                 raise TooMuch("the declaration of an entity is too long, or cannot be read", self._line)
             if found is None:
                 end = start

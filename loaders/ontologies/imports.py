@@ -29,7 +29,7 @@ _HEAD: Final = 20_000
 """So many statements of a file may stand before it says which ontology it is."""
 
 _IMPORTS: Final = ox.NamedNode(OWL + "imports")
-_NAMING: Final = {ox.NamedNode(OWL + "versionIRI")}
+_NAMING_IMPORTS: Final = {ox.NamedNode(OWL + "versionIRI")}
 _TYPE, _ONTOLOGY = ox.NamedNode(RDF + "type"), ox.NamedNode(OWL + "Ontology")
 
 
@@ -114,7 +114,7 @@ def _named_by(quad: ox.Quad) -> set[str]:
     s, o = quad.subject, quad.object
     if quad.predicate == _TYPE and o == _ONTOLOGY and isinstance(s, ox.NamedNode):
         return {s.value}
-    return {o.value} if quad.predicate in _NAMING and isinstance(o, ox.NamedNode) else set()
+    return {o.value} if quad.predicate in _NAMING_IMPORTS and isinstance(o, ox.NamedNode) else set()
 
 
 def _place(iri: str, folder: Path) -> Path | None:
