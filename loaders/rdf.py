@@ -23,8 +23,8 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders import checks
-from mrag.loaders._encoding import recoded
 from mrag.loaders._inside import OUTSIDE, leads_out
+from mrag.loaders.checks import recoded
 from mrag.loaders.ontologies.converting import SYNTAXES, converted, syntax_of
 from mrag.rdf.namespaces import SKOLEM
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TextIO, cast
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
-from mrag.loaders._encoding import marked
 from mrag.loaders._json import JsonText
+from mrag.loaders.checks import marked
 from mrag.loaders.rdf import Progress, Source
 
 _LONGEST = 16 << 20

@@ -14,8 +14,7 @@ from uuid import uuid4
 import pyoxigraph as ox
 
 from mrag.errors import LoadError, QueryRefused
-from mrag.loaders._bounds import Lines, TooMuch
-from mrag.loaders.checks import Checked, too_long
+from mrag.loaders.checks import Checked, Lines, TooMuch, too_long
 from mrag.rdf.namespaces import SKOLEM
 from mrag.stores.changes import Operation
 from mrag.stores.process.limited import Bounds, perform, stream
