@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from mrag.errors import LoadError
-from mrag.loaders._inside import inside
+from mrag.loaders.rdf import inside
 from mrag.loaders.tables.rows import TableDialect
 from mrag.loaders.tables.webcells import WebDatatype
 

@@ -12,8 +12,7 @@ import pytest
 
 import mrag
 from mrag.errors import LoadError, MragError
-from mrag.loaders._inside import OUTSIDE
-from mrag.loaders.ontologies.imports import CATALOG
+from mrag.loaders.rdf import CATALOG, OUTSIDE
 from mrag.loaders.tables import engines
 from mrag.loaders.tables.engines import check_reads, connected
 from mrag.loaders.tables.metadata import read_metadata

@@ -21,7 +21,7 @@ from mrag.images.enrichment.enrich import describe
 from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
 from mrag.images.files.folder import part_of
 from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
-from mrag.loaders._inside import leads_out
+from mrag.loaders.rdf import leads_out
 from mrag.loaders.snippets import title_of
 from mrag.rdf.terms import RDFS, Triple
 
