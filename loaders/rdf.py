@@ -27,7 +27,7 @@ import pyoxigraph as ox
 from mrag.errors import LoadError
 from mrag.loaders import checks
 from mrag.loaders.checks import LeftOutFile, recoded
-from mrag.loaders.ontologies.converting import SYNTAXES, converted, syntax_of
+from mrag.loaders.ontologies import SYNTAXES, converted, syntax_of
 from mrag.rdf.namespaces import OWL, RDF, SKOLEM
 
 OUTSIDE: Final = "MRAG_LOAD_OUTSIDE"

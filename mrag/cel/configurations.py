@@ -22,8 +22,7 @@ from mrag.cel.semantics.counting import instances
 from mrag.cel.syntax.expressions import Top
 from mrag.errors import LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.ontologies.kb import NAMESPACE, KnowledgeBase, internal_iri
-from mrag.loaders.ontologies.tokens import SourceTokens, Token
+from mrag.loaders.ontologies import NAMESPACE, KnowledgeBase, SourceTokens, Token, internal_iri
 
 _EXAMPLES: Final = ("positiveExamples", "negativeExamples", "classToDescribe")
 _HARMLESS: Final = frozenset(

@@ -15,7 +15,7 @@ from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.ontologies.owl import functional
+from mrag.loaders.ontologies import functional
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
