@@ -1,4 +1,4 @@
-"""Ontologies in files that hold no triples: OWL in XML or functional syntax, and DL-Learner's KB, as N-Triples."""
+"""Ontologies in files that hold no triples, as N-Triples: OWL in XML and other syntaxes, and KB."""
 
 from __future__ import annotations
 
