@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from mrag.loaders._json import JsonText
-from mrag.loaders._records import whole
+from mrag.loaders._records import JsonText, whole
 
 Shape: TypeAlias = Literal["records", "graphs", "captions", "annotations"]
 """`annotations` are those of Fashionpedia, which are no scene graphs."""

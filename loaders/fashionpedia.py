@@ -12,12 +12,13 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from mrag.loaders._json import BrokenJson, JsonText
 from mrag.loaders._records import (
     INDIVIDUAL,
     INTEGER,
     LABEL,
     TYPE,
+    BrokenJson,
+    JsonText,
     OnBad,
     Records,
     finite,

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mrag.loaders._json import BrokenJson, JsonText
 from mrag.loaders._records import (
     INDIVIDUAL,
     INTEGER,
     LABEL,
     TYPE,
+    BrokenJson,
+    JsonText,
     Records,
     finite,
     part,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO, cast
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
-from mrag.loaders._json import JsonText
+from mrag.loaders._records import JsonText
 from mrag.loaders.checks import marked
 from mrag.loaders.rdf import Progress, Source
 

@@ -20,8 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mrag.errors import LoadError
-from mrag.loaders._json import BrokenJson
-from mrag.loaders._records import OnBad, Problem, Records
+from mrag.loaders._records import BrokenJson, OnBad, Problem, Records
 from mrag.loaders.rdf import Progress
 from mrag.loaders.tables.engines import ParquetRows, SqlRows, is_database
 from mrag.loaders.tables.mapping import maps_for, read_mapping

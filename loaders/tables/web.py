@@ -15,8 +15,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
-from mrag.loaders._json import BrokenJson
-from mrag.loaders._records import OnBad, Problem, Records
+from mrag.loaders._records import BrokenJson, OnBad, Problem, Records
 from mrag.loaders.rdf import Progress
 from mrag.loaders.tables.metadata import WebColumn, WebTable, named_columns, quoted, read_metadata
 from mrag.loaders.tables.rows import BrokenTable, DelimitedRows, Row, TableDialect
