@@ -15,10 +15,9 @@ from mrag.errors import LoadError, MragError
 from mrag.loaders.rdf import CATALOG, OUTSIDE
 from mrag.loaders.tables import engines
 from mrag.loaders.tables.engines import check_reads, connected
-from mrag.loaders.tables.metadata import read_metadata
 from mrag.loaders.tables.table import Table
 from mrag.loaders.tables.terms import BadCell
-from mrag.loaders.tables.webcells import WebDatatype
+from mrag.loaders.web import WebDatatype, read_metadata
 
 _ONTOLOGY = "<http://www.w3.org/2002/07/owl#Ontology>"
 _IMPORTS = "<http://www.w3.org/2002/07/owl#imports>"
