@@ -22,9 +22,9 @@ from mrag.loaders._records import RecordReport
 from mrag.loaders.checks import MORE_TIME, LeftOutFile, LoadNotes
 from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
+from mrag.loaders.sketch import sketched
 from mrag.loaders.tables.engines import is_database
 from mrag.loaders.tables.rows import TableDialect
-from mrag.loaders.tables.sketch import sketched
 from mrag.stores.process.limited import Bounds, perform, stream
 
 _MOST = 8
@@ -208,7 +208,7 @@ def imported(
 
 
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
-    """Return a mapping to begin with, as `mrag.loaders.tables.sketch.sketched` does, read like `imported`.
+    """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`.
 
     Raises:
         LoadError: If a file is missing, or cannot be read as a table.
@@ -216,9 +216,7 @@ def sketch(files: Sequence[str], dialect: TableDialect) -> str:
     if any(is_database(file) and not file.startswith("sqlite") for file in files):
         return sketched(files, dialect)
     size = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    return cast(
-        str, perform("mrag.loaders.tables.sketch:sketched", list(files), dialect, bounds=bounds_for(size))
-    )
+    return cast(str, perform("mrag.loaders.sketch:sketched", list(files), dialect, bounds=bounds_for(size)))
 
 
 def read_files(
