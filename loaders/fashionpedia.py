@@ -37,7 +37,7 @@ _NEEDED = ("images", "categories", "annotations")
 Row = dict[str, Any]
 
 
-def _p(name: str) -> str:
+def _fashion(name: str) -> str:
     return f"<{BASE}{name}>"
 
 
@@ -158,13 +158,13 @@ class Fashionpedia(Records):
 
     def _image(self, kind: str, row: Row) -> Iterator[str]:
         s = f"<{BASE}image_{row['id']}> "
-        yield f"{s}{TYPE} {_p('Image')} .\n"
+        yield f"{s}{TYPE} {_fashion('Image')} .\n"
         yield s + INDIVIDUAL
         yield from self._values(s, row, _IMAGE)
         licence = row.get("license")
         if whole(licence):
             self._linked[licence] = self._linked.get(licence, 0) + 1
-            yield f"{s}{_p('hasLicense')} {_p(f'license_{licence}')} .\n"
+            yield f"{s}{_fashion('hasLicense')} {_fashion(f'license_{licence}')} .\n"
 
     def _named(self, kind: str, row: Row) -> Iterator[str]:
         name = row.get("name")
@@ -172,10 +172,10 @@ class Fashionpedia(Records):
             self.bad("missing field", f"{kind} {row['id']}", "it has no name")
             name = f"{kind} {row['id']}"
         s = f"<{BASE}{kind}_{row['id']}> "
-        yield f"{s}{TYPE} {_p(kind.capitalize())} .\n"
+        yield f"{s}{TYPE} {_fashion(kind.capitalize())} .\n"
         yield s + INDIVIDUAL
         yield f"{s}{LABEL} {text(name, 'en')} .\n"
-        yield f"{s}{_p('hasName')} {text(name)} .\n"
+        yield f"{s}{_fashion('hasName')} {text(name)} .\n"
         yield from self._values(s, row, _LICENSE if kind == "license" else _CONCEPT)
 
     def _values(self, s: str, row: Row, fields: tuple[tuple[str, str, bool], ...]) -> Iterator[str]:
@@ -196,11 +196,11 @@ class Fashionpedia(Records):
     def _annotations(self, source: JsonText) -> Iterator[str]:
         """Yield the annotations; three in four lines of a graph come from here, so it is kept plain."""
         images = self._ids.get("images", set())
-        categories = {i: _p(f"category_{i}") for i in self._ids.get("categories", ())}
-        attributes = {i: _p(f"attribute_{i}") for i in self._ids.get("attributes", ())}
+        categories = {i: _fashion(f"category_{i}") for i in self._ids.get("categories", ())}
+        attributes = {i: _fashion(f"attribute_{i}") for i in self._ids.get("attributes", ())}
         known: set[int] = set()
-        kind, has_image, has_category = _p("Annotation"), _p("hasImage"), _p("hasCategory")
-        has_attribute, has_area, is_crowd = _p("hasAttribute"), _p("hasArea"), _p("isCrowd")
+        kind, has_image, has_category = _fashion("Annotation"), _fashion("hasImage"), _fashion("hasCategory")
+        has_attribute, has_area, is_crowd = _fashion("hasAttribute"), _fashion("hasArea"), _fashion("isCrowd")
         for row in source.items():
             if not self._identified(row, "annotation", known):
                 continue
@@ -234,7 +234,7 @@ class Fashionpedia(Records):
     def _shapes(self, s: str, row: Row) -> Iterator[str]:
         if self.boxes and (box := row.get("bbox")):
             if isinstance(box, list) and len(box) == 4 and all(map(finite, box)):
-                yield f'{s} {_p("hasBoundingBox")} "{" ".join(map(str, box))}" .\n'
+                yield f'{s} {_fashion("hasBoundingBox")} "{" ".join(map(str, box))}" .\n'
             else:
                 self.bad("wrong value", f"annotation {row['id']}", "bbox is not four numbers")
         segments = row.get("segmentation") if self.masks else None
@@ -246,7 +246,7 @@ class Fashionpedia(Records):
                 self.bad("wrong value", f"annotation {row['id']}", "segmentation has what is no polygon")
                 return
             polygons.append(" ".join(f"{x},{y}" for x, y in zip(one[::2], one[1::2], strict=True)))
-        yield f'{s} {_p("hasSegmentation")} "{"; ".join(polygons)}" .\n'
+        yield f'{s} {_fashion("hasSegmentation")} "{"; ".join(polygons)}" .\n'
 
     _SECTIONS: ClassVar[dict[str, Callable[[Fashionpedia, str, Row], Iterator[str]]]] = {
         "images": _image,
@@ -259,18 +259,18 @@ class Fashionpedia(Records):
 _KINDS = {"images": "image", "categories": "category", "attributes": "attribute", "licenses": "license"}
 
 _IMAGE = (
-    ("file_name", _p("hasFileName"), False),
-    ("width", _p("hasWidth"), True),
-    ("height", _p("hasHeight"), True),
-    ("time_captured", _p("hasTimeCaptured"), False),
-    ("original_url", _p("hasOriginalUrl"), False),
-    ("isstatic", _p("isStatic"), True),
-    ("kaggle_id", _p("hasKaggleId"), False),
+    ("file_name", _fashion("hasFileName"), False),
+    ("width", _fashion("hasWidth"), True),
+    ("height", _fashion("hasHeight"), True),
+    ("time_captured", _fashion("hasTimeCaptured"), False),
+    ("original_url", _fashion("hasOriginalUrl"), False),
+    ("isstatic", _fashion("isStatic"), True),
+    ("kaggle_id", _fashion("hasKaggleId"), False),
 )
 _CONCEPT = (
-    ("supercategory", _p("hasSupercategory"), False),
-    ("level", _p("hasLevel"), True),
-    ("taxonomy_id", _p("hasTaxonomy"), False),
+    ("supercategory", _fashion("hasSupercategory"), False),
+    ("level", _fashion("hasLevel"), True),
+    ("taxonomy_id", _fashion("hasTaxonomy"), False),
 )
-_LICENSE = (("url", _p("hasUrl"), False),)
+_LICENSE = (("url", _fashion("hasUrl"), False),)
 """Fields of the records, their properties, and whether they are whole numbers."""

@@ -29,7 +29,7 @@ _IGNORED = {
     *(RR + n for n in ("logicalTable", "sqlVersion")),
     RDF + "type",
 }
-_KNOWN = {
+_KNOWN_TERMS = {
     *(RR + n for n in ("subjectMap", "subject", "predicateObjectMap", "predicate", "objectMap", "object")),
     *(RR + n for n in ("template", "constant", "class", "termType", "datatype", "language", "column")),
     *(RR + "tableName", RR + "sqlQuery", RML + "source"),
@@ -142,7 +142,7 @@ class _Reader:
 
     def _check(self, node: str) -> None:
         for predicate, _ in self.graph.get(node, ()):
-            if predicate not in _KNOWN | _IGNORED:
+            if predicate not in _KNOWN_TERMS | _IGNORED:
                 raise self.error(f"The mapping says {predicate}, which is not supported here.")
 
     def _all(self, node: str, name: str) -> list[Any]:
