@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mrag.loaders.rdf import Source, sources
     from mrag.loaders.scene_graph import SceneGraphs
     from mrag.loaders.snippets import Snippets
-    from mrag.loaders.tables.table import Table
+    from mrag.loaders.tables import Table
 
 __all__ = ["Fashionpedia", "RecordReport", "Records", "SceneGraphs", "Snippets", "Source", "Table", "sources"]
 

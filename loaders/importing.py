@@ -13,9 +13,7 @@ from mrag.loaders._scene_files import shape_of
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.rdf import Progress
 from mrag.loaders.scene_graph import SceneGraphs
-from mrag.loaders.tables.engines import is_database
-from mrag.loaders.tables.rows import TableDialect
-from mrag.loaders.tables.table import Table
+from mrag.loaders.tables import Table, TableDialect, is_database
 from mrag.loaders.web import WebTables, is_metadata, metadata_of
 from mrag.redaction import redact_url
 

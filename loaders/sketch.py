@@ -15,10 +15,19 @@ import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.rdf import Progress
-from mrag.loaders.tables.engines import connected, is_database
-from mrag.loaders.tables.rows import TableDialect, TableRows, is_json
-from mrag.loaders.tables.table import ROW, rows_of
-from mrag.loaders.tables.terms import BadCell, Typed, is_lexical, written
+from mrag.loaders.tables import (
+    ROW,
+    BadCell,
+    TableDialect,
+    TableRows,
+    Typed,
+    connected,
+    is_database,
+    is_json,
+    is_lexical,
+    rows_of,
+    written,
+)
 from mrag.rdf.namespaces import XSD
 from mrag.text.tokens import singular
 

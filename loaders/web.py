@@ -26,8 +26,7 @@ from rdflib import Literal
 from mrag.errors import LoadError
 from mrag.loaders._records import BrokenJson, OnBad, Problem, Records
 from mrag.loaders.rdf import Progress, inside
-from mrag.loaders.tables.rows import BrokenTable, DelimitedRows, Row, TableDialect
-from mrag.loaders.tables.terms import BadCell, is_lexical
+from mrag.loaders.tables import BadCell, BrokenTable, DelimitedRows, Row, TableDialect, is_lexical
 from mrag.rdf import queries
 from mrag.rdf.namespaces import RDF, XSD
 

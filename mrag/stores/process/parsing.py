@@ -23,8 +23,7 @@ from mrag.loaders.checks import MORE_TIME, LeftOutFile, LoadNotes
 from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.sketch import sketched
-from mrag.loaders.tables.engines import is_database
-from mrag.loaders.tables.rows import TableDialect
+from mrag.loaders.tables import TableDialect, is_database
 from mrag.stores.process.limited import Bounds, perform, stream
 
 _MOST = 8
