@@ -52,7 +52,7 @@ from mrag.cel.syntax.expressions import Expression, OneOf, Value, walk
 from mrag.cel.syntax.printing import to_dl
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedding.embedders import embedder
-from mrag.loaders.scene_graph import SceneGraphs
+from mrag.loaders.scenes import SceneGraphs
 from mrag.reasoning.run import reason
 
 Row = dict[str, Any]

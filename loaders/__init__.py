@@ -8,9 +8,8 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.loaders._records import RecordReport, Records
-    from mrag.loaders.fashionpedia import Fashionpedia
     from mrag.loaders.rdf import Source, sources
-    from mrag.loaders.scene_graph import SceneGraphs
+    from mrag.loaders.scenes import Fashionpedia, SceneGraphs
     from mrag.loaders.snippets import Snippets
     from mrag.loaders.tables import Table
 

@@ -23,8 +23,8 @@ from mrag.graph import views
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import filling
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.loaders.scenes import Fashionpedia
 from mrag.rdf.terms import OWL, Triple, to_ox
 from mrag.reasoning.run import reason
 from mrag.stores.base import Capabilities
@@ -449,7 +449,7 @@ CRASH = """
 import os, sys
 from mrag.stores.oxigraph import OxigraphStore
 import mrag
-from mrag.loaders.fashionpedia import Fashionpedia
+from mrag.loaders.scenes import Fashionpedia
 from mrag.graph.views import refresh
 folder, source, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
 

@@ -14,7 +14,7 @@ from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhood, neighbourhoods
 from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.scene import from_scene_triples, regions, scene_codes
-from mrag.loaders.scene_graph import SceneGraphs
+from mrag.loaders.scenes import SceneGraphs
 from mrag.rdf.terms import SKOLEM, Triple
 from tests.conftest import PRODUCTS
 

@@ -31,7 +31,7 @@ from mrag.images.enrichment.enrich import describe
 from mrag.images.enrichment.settings import EnrichSettings
 from mrag.index import SimilarityIndexes
 from mrag.jobs import RayRunner, carried
-from mrag.loaders.fashionpedia import Fashionpedia
+from mrag.loaders.scenes import Fashionpedia
 from mrag.loaders.generate import write_annotations
 from tests.jobs.works import Slowly, square
 

@@ -23,8 +23,8 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import parts
 from mrag.graph.views.branches import branches
 from mrag.jobs import InlineRunner, ProcessRunner, ThreadRunner
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.loaders.scenes import Fashionpedia
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 from tests.commands import run
