@@ -314,8 +314,7 @@ def work_out(
     """
     from mrag.stores.changes import Changes, UpdateOutcome, needs_queries
     from mrag.stores.oxigraph import OxigraphStore
-    from mrag.stores.process.documents import parsed
-    from mrag.stores.process.limited import Bounds
+    from mrag.stores.process.parsing import Bounds, parsed
     from mrag.stores.wire.changes import RemoteChanges, copied
 
     until = time.monotonic() + seconds

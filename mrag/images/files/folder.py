@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from mrag.errors import ConfigError, LoadError, StoreError
 from mrag.images.files.kinds import sniff
-from mrag.stores.process.limited import perform
+from mrag.stores.process.parsing import perform
 
 MOST_PIXELS: Final = 80_000_000
 """Below the size at which Pillow itself warns of a decompression bomb."""
