@@ -1,4 +1,4 @@
-"""Annotated images to RDF: scene graphs (`ontology/scenes.ttl`) and Fashionpedia (`ontology/fashionpedia.ttl`).
+"""Annotated images to RDF: scene graphs (`scenes.ttl`) and Fashionpedia (`fashionpedia.ttl`).
 
 Scene graphs are read in two shapes, as an array or with a record to a line. One has the caption of a region
 with its triples: `{"image_id": …, "region_id": …, "caption": …, "triples": [["man", "v:wear", "shirt"], …]}`;
