@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rdflib import OWL
-
 from mrag.rdf import queries
+from mrag.rdf.terms import OWL
 from mrag.stores.base import Dataset, TripleStore
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def twins_of(kg: KnowledgeGraph) -> Twins | None:
     """
 
     def made() -> Twins | None:
-        if str(OWL.sameAs) not in kg.profile().predicates:
+        if f"{OWL}sameAs" not in kg.profile().predicates:
             return None
         record = kg.record
         closed = bool(record.inferred) and not record.outdated
