@@ -192,15 +192,14 @@ class SceneGraphs(Records):
         self._said: set[str] = set()
         self._regions: set[str] = set()
         self._objects: set[str] = set()
-        rows = 0
+        number = 0
         try:
             with JsonText(self.path, self.on_progress) as source:
-                for row in rows(source, shape_of(self.path)):
-                    rows += 1
-                    yield from self._record(rows, row)
+                for number, row in enumerate(rows(source, shape_of(self.path)), 1):
+                    yield from self._record(number, row)
         except BrokenJson as error:
             self.broken(error)
-        if not rows:
+        if not number:
             self.bad("empty file", "the file", "there is no record in it")
 
     def _record(self, number: int, row: Any) -> Iterator[str]:

@@ -11,8 +11,8 @@ import json
 import math
 import os
 import re
-import re._constants as codes
-import re._parser as parser
+import re._constants as codes  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

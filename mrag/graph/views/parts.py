@@ -23,8 +23,8 @@ from mrag.graph.views.branches import Anchor, ViewBranch, branches, has_blank_no
 from mrag.jobs.base import Runner
 from mrag.jobs.carrying import carried
 from mrag.rdf.namespaces import SKOLEM
-from mrag.storage import files
 from mrag.storage.files import make_folder
+from mrag.storage.files import replace as replace_file
 from mrag.storage.journal import Journal
 from mrag.storage.scratch import Scratch
 from mrag.stores.base import Dataset
@@ -240,7 +240,7 @@ def _done(work: ViewWork, text: str, runner: Runner, key: str, journal: Journal,
     done = len(kept)
     told(done, total)
     for number, data in carried(runner, work, tasks()):
-        files.replace(place / missing[number], data)
+        replace_file(place / missing[number], data)
         journal.add({"job": key, "part": missing[number], "sum": _sum(data)})
         done += 1
         told(done, total)

@@ -57,7 +57,7 @@ def send_parts(parts: Iterator[bytes], post: Callable[[bytes], None]) -> None:
             raise
 
 
-_CHUNK: Final = 1 << 20
+_FILE_CHUNK: Final = 1 << 20
 _IN_IRI: Final = rb"(?:[!$&-;=?@A-Z_a-z~]++|%[0-9A-Fa-f]{2})*+"
 _IRI: Final = rb"<(?:https?://[A-Za-z0-9.\-]++(?=[/?#>])|urn:[A-Za-z0-9\-]++:)%b(?:#%b)?+>" % (
     _IN_IRI,
@@ -117,7 +117,7 @@ def verbatim(
 
         with source.checked(note) as stream:
             kept, empty = bytearray(), True
-            while data := stream.read(_CHUNK):
+            while data := stream.read(_FILE_CHUNK):
                 kept += data
                 if len(kept) >= part and (end := kept.rfind(b"\n") + 1):
                     yield _looked_at(bytes(memoryview(kept)[:end]), strict)
