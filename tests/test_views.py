@@ -22,7 +22,6 @@ from mrag.errors import ConfigError, EndpointError
 from mrag.graph import views
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.views import filling
 from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia
 from mrag.rdf.terms import OWL, Triple, to_ox
@@ -437,7 +436,7 @@ def test_a_large_view_is_worked_out_in_a_process_of_its_own(
         used: list[str] = []
         apart = WorkerPool.serialise
         monkeypatch.setattr(WorkerPool, "serialise", lambda *given: used.append(given[1]) or apart(*given))
-        monkeypatch.setattr(filling, "_LARGE", 0)
+        monkeypatch.setattr(views, "_LARGE", 0)
         there = views.make_view(kg, "fashion/garments", "there")
         assert len(used) == 1
         assert canonical(facts(here)) == canonical(facts(there))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mrag.graph.narrowing import NarrowedGraph
     from mrag.graph.record import Record, Status, status_of
     from mrag.graph.updates import UpdateReport, update
-    from mrag.graph.views.making import VIEWS, View, make_view, make_views
+    from mrag.graph.views import VIEWS, View, make_view, make_views
 
 __all__ = [
     "VIEWS", "GraphLayers", "KnowledgeGraph", "Layer", "NarrowedGraph", "Record", "Status", "UpdateReport",
