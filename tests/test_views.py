@@ -27,9 +27,9 @@ from mrag.loaders.scenes import Fashionpedia
 from mrag.rdf.terms import OWL, Triple, to_ox
 from mrag.reasoning.run import reason
 from mrag.stores.base import Capabilities
+from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.workers import WorkerPool
-from mrag.stores.wire.http import Access
 from tests.conftest import ROOT, shared_data
 from tests.fuseki_server import fuseki_server
 from tests.servers import virtuoso_server

@@ -20,7 +20,7 @@ from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
     from mrag.index.similarity import SimilarityIndexes
-    from mrag.stores.wire.http import Access
+    from mrag.stores.http import Access
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ import pyoxigraph as ox
 from mrag.errors import ConfigError
 from mrag.rdf.patterns import Count, Descending, Group, Select, TriplePattern, iri, to_sparql, var
 from mrag.stores.base import Dataset
+from mrag.stores.http import Access
 from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
-from mrag.stores.wire.http import Access
 
 QLEVER = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
 _STARDOG = "tag:stardog:api:context:"

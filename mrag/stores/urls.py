@@ -10,9 +10,9 @@ from mrag.stores.base import TripleStore
 from mrag.stores.engines import ENGINES, open_engine
 from mrag.stores.fuseki import FusekiStore
 from mrag.stores.graphdb import GraphDBStore
+from mrag.stores.http import Access, access_from_env, is_address
 from mrag.stores.sparql import Paths, SparqlStore
 from mrag.stores.virtuoso import VirtuosoStore
-from mrag.stores.wire.http import Access, access_from_env, is_address
 
 
 def open_server(kind: str, address: str, access: Access | None = None) -> tuple[TripleStore, tuple[str, ...]]:

@@ -21,8 +21,8 @@ from mrag.rdf.pieces import pieces, unsized
 from mrag.rdf.slicing import paged, short_keys, sliced
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult, SelectStream
+from mrag.stores.http import Access
 from mrag.stores.sparql import Dialect, Paths, SparqlStore
-from mrag.stores.wire.http import Access
 
 _SYSTEM = (
     "http://www.openlinksw.com/schemas/",

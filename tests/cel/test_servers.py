@@ -18,7 +18,7 @@ from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, V
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.stores.wire.http import Access
+from mrag.stores.http import Access
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, schema, triple
 from tests.conftest import slow
 from tests.servers import oxigraph_server, virtuoso_server

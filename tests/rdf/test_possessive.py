@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mrag.loaders import checks
 from mrag.rdf import parser
-from mrag.stores.wire import sending
+from mrag.stores import http
 from mrag.text.possessive import compiled
 
 PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
@@ -25,7 +25,7 @@ PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
     "json": (checks._JSON, ['"', "\\", "a", "{", "]", "\n"]),
     "xml": (checks._XML, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
     "opening": (checks._OPENING, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
-    "lines": (sending._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
+    "lines": (http._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
 }
 
 

@@ -24,7 +24,7 @@ import mrag
 from mrag.errors import QueryRefused
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
-from mrag.stores.wire.http import Access
+from mrag.stores.http import Access
 from tests.conftest import slow
 from tests.jena import jena_server
 from tests.server.conftest import Running, load_demo, running

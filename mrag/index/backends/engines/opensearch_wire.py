@@ -14,7 +14,7 @@ from urllib.parse import quote
 from mrag.errors import ConfigError, IndexError_, StoreError
 from mrag.index.backends.engines.rows import Replaced
 from mrag.redaction import brief, redact_url
-from mrag.stores.wire.http import Access, Http, is_address
+from mrag.stores.http import Access, Http, is_address
 
 __all__ = ["ELASTICSEARCH", "OPENSEARCH", "SearchDialect", "SearchServer"]
 
