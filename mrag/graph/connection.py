@@ -161,7 +161,7 @@ def open_store(url: str, access: Access | None = None) -> tuple[TripleStore, tup
             endpoint=url,
             hint="Use oxigraph:PATH, " + ", ".join(f"{name}:http://…" for name in SERVERS) + ".",
         )
-    from mrag.stores.urls import open_server
+    from mrag.stores.engines import open_server
 
     return open_server(kind, rest, access)
 
