@@ -24,7 +24,7 @@ import pyoxigraph as ox
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import OWL, RDF, RDFS, XSD
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODE = json.JSONDecoder().raw_decode

@@ -21,13 +21,11 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import pyoxigraph as ox
-from rdflib import Literal
 
 from mrag.errors import LoadError
 from mrag.loaders._records import BrokenJson, OnBad, Problem, Records
 from mrag.loaders.rdf import Progress, inside
 from mrag.loaders.tables import BadCell, BrokenTable, DelimitedRows, Row, TableDialect, is_lexical
-from mrag.rdf import queries
 from mrag.rdf.namespaces import RDF, XSD
 
 _TRIES: Final = 1_000
@@ -81,7 +79,7 @@ def is_known(pattern: str) -> bool:
     """
     if simple(pattern) is not None:
         return True
-    return _ask(queries.get("tables/pattern").bind(pattern=[Literal(pattern)]))
+    return _ask("tables/pattern", pattern)
 
 
 @lru_cache(maxsize=4_096)
@@ -95,11 +93,18 @@ def matches(pattern: str, text: str) -> bool:
     if len(text) < _LONG and (compiled := simple(pattern)) is not None:
         return compiled.fullmatch(text) is not None
     # The engine of the store does not try one way after the other.
-    return _ask(queries.get("tables/matches").bind(text_pattern=[(Literal(text), Literal(pattern))]))
+    return _ask("tables/matches", text, pattern)
 
 
-def _ask(query: str) -> bool:
-    return bool(list(ox.Store().query(query)))  # type: ignore[arg-type]
+def _ask(name: str, *texts: str) -> bool:
+    # Processes that parse are started often, and few of them come here.
+    from rdflib import Literal
+
+    from mrag.rdf import queries
+
+    terms = [Literal(text) for text in texts]
+    values = {"pattern": terms} if len(terms) == 1 else {"text_pattern": [tuple(terms)]}
+    return bool(list(ox.Store().query(queries.get(name).bind(**values))))  # type: ignore[arg-type]
 
 
 CSVW = "http://www.w3.org/ns/csvw#"

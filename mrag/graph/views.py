@@ -29,8 +29,7 @@ from rdflib.term import Variable
 from mrag.errors import ConfigError, EndpointError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, read_record
-from mrag.jobs.base import Runner
-from mrag.jobs.carrying import carried
+from mrag.jobs.runners import Runner, carried
 from mrag.loaders._records import schema_lines
 from mrag.loaders.rdf import Source
 from mrag.rdf import parser, queries
@@ -39,10 +38,8 @@ from mrag.rdf.namespaces import SKOLEM
 from mrag.rdf.parser import AGGREGATES, Tokens, parse_query
 from mrag.rdf.patterns import to_pattern, to_sparql
 from mrag.rdf.terms import RDF, to_ox
-from mrag.storage.files import make_folder
+from mrag.storage.files import Journal, Scratch, make_folder
 from mrag.storage.files import replace as replace_file
-from mrag.storage.journal import Journal
-from mrag.storage.scratch import Scratch
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import Landing, OxigraphStore
 from mrag.stores.process.workers import snapshot_prefix

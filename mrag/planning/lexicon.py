@@ -10,7 +10,7 @@ from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import names_beside
-from mrag.index.embedding.embedders import Embedder, begin_loading
+from mrag.index.embedding import Embedder, begin_loading
 from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
 from mrag.planning.lexical.extents import counted_measures
 from mrag.planning.lexical.gathering import NamedThings, named_things

@@ -109,8 +109,7 @@ def test_python_of_a_page_runs_from_top_to_bottom(
 
 
 def test_the_first_commands_run(tmp_path: Path) -> None:
-    (tmp_path / "my-data.ttl").write_bytes(PRODUCTS.read_bytes())
-    (tmp_path / "my-ontology.ttl").write_text("<urn:x:a> a <http://www.w3.org/2002/07/owl#Class> .")
+    (tmp_path / "ontology").symlink_to(ROOT / "ontology")
     found = [b for b in blocks(QUICK_START, "sh") if b.startswith("mrag ")]
     assert [len(b.splitlines()) for b in found] == [4, 1]
     for line in "".join(found).splitlines():
@@ -142,19 +141,28 @@ def block(start: str) -> str:
 
 
 def test_what_is_completed_is_read_accepted_and_found(tmp_path: Path) -> None:
-    (tmp_path / "towns.ttl").write_text(
-        "@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
-        ':bornIn rdfs:label "born in" . :ada rdfs:label "Ada Hill" ; :bornIn :lund .\n'
-        ':lund rdfs:label "Lund" .\n'
-        ':bob rdfs:label "Bob Stone" . :visby rdfs:label "Visby" . :eve rdfs:label "Eve" ; :bornIn :visby .\n'
-    )
-    (tmp_path / "articles").mkdir()
-    (tmp_path / "articles" / "news.md").write_text("Bob Stone was born in Visby.\n")
-    assert run("load", "towns.ttl", cwd=tmp_path).returncode == 0
-    for line in block("mrag complete").splitlines():
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    load, *others = block("mrag load").splitlines()
+    done = run(*shlex.split(load)[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[2] for line in others] == ["ask", "review", "accept"]
+    for line in others:
         done = run(*shlex.split(line, comments=True)[1:], cwd=tmp_path)
         assert done.returncode == 0, (line, done.stderr)
         assert "Visby" in done.stdout or "1 triples written" in done.stdout, (line, done.stdout)
+
+
+def test_what_extends_mrag_fits_the_files_that_it_names() -> None:
+    """The lines that a diff of the page keeps or removes are in its file."""
+    shown = blocks(ROOT / "docs" / "extending.md", "diff")
+    assert len(shown) == 4
+    for diff in shown:
+        assert len(diff.splitlines()) < 60
+        for file, hunks in re.findall(r"^\+\+\+ b/(\S+)\n((?:(?!--- ).*\n)+)", diff, re.M):
+            text = (ROOT / file).read_text(encoding="utf-8")
+            for hunk in re.split(r"^@@\n", hunks, flags=re.M)[1:]:
+                kept = "".join(line[1:] for line in hunk.splitlines(keepends=True) if line[0] != "+")
+                assert kept and kept in text, (file, kept)
 
 
 def test_codes_are_built_and_searched(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundRead
     for reading, result in found:
         features = measured(kg, (reading, result), found)
         if features is not None:
-            reading = replace(reading, certainty=model.of(features))
+            reading = replace(reading, certainty=model.of(features), measured=features)
         weighed_.append((reading, result))
     return weighed_
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.similarity import home
+from mrag.index.backends.base import home
 from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.storage.arrays import Arrays
 from mrag.storage.folder import Committed, Folder, Kind

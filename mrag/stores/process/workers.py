@@ -23,7 +23,7 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.errors import MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.rdf.terms import XSD, Term, Triple, typed_literal
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.process.channel import SLOWER, Child, Reply, Reserve, late
 from mrag.stores.process.sandbox import Defences
