@@ -16,6 +16,7 @@ import pytest
 
 from mrag.errors import LoadError
 from mrag.images.files import PictureLimits, open_picture, pixels
+from mrag.stores.process import parsing
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
 
