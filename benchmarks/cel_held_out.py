@@ -50,7 +50,7 @@ from mrag.cel.syntax.expressions import Expression, OneOf, Value, walk
 from mrag.cel.syntax.notation import to_dl
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedding import embedder
-from mrag.loaders.scene_graph import SceneGraphs
+from mrag.loaders.scenes import SceneGraphs
 from mrag.reasoning.run import reason
 
 Row = dict[str, Any]

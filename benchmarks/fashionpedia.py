@@ -27,8 +27,8 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import VIEWS, View, find, make_views
 from mrag.index.documents import Definition
 from mrag.index.similarity import SimilarityIndexes
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.loaders.scenes import Fashionpedia
 from mrag.reasoning.run import reason
 
 GOAL_SECONDS, GOAL_MIB = 240, 4096

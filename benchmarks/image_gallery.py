@@ -22,8 +22,8 @@ from common import peak_memory
 
 import mrag
 from mrag.index.backends.base import home
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.loaders.scenes import Fashionpedia
 from mrag.server.settings import ServerSettings
 
 

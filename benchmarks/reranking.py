@@ -48,9 +48,8 @@ from mrag.evaluation.questions import EntityFacts, EntityShape, by_graph, facts,
 from mrag.evaluation.report import evaluate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import make_view
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
-from mrag.loaders.scene_graph import SceneGraphs
+from mrag.loaders.scenes import Fashionpedia, SceneGraphs
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Hit, Question
 

@@ -27,7 +27,7 @@ from fashion import write_graph
 
 from mrag.graph.connection import open_store
 from mrag.loaders.rdf import Source
-from mrag.stores.wire.http import Access
+from mrag.stores.http import Access
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.servers import oxigraph_server, virtuoso_server

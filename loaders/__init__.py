@@ -8,11 +8,10 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.loaders._records import RecordReport, Records
-    from mrag.loaders.fashionpedia import Fashionpedia
     from mrag.loaders.rdf import Source, sources
-    from mrag.loaders.scene_graph import SceneGraphs
+    from mrag.loaders.scenes import Fashionpedia, SceneGraphs
     from mrag.loaders.snippets import Snippets
-    from mrag.loaders.tables.table import Table
+    from mrag.loaders.tables import Table
 
 __all__ = ["Fashionpedia", "RecordReport", "Records", "SceneGraphs", "Snippets", "Source", "Table", "sources"]
 

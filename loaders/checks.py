@@ -6,23 +6,435 @@ bytes of entities can stand for gigabytes. The text is read once, in the pieces 
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
+import re
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Final, Protocol
 
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
-from mrag.loaders._bounds import Brackets, Lines, TooMuch
-from mrag.loaders._encoding import recoded
-from mrag.loaders._xml import Xml
+from mrag.text.possessive import compiled
+
+DEEPEST: Final = 1_000
+"""Most brackets, braces and quoted triples inside of each other."""
+LONGEST: Final = 15 << 20
+"""Most bytes of a line of N-Triples or N-Quads, and of a tag of RDF/XML; the parser holds 16 MiB."""
+
+_WINDOW = 8_192
+"""Lines of N-Triples up to this many bytes hold no more quoted triples than allowed."""
+
+
+class TooMuch(Exception):
+    """A bound that a document passes.
+
+    Args:
+        what: What passes it, and the bound.
+        line: Where.
+    """
+
+    def __init__(self, what: str, line: int | None = None) -> None:
+        super().__init__(what)
+        self.line = line
+
+
+class Lines:
+    r"""Bounds the lines of N-Triples and N-Quads.
+
+    Example:
+        >>> Lines().feed(b"<urn:a> <urn:b> " + b"<<( <urn:a> <urn:b> " * 2000)
+        Traceback (most recent call last):
+        mrag.loaders.checks.TooMuch: more than 1000 triples are quoted inside of each other
+    """
+
+    def __init__(self) -> None:
+        self._length = self._quoted = self._lines = 0
+
+    def feed(self, data: bytes) -> None:
+        """Read the next piece."""
+        at = 0
+        while at < len(data):
+            end = data.rfind(b"\n", at, at + _WINDOW)
+            if end >= 0:
+                # What goes on from the piece before ends at the first line feed, not at the last.
+                first = data.find(b"\n", at, end + 1) if self._length else at
+                self._long(data, at, first)
+                self._lines += 1
+                self._length = self._quoted = 0
+                at = end + 1
+                continue
+            self._long(data, at, at + _WINDOW)
+            at += _WINDOW
+
+    def _long(self, data: bytes, start: int, end: int) -> None:
+        end = min(end, len(data))
+        self._length += end - start
+        self._quoted += data.count(b"<<", start, end)
+        if self._quoted > DEEPEST:
+            raise TooMuch(f"more than {DEEPEST} triples are quoted inside of each other")
+        if self._length > LONGEST:
+            raise TooMuch(f"a line has more than {LONGEST:,} bytes")
+
+
+class Brackets:
+    r"""Bounds how deep brackets stand inside of each other, strings, IRIs and comments left out.
+
+    Args:
+        json: Whether the text is JSON, else it is of Turtle's family.
+
+    Example:
+        >>> Brackets().feed(b"<urn:a> <urn:b> " + b"[ <urn:p> " * 2000)
+        Traceback (most recent call last):
+        mrag.loaders.checks.TooMuch: more than 1000 brackets are open inside of each other
+        >>> Brackets(json=True).feed(b'["' + b"[" * 2000 + b'"]')
+    """
+
+    def __init__(self, *, json: bool = False) -> None:
+        self._skip = _JSON if json else _TURTLE
+        self._rest = b""
+        self._inside: bytes | None = None
+        self._ended = False
+        self._depth = 0
+        self._line = 1
+        self._json = json
+
+    def feed(self, data: bytes) -> None:
+        """Read the next piece."""
+        data, at = self._rest + data, 0
+        while at < len(data):
+            start = at
+            at = self._within(data, at) if self._inside else end_of(self._skip, data, at)
+            self._line += data.count(b"\n", start, at)
+            if self._ended:
+                self._ended = False
+            elif self._inside or at >= len(data) or self._cut(data, at):
+                break
+            else:
+                at = self._mark(data, at)
+        self._rest = data[at:]
+
+    def _within(self, data: bytes, at: int) -> int:
+        """Read on in a string or comment that another piece began."""
+        mark = self._inside or b""
+        at = end_of(_BODIES[mark], data, at)
+        if data.startswith((b"\n", b"\r") if mark == b"\n" else mark, at):
+            self._inside, self._ended = None, True
+            return at + len(mark)
+        return at
+
+    @staticmethod
+    def _cut(data: bytes, at: int) -> bool:
+        """Return whether more must be read to say what begins here."""
+        left, mark = len(data) - at, data[at : at + 1]
+        if mark == b"<" and left < LONGEST:
+            # An IRI that goes on in the next piece.
+            return left < 3 or (data[at + 1 : at + 2] != b"<" and data.find(b">", at) < 0)
+        # Three quotes begin a long string, so two at the end say nothing yet.
+        return left < 3 and mark in b"\"'>\\"
+
+    def _mark(self, data: bytes, at: int) -> int:
+        mark = data[at : at + 1]
+        if mark in b"[({":
+            return at + self._open()
+        if mark in b"])}":
+            self._depth -= self._depth > 0
+        elif data.startswith(b"<<", at) and not self._json:
+            return at + 2 * self._open()
+        elif data.startswith(b">>", at):
+            self._depth -= self._depth > 0
+            return at + 2
+        elif mark == b"#":
+            self._inside = b"\n"
+        elif mark in b"\"'":
+            self._inside = mark * 3 if data.startswith(mark * 3, at) and not self._json else mark
+            return at + len(self._inside)
+        return at + 1
+
+    def _open(self) -> int:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise TooMuch(f"more than {DEEPEST} brackets are open inside of each other", self._line)
+        return 1
+
+
+def end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    """Return where a match that begins at a place ends; the place itself if there is none."""
+    found = pattern.match(data, at)
+    return at if found is None else found.end()
+
+
+# Each eats, without going back, what needs no counting: the loops are the regular expression engine's.
+_TURTLE = compiled(
+    rb"""(?: [^\[\](){}<>"'#\\]++ | <[^<>"{}\s]*+> | \\.
+    | "{3}(?:[^"\\]++|\\.|"{1,2}+(?=[^"]))*+"{3} | '{3}(?:[^'\\]++|\\.|'{1,2}+(?=[^']))*+'{3}
+    | "(?!"")[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"(?=[^"]) | '(?!'')[^'\\\r\n]*+(?:\\.[^'\\\r\n]*+)*+'(?=[^'])
+    | \#[^\r\n]*+[\r\n] )*+""",
+    re.VERBOSE | re.DOTALL,
+)
+_JSON = compiled(rb'(?:[^\[\]{}()"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_BODIES: dict[bytes, re.Pattern[bytes]] = {
+    b'"': compiled(rb'(?:[^"\\]++|\\.)*+', re.DOTALL),
+    b"'": compiled(rb"(?:[^'\\]++|\\.)*+", re.DOTALL),
+    b'"""': compiled(rb'(?:[^"\\]++|\\.|"{1,2}+(?=[^"]))*+', re.DOTALL),
+    b"'''": compiled(rb"(?:[^'\\]++|\\.|'{1,2}+(?=[^']))*+", re.DOTALL),
+    b"\n": compiled(rb"[^\n\r]*+"),
+}
+
+
+_CHUNK = 1 << 20
+_HEAD: Final = 4096
+"""Bytes in which the declaration of XML ends, at four to a character."""
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Marks before a text, those of UTF-32 first, because they begin with one of UTF-16."""
+_BARE: Final = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
+"""How XML in UTF-16 begins without a mark."""
+_DECLARED: Final = re.compile(
+    rb"""(<\?xml\s[^>]{0,200}?\bencoding\s*=\s*["'])([A-Za-z][\w.\-]{0,40})(?=["'])"""
+)
+_CHARSETS: Final = re.compile(
+    r"ascii|iso8859-\d+|cp\d+|koi8-[rtu]|mac-\w+|gb2312|gbk|gb18030|big5\w*|shift_\w+|euc_\w+|tis-620|hz|johab"
+)
+"""Codecs of Python that are character sets of texts; the others do more than that."""
+
+
+def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) -> Iterator[bytes]:
+    """Yield what a stream holds as UTF-8, without a mark in front.
+
+    A mark says the encoding, whatever is declared; without one, XML declares it, and other formats are UTF-8.
+    JSON of nothing but white space becomes an empty array, so that empty files are alike in every format.
+
+    Args:
+        stream: The content.
+        format: What it is written in.
+        file: Its name, for errors.
+
+    Raises:
+        LoadError: If the encoding is not known, or the bytes are not of it.
+
+    Example:
+        >>> import io
+        >>> b"".join(recoded(io.BytesIO('"é"'.encode("utf-16")), ox.RdfFormat.TURTLE)).decode()
+        '"é"'
+    """
+    head = b""
+    while len(head) < _HEAD and (more := stream.read(_CHUNK)):
+        head += more
+    encoding = _encoding(head, format, file)
+    decoder = None if encoding is None else codecs.getincrementaldecoder(encoding)()
+    blank = format == ox.RdfFormat.JSON_LD
+
+    def utf8(data: bytes) -> bytes:
+        if decoder is None:
+            return data
+        try:
+            return decoder.decode(data, not data).encode()
+        except UnicodeError as error:
+            raise LoadError(
+                f"Not valid {format.name}: its bytes are not {encoding}, which it says they are.",
+                file=file,
+                hint="Nothing of it was stored. Convert it to UTF-8.",
+            ) from error
+
+    first = utf8(head)
+    if format == ox.RdfFormat.RDF_XML:
+        first = _DECLARED.sub(rb"\1UTF-8", first, count=1)
+    data: bytes = first
+    while head:
+        blank = blank and not data.strip()
+        if data:
+            yield data
+        head = stream.read(_CHUNK)
+        data = utf8(head)
+    if data:
+        yield data
+    if blank:
+        yield b"[]"
+
+
+def marked(head: bytes) -> str | None:
+    """Return the codec that a byte order mark says, None without one.
+
+    Example:
+        >>> marked("é".encode("utf-16")), marked(b"abcd")
+        ('utf-16', None)
+    """
+    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
+
+
+def _encoding(head: bytes, format: ox.RdfFormat, file: str | None) -> str | None:
+    """Return the codec of a text by its first bytes, None for plain UTF-8."""
+    if (mark := marked(head)) is not None:
+        return mark
+    if format != ox.RdfFormat.RDF_XML:
+        return None
+    for begin, encoding in _BARE:
+        if head.startswith(begin):
+            return encoding
+    found = _DECLARED.match(head.lstrip())
+    if found is None:
+        return None
+    name = found[2].decode()
+    try:
+        codec = codecs.lookup(name).name
+    except LookupError:
+        codec = ""
+    # Where the declaration can be read as it stands, the text is not in UTF-16, whatever it says.
+    if codec.startswith("utf-8") or re.match(r"utf[-_]?(?:16|32)|ucs|iso-10646-ucs", name, re.IGNORECASE):
+        return None
+    if _CHARSETS.fullmatch(codec) is None:
+        raise LoadError(
+            f"It declares the encoding {name}, which is not known.",
+            file=file,
+            hint="Nothing of it was stored. Convert it to UTF-8 and change its first line.",
+        )
+    return codec
+
+
+DEEPEST_XML: Final = 10_000
+"""Most elements inside of each other; writers of RDF/XML nest the rest of a list in each of its members."""
+LONGEST_ENTITY: Final = 10_000
+"""Most bytes of an entity, with what the entities in it stand for."""
+MOST_ENTITIES: Final = 10_000
+
+_EXPANSION = 64
+"""What references stand for may be this many times as long as the document, or `_FREE` bytes."""
+_FREE = 64 << 20
+_DECLARED_ENTITY = 100_000
+"""More bytes than the declaration of an entity may have."""
+_NAME = 300
+"""More bytes than a reference has."""
+
+
+class Xml:
+    """Bounds depth, tags and entities of RDF/XML.
+
+    Entities may name other entities that were declared before, as ontologies do with namespaces, but what
+    they stand for stays small, and so does what all references to them add to the document.
+
+    Example:
+        >>> lol = b'<!ENTITY a "ha"><!ENTITY b "' + b"&a;" * 9000 + b'">'
+        >>> Xml().feed(b"<!DOCTYPE r [" + lol + b"]><r>&b;</r>")
+        Traceback (most recent call last):
+        mrag.loaders.checks.TooMuch: the entity b stands for more than 10,000 bytes
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._until = b""
+        self._depth = self._added = self._read = 0
+        self._line = 1
+        self._entities: dict[bytes, int] = {}
+        self._entity_rest = b""
+
+    def feed(self, data: bytes) -> None:
+        """Read the next piece."""
+        self._read += len(data)
+        self._declared(data)
+        data, at = self._rest + data, 0
+        while at < len(data):
+            start = at
+            at = self._closed(data, at) if self._until else end_of(_XML, data, at)
+            self._line += data.count(b"\n", start, at)
+            if self._until or at >= len(data):
+                break
+            if (after := self._tag(data, at)) < 0:
+                break
+            at = after
+        self._rest = data[at:]
+        if len(self._rest) > LONGEST:
+            raise TooMuch(f"a tag has more than {LONGEST:,} bytes", self._line)
+
+    def _closed(self, data: bytes, at: int) -> int:
+        """Read on in a comment, a section or an instruction."""
+        end = data.find(self._until, at)
+        if end < 0:
+            # Its end may be cut in two.
+            return max(at, len(data) - len(self._until) + 1)
+        self._until = b""
+        return end + 3 if data.startswith((b"-->", b"]]>"), end) else end + 2
+
+    def _tag(self, data: bytes, at: int) -> int:
+        """Read a tag that is no leaf; -1 if it does not end in this piece."""
+        if not data.startswith(b"<", at):
+            return at
+        for begin, end in _SECTIONS.items():
+            if data.startswith(begin, at):
+                self._until = end
+                return at + len(begin)
+        if data.startswith(b"<!", at):
+            return at + 2 if len(data) - at > 9 else -1
+        if (found := _CLOSING.match(data, at)) is not None:
+            self._depth -= self._depth > 0
+            return found.end()
+        if (found := _OPENING.match(data, at)) is None:
+            return -1
+        self._depth += data[found.end() - 2] != ord("/")
+        if self._depth > DEEPEST_XML:
+            raise TooMuch(f"more than {DEEPEST_XML} elements are open inside of each other", self._line)
+        return found.end()
+
+    def _declared(self, data: bytes) -> None:
+        """Read the entities that a piece declares, wherever that is, and count what references add."""
+        data = self._entity_rest + data
+        at, end = 0, max(0, len(data) - _NAME)
+        while (start := data.find(b"<!ENTITY", at)) >= 0:
+            found = _ENTITY.match(data, start)
+            if found is None and len(data) - start > _DECLARED_ENTITY:
+                raise TooMuch("the declaration of an entity is too long, or cannot be read", self._line)
+            if found is None:
+                end = start
+                break
+            self._entity(found)
+            at, end = found.end(), max(found.end(), end)
+        if self._entities:
+            cut = data.rfind(b"&", at, end)
+            if cut >= 0 and b";" not in data[cut:end]:
+                end = cut
+            for name, times in Counter(_REFERENCE.findall(data, at, end)).items():
+                self._added += times * self._entities.get(name, 0)
+            if self._added > max(_FREE, _EXPANSION * self._read):
+                raise TooMuch(f"its entities stand for more than {_EXPANSION} times its length")
+        self._entity_rest = data[end:]
+
+    def _entity(self, found: re.Match[bytes]) -> None:
+        parameter, name = found[1], found[2]
+        value = found[4] if found[3] is None else found[3]
+        shown = name.decode("utf-8", "replace")[:80]
+        if parameter or value is None:
+            kind = "parameter" if parameter else "external"
+            raise TooMuch(f"the entity {shown} is {kind}; only plain ones are read")
+        size = len(value) + sum(self._entities.get(each, 0) for each in _REFERENCE.findall(value))
+        if size > LONGEST_ENTITY:
+            raise TooMuch(f"the entity {shown} stands for more than {LONGEST_ENTITY:,} bytes")
+        self._entities[name] = size
+        if len(self._entities) > MOST_ENTITIES:
+            raise TooMuch(f"more than {MOST_ENTITIES:,} entities are declared")
+
+
+_START = rb"""<[^/!?<>"'][^<>"'/]*+(?:(?:"[^"]*+"|'[^']*+'|/(?!>))[^<>"'/]*+)*+"""
+_XML = compiled(rb"(?:[^<]++|%s(?:/>|>[^<]*+</[^<>]*+>))*+" % _START)
+_OPENING = compiled(_START + rb"(?:/>|>)")
+_CLOSING = re.compile(rb"</[^<>]*+>")
+_SECTIONS = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
+_ENTITY = re.compile(
+    rb"""<!ENTITY\s+(%\s*)?+([^\s"'%&;<>]{1,200})\s+(?:"([^"]{0,65536})"|'([^']{0,65536})'|(?:SYSTEM|PUBLIC)\s[^>]*)\s*>"""
+)
+_REFERENCE = re.compile(rb"&([^\s&;<>#\"']{1,200});")
+
 
 MORE_TIME: Final = "Nothing of it was stored. Allow more with the environment variable MRAG_PARSE_SECONDS."
 
-_CHUNK = 1 << 20
 _INFLATED = 256
 """RDF shrinks to a thirtieth or so under gzip; what grows by more than this, past `_PLAIN`, is no RDF."""
 _PLAIN = 1 << 30

@@ -9,15 +9,10 @@ from pathlib import Path
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders._records import OnBad, RecordReport, Records
-from mrag.loaders._scene_files import shape_of
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.rdf import Progress
-from mrag.loaders.scene_graph import SceneGraphs
-from mrag.loaders.tables.engines import is_database
-from mrag.loaders.tables.metadata import is_metadata, metadata_of
-from mrag.loaders.tables.rows import TableDialect
-from mrag.loaders.tables.table import Table
-from mrag.loaders.tables.web import WebTables
+from mrag.loaders.scenes import Fashionpedia, SceneGraphs, shape_of
+from mrag.loaders.tables import Table, TableDialect, is_database
+from mrag.loaders.web import WebTables, is_metadata, metadata_of
 from mrag.redaction import redact_url
 
 KINDS = ("fashionpedia", "scenes", "table")

@@ -17,7 +17,7 @@ from rdflib import Literal
 from mrag.rdf.guard import query_form
 from mrag.rdf.terms import XSD, Term, to_ox
 from mrag.stores.engines import ENGINES
-from mrag.stores.wire.http import Access
+from mrag.stores.http import Access
 from tests.fuseki_server import Fuseki, protocol_server
 
 TOKEN = "token-of-the-tests"

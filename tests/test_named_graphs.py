@@ -16,8 +16,8 @@ from rdflib import RDFS, Literal, URIRef
 import mrag
 from mrag.context.display import named_graphs
 from mrag.errors import ConfigError, LoadError
+from mrag.graph.connection import NarrowedGraph
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.narrowing import NarrowedGraph
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
 from tests.commands import run

@@ -22,15 +22,14 @@ from mrag.errors import ConfigError, EndpointError
 from mrag.graph import views
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.views import filling
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.loaders.scenes import Fashionpedia
 from mrag.rdf.terms import OWL, Triple, to_ox
 from mrag.reasoning.run import reason
 from mrag.stores.base import Capabilities
+from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.workers import WorkerPool
-from mrag.stores.wire.http import Access
 from tests.conftest import ROOT, shared_data
 from tests.fuseki_server import fuseki_server
 from tests.servers import virtuoso_server
@@ -437,7 +436,7 @@ def test_a_large_view_is_worked_out_in_a_process_of_its_own(
         used: list[str] = []
         apart = WorkerPool.serialise
         monkeypatch.setattr(WorkerPool, "serialise", lambda *given: used.append(given[1]) or apart(*given))
-        monkeypatch.setattr(filling, "_LARGE", 0)
+        monkeypatch.setattr(views, "_LARGE", 0)
         there = views.make_view(kg, "fashion/garments", "there")
         assert len(used) == 1
         assert canonical(facts(here)) == canonical(facts(there))
@@ -449,7 +448,7 @@ CRASH = """
 import os, sys
 from mrag.stores.oxigraph import OxigraphStore
 import mrag
-from mrag.loaders.fashionpedia import Fashionpedia
+from mrag.loaders.scenes import Fashionpedia
 from mrag.graph.views import refresh
 folder, source, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
 

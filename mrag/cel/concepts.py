@@ -31,7 +31,7 @@ from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import GraphChange, TouchedEntities
-from mrag.loaders.ontologies.owl import functional
+from mrag.loaders.ontologies import functional
 from mrag.rdf import queries
 from mrag.rdf.patterns import var
 from mrag.rdf.terms import MRAG, SKOLEM, Term, Triple, curie, iri, to_ntriples

@@ -24,8 +24,7 @@ from mrag.cel.problem import LearningProblem, instances
 from mrag.cel.syntax.expressions import Named, Top
 from mrag.errors import LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.ontologies.kb import NAMESPACE, KnowledgeBase, internal_iri
-from mrag.loaders.ontologies.tokens import SourceTokens, Token
+from mrag.loaders.ontologies import NAMESPACE, KnowledgeBase, SourceTokens, Token, internal_iri
 from mrag.rdf import queries
 from mrag.rdf.namespaces import OWL
 

@@ -150,8 +150,7 @@ def _change(
 ) -> None:
     """Show what operations change, carry them out if that is wanted, and have inferences follow."""
     from mrag.graph.updates import land, preview
-    from mrag.stores.process.documents import parsed
-    from mrag.stores.process.limited import Bounds
+    from mrag.stores.process.parsing import Bounds, parsed
 
     steps = parsed(operations, Bounds.from_env())
     planned = preview(graph, steps, seconds=seconds, max_changes=100_000_000)

@@ -95,7 +95,7 @@ def import_(
       mrag import sqlite:///shop.db --mapping shop.ttl
     """
     from mrag.loaders.importing import ImportSettings
-    from mrag.loaders.tables.rows import TableDialect
+    from mrag.loaders.tables import TableDialect
 
     dialect = TableDialect(delimiter=delimiter, encoding=encoding)
     if sketch:

@@ -35,8 +35,8 @@ from mrag.context.neighbourhood import (
 from mrag.context.render import Context, CutList, Dropped, Line, estimate_tokens
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import names_beside, twins_of
 from mrag.graph.record import LABELS
-from mrag.graph.twins import names_beside, twins_of
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Triple, from_ox
 from mrag.text.names import split_identifier
 from mrag.text.tokens import FUNCTION_WORDS, OTHERS, content, content_words, fold, stem, tokens, words

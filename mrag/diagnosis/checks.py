@@ -90,7 +90,7 @@ def query_process() -> Iterator[CheckResult]:
     from contextlib import suppress
 
     from mrag.rdf import queries
-    from mrag.stores.process.replies import request
+    from mrag.stores.process.workers import request
 
     with stores.OxigraphStore() as store:
         store.workers.memory = _CAP

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.graph.connection import connect, demo, open_store
+    from mrag.graph.connection import NarrowedGraph, connect, demo, open_store
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.layers import GraphLayers, Layer
-    from mrag.graph.narrowing import NarrowedGraph
     from mrag.graph.record import Record, Status, status_of
     from mrag.graph.updates import UpdateReport, update
-    from mrag.graph.views.making import VIEWS, View, make_view, make_views
+    from mrag.graph.views import VIEWS, View, make_view, make_views
 
 __all__ = [
     "VIEWS", "GraphLayers", "KnowledgeGraph", "Layer", "NarrowedGraph", "Record", "Status", "UpdateReport",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, StoreLocked
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import SYSTEM, places, read_record
+from mrag.graph.record import SYSTEM, GraphChange, Record, named_graph, places, read_record
 from mrag.rdf import queries
 from mrag.rdf.guard import ReadQuery
 from mrag.stores.base import Dataset, TripleStore
@@ -20,7 +20,7 @@ from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
     from mrag.index.similarity import SimilarityIndexes
-    from mrag.stores.wire.http import Access
+    from mrag.stores.http import Access
 
 logger = logging.getLogger(__name__)
 
@@ -161,7 +161,7 @@ def open_store(url: str, access: Access | None = None) -> tuple[TripleStore, tup
             endpoint=url,
             hint="Use oxigraph:PATH, " + ", ".join(f"{name}:http://…" for name in SERVERS) + ".",
         )
-    from mrag.stores.urls import open_server
+    from mrag.stores.engines import open_server
 
     return open_server(kind, rest, access)
 
@@ -298,3 +298,55 @@ def delete(kg: KnowledgeGraph) -> None:
         )
     kg.clear()
     kg.store.update(queries.get("update/forget").bind(kg=[kg.iri, *places(kg.iri)]))
+
+
+class NarrowedGraph(KnowledgeGraph):
+    """A knowledge graph of which only one named graph is in sight; it cannot be changed.
+
+    Args:
+        whole: The knowledge graph. It is opened and closed by whoever did so before.
+        graph: The named graph, by IRI or CURIE.
+
+    Raises:
+        ConfigError: If there is no such named graph.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.graph.updates import update
+        >>> kg = mrag.connect()
+        >>> data = "GRAPH <urn:v1> { <urn:a> <urn:size> 1 } GRAPH <urn:v2> { <urn:a> <urn:size> 2 }"
+        >>> _ = update(kg, f"INSERT DATA {{ {data} }}")
+        >>> [str(size) for _, size in NarrowedGraph(kg, "urn:v2").query("SELECT * { ?s <urn:size> ?o }")]
+        ['2']
+        >>> kg.close()
+    """
+
+    def __init__(self, whole: KnowledgeGraph, graph: str) -> None:
+        from mrag.index.similarity import SimilarityIndexes
+
+        self.__dict__.update(vars(whole))
+        record = whole.record
+        name = named_graph(record, graph, whole.name, whole.prefixes)
+        self.within = name
+        self.cache = {}
+        self._labels, self._profile = {}, None
+        # The index is of the whole; a ranker takes what is in sight.
+        self.searcher = SimilarityIndexes.of(whole)
+        # Nothing that is counted here may be kept for the whole.
+        own = replace(record, asserted=(name,), inferred=(), added=(), contexts=(name,), merged="")
+        self.record = replace(own, profile="", premises=(), kept=False, triples=whole.store.count(name))
+
+    def commit(
+        self, after: Record, also: str = "", *, changed: bool = True, change: GraphChange | None = None
+    ) -> None:
+        """Refuse: a part cannot be written for the whole.
+
+        Raises:
+            ConfigError: In any case.
+        """
+        raise ConfigError(
+            "What is narrowed to one named graph is read only.", hint="Use the whole knowledge graph."
+        )
+
+    def close(self) -> None:
+        """Close nothing; the whole is still open."""

@@ -116,7 +116,7 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             replacing: Forget what the graph held before, as `clear` does, at the moment when the new
                 triples come in sight; on a server that reasons itself, before they are sent.
             keep_going: Leave out files that cannot be read, and name them in the report; each is read twice.
-            imports: Load what the files import, too, from local files, see `mrag.loaders.ontologies.imports`.
+            imports: Load what the files import, too, from local files, see `mrag.loaders.rdf`.
 
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.

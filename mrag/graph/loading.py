@@ -17,8 +17,7 @@ from mrag.errors import LoadError, StoreError
 from mrag.graph.layers import GraphLayers
 from mrag.graph.record import GraphChange, Record, TouchedEntities, joined
 from mrag.loaders.checks import LeftOutFile, LoadNotes
-from mrag.loaders.ontologies.imports import with_imports
-from mrag.loaders.rdf import Progress, Source, sources
+from mrag.loaders.rdf import Progress, Source, sources, with_imports
 from mrag.rdf.patterns import Construct, Group, TriplePattern, var
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import Dataset, LoadReport

@@ -314,9 +314,8 @@ def work_out(
     """
     from mrag.stores.changes import Changes, UpdateOutcome, needs_queries
     from mrag.stores.oxigraph import OxigraphStore
-    from mrag.stores.process.documents import parsed
-    from mrag.stores.process.limited import Bounds
-    from mrag.stores.wire.changes import RemoteChanges, copied
+    from mrag.stores.process.parsing import Bounds, parsed
+    from mrag.stores.remote import RemoteChanges, copied
 
     until = time.monotonic() + seconds
     steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))

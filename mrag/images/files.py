@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from mrag.errors import ConfigError, LoadError, StoreError
 from mrag.redaction import brief
-from mrag.stores.process.limited import perform
+from mrag.stores.process.parsing import perform
 
 
 def sniff(data: bytes, name: str = "") -> tuple[str, int, int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyoxigraph as ox
 
-from mrag.graph.twins import Twins
+from mrag.graph.naming import Twins
 from mrag.planning.algebra.blocks import BlockCompiler, Joining, Spelt
 from mrag.planning.algebra.folds import FoldCompiler
 from mrag.planning.algebra.knowledge import forms

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.twins import names_beside
+from mrag.graph.naming import names_beside
 from mrag.index.embedding import Embedder, begin_loading
 from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
 from mrag.planning.lexical.extents import counted_measures

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from mrag.errors import QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.twins import twins_of
+from mrag.graph.naming import twins_of
 from mrag.planning.algebra.cells import COMPUTED, Cells, in_order, shown_as, tied
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.compiler import SPARE, to_sparql

@@ -15,7 +15,7 @@ import pyoxigraph as ox
 
 from mrag.rdf import patterns as pt
 from mrag.rdf.patterns import to_sparql
-from mrag.rdf.pieces import pushable
+from mrag.rdf.slicing import pushable
 from mrag.reasoning.rules import TYPE, ConsistencyCheck, Plain, Rule, query
 from mrag.stores.base import Dataset, TripleStore
 

@@ -19,7 +19,7 @@ from typing import Final
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.graph.twins import home_of, preference
+from mrag.graph.naming import home_of, preference
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
 from mrag.rdf.patterns import to_sparql

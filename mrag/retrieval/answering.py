@@ -14,7 +14,7 @@ from mrag.errors import MissingIndex
 from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.twins import twins_of
+from mrag.graph.naming import twins_of
 from mrag.index.similarity import freshen
 from mrag.planning.neural.choosing import Planner
 from mrag.retrieval.claims import StoreFacts

@@ -13,7 +13,7 @@ from rdflib import Literal
 from mrag import html
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.twins import names_beside, twins_of
+from mrag.graph.naming import names_beside, twins_of
 from mrag.index.document_index import Mode
 from mrag.index.fusion import reciprocal_rank_fusion
 from mrag.index.similarity import SimilarityIndexes

@@ -35,8 +35,7 @@ from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import late
-from mrag.stores.process.replies import refusal, request
-from mrag.stores.process.workers import Worker, WorkerPool
+from mrag.stores.process.workers import Worker, WorkerPool, refusal, request
 
 logger = logging.getLogger(__name__)
 

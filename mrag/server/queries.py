@@ -103,7 +103,7 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
 
     from mrag.rdf.terms import to_ox
     from mrag.server.protocols.tables import answer, table
-    from mrag.stores.process.formats import serialized
+    from mrag.stores.process.query_child import serialized
 
     if isinstance(result, bool):
         return answer(result, format)

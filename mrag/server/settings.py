@@ -10,7 +10,7 @@ from typing import Final
 
 from mrag.errors import ConfigError
 from mrag.stores.base import Limits
-from mrag.stores.process.limited import Bounds
+from mrag.stores.process.parsing import Bounds
 
 BELOW: Final = "/kg/"
 """Where the graphs beside the first one are."""

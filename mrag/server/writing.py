@@ -25,8 +25,7 @@ from mrag.server.remote.processes import writing_alone
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import QueryParsers
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process.documents import parsed
-from mrag.stores.process.limited import close_all, warm
+from mrag.stores.process.parsing import close_all, parsed, warm
 
 logger = logging.getLogger(__name__)
 

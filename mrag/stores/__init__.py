@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     )
     from mrag.stores.fuseki import FusekiStore
     from mrag.stores.graphdb import GraphDBStore
+    from mrag.stores.http import Access
     from mrag.stores.oxigraph import OxigraphStore
     from mrag.stores.sparql import Dialect, Paths, SparqlStore
     from mrag.stores.virtuoso import VirtuosoStore
-    from mrag.stores.wire.http import Access
 
 __all__ = [
     "Access", "BaseStore", "Capabilities", "Dataset", "Dialect", "FusekiStore", "GraphDBStore", "Limits",

@@ -368,7 +368,7 @@ def needs_queries(operations: Iterable[Operation]) -> bool:
 
 
 def _quads(changes: Changes, inserting: bool, pieces: Iterable[bytes]) -> None:
-    """Insert or delete statements that `mrag.stores.process.documents` has read."""
+    """Insert or delete statements that `mrag.stores.process.parsing` has read."""
     act = changes.insert if inserting else changes.delete
     for piece in pieces:
         quads = [

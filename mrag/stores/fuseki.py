@@ -10,9 +10,8 @@ import requests
 from mrag.errors import ConfigError, EndpointError
 from mrag.rdf import queries
 from mrag.stores.base import Capabilities, Dataset
+from mrag.stores.http import Access, host, lines_of
 from mrag.stores.sparql import JSON_RESULTS, SCRATCH, Dialect, Paths, SparqlStore
-from mrag.stores.wire.http import Access, host
-from mrag.stores.wire.results import lines_of
 
 DEFAULT_GRAPH = "urn:x-arq:DefaultGraph"
 UNION_GRAPH = "urn:x-arq:UnionGraph"

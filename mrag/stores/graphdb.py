@@ -23,8 +23,8 @@ from mrag.rdf import queries
 from mrag.rdf.guard import EXPLAIN, EXPLICIT, IMPLICIT
 from mrag.rdf.terms import Term
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
+from mrag.stores.http import Access, host
 from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
-from mrag.stores.wire.http import Access, host
 
 RULESETS = (
     "empty", "rdfs", "rdfs-optimized", "rdfsplus", "rdfsplus-optimized", "owl-horst", "owl-horst-optimized",

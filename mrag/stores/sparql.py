@@ -38,10 +38,22 @@ from mrag.stores.base import (
     StoreLayers,
     traced,
 )
+from mrag.stores.http import (
+    NT,
+    Access,
+    Http,
+    Incomplete,
+    JsonResult,
+    NotVerbatim,
+    is_address,
+    lines_of,
+    may_be_verbatim,
+    send_parts,
+    send_stream,
+    triples_of,
+    verbatim,
+)
 from mrag.stores.process.parsing import PART, by_graph, serialised
-from mrag.stores.wire.http import Access, Http, is_address
-from mrag.stores.wire.results import NT, Incomplete, JsonResult, lines_of, triples_of
-from mrag.stores.wire.sending import NotVerbatim, may_be_verbatim, send_parts, send_stream, verbatim
 
 
 @dataclass(frozen=True)

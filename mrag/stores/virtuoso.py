@@ -17,12 +17,11 @@ import requests
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.rdf.guard import paths_in_negation
 from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, to_sparql, var
-from mrag.rdf.pieces import pieces, unsized
-from mrag.rdf.slicing import paged, short_keys, sliced
+from mrag.rdf.slicing import paged, pieces, short_keys, sliced, unsized
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult, SelectStream
+from mrag.stores.http import Access
 from mrag.stores.sparql import Dialect, Paths, SparqlStore
-from mrag.stores.wire.http import Access
 
 _SYSTEM = (
     "http://www.openlinksw.com/schemas/",

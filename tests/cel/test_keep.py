@@ -46,7 +46,7 @@ from mrag.cel.syntax.expressions import (
 )  # fmt: skip
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.ontologies.owl import convert_owl
+from mrag.loaders.ontologies import convert_owl
 from mrag.rdf.terms import XSD, Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Hit, Question

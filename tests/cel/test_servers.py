@@ -16,7 +16,7 @@ from mrag.cel.problem import LearningProblem, confusion, instances, instances_am
 from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, Value, key, normal, walk
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.stores.wire.http import Access
+from mrag.stores.http import Access
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, schema, triple
 from tests.conftest import slow
 from tests.servers import oxigraph_server, virtuoso_server

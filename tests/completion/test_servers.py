@@ -16,7 +16,7 @@ from mrag.completion.writeback.run_store import find_run
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDFS, Triple
-from mrag.stores.wire.http import Access
+from mrag.stores.http import Access
 from tests.conftest import slow
 from tests.servers import oxigraph_server, virtuoso_server
 

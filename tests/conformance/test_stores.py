@@ -11,8 +11,8 @@ from mrag.graph.connection import open_store
 from mrag.stores.base import TripleStore
 from mrag.stores.conformance import StoreConformance
 from mrag.stores.engines import ENGINES
+from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.wire.http import Access
 from tests.engine_server import engine_server
 from tests.fuseki_server import fuseki_server
 from tests.jena import jena_server

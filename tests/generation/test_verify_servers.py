@@ -12,7 +12,7 @@ import mrag
 from mrag.context.display import holding
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term, Triple
-from mrag.stores.wire.http import Access
+from mrag.stores.http import Access
 from tests.conftest import PRODUCTS, slow
 from tests.jena import jena_server
 from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server

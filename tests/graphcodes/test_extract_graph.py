@@ -20,7 +20,7 @@ from mrag.graphcodes.sources import (
     regions,
     scene_codes,
 )
-from mrag.loaders.scene_graph import SceneGraphs
+from mrag.loaders.scenes import SceneGraphs
 from mrag.rdf.terms import SKOLEM, Triple
 from tests.conftest import PRODUCTS
 

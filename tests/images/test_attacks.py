@@ -16,7 +16,7 @@ import pytest
 
 from mrag.errors import LoadError
 from mrag.images.files import PictureLimits, open_picture, pixels
-from mrag.stores.process import limited
+from mrag.stores.process import parsing
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
 
@@ -133,7 +133,7 @@ def test_a_picture_that_takes_too_much_ends_alone(tmp_path: Path, monkeypatch: p
         open_picture(path)
     monkeypatch.undo()
     assert open_picture(path, PictureLimits(max_side=10)).width == 10
-    limited.close_all()
+    parsing.close_all()
 
 
 def test_altered_pictures_do_no_harm(tmp_path: Path) -> None:

@@ -26,12 +26,13 @@ from ray.cluster_utils import Cluster
 
 import mrag
 from mrag.errors import ModelError
-from mrag.graph.views import make_view, parts
+from mrag.graph import views
+from mrag.graph.views import make_view
 from mrag.images.enrichment import describe
 from mrag.images.enrichment import EnrichSettings
 from mrag.index import SimilarityIndexes
 from mrag.jobs import RayRunner, carried
-from mrag.loaders.fashionpedia import Fashionpedia
+from mrag.loaders.scenes import Fashionpedia
 from mrag.loaders.generate import write_annotations
 from tests.jobs.works import Slowly, square
 
@@ -81,7 +82,7 @@ with mrag.connect("oxigraph:kg") as kg:
         indexes.delete("main")
 
 told["views"] = []
-parts._LEAST = 20
+views._LEAST = 20
 write_annotations("a.json", scale=0.0005)
 with mrag.connect("oxigraph:views") as kg, Fashionpedia("a.json").ntriples() as triples:
     kg.load([triples])

@@ -20,11 +20,10 @@ import mrag
 from mrag.errors import StoreError
 from mrag.graph import views
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.views import parts
-from mrag.graph.views.branches import branches
+from mrag.graph.views import branches
 from mrag.jobs import InlineRunner, ProcessRunner, ThreadRunner
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.loaders.scenes import Fashionpedia
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 from tests.commands import run
@@ -89,19 +88,19 @@ def graph(lines: bytes) -> Graph:
 
 def in_parts(store: OxigraphStore, query: str, runner: object = None, folder: Path | None = None) -> bytes:
     given = runner or InlineRunner()
-    with parts.answered(store, query, Dataset((GRAPH,)), given, state="1", folder=folder) as pieces:
+    with views.answered(store, query, Dataset((GRAPH,)), given, state="1", folder=folder) as pieces:
         return b"".join(pieces)
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "_LEAST", 20)
+    monkeypatch.setattr(views, "_LEAST", 20)
 
 
 @pytest.fixture
 def single(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part for each value."""
-    monkeypatch.setattr(parts, "_LEAST", 1)
+    monkeypatch.setattr(views, "_LEAST", 1)
 
 
 @pytest.mark.usefixtures("single")
@@ -210,7 +209,7 @@ def test_blank_nodes_have_the_same_names_when_a_job_goes_on(tmp_path: Path) -> N
     assert in_parts(store, query, ThreadRunner(2), tmp_path / "j") == whole
     assert isomorphic(graph(whole), graph(store.serialise(query, Dataset((GRAPH,)))))
     # Another state of the source takes none of the parts.
-    with parts.answered(
+    with views.answered(
         store, query, Dataset((GRAPH,)), InlineRunner(), state="2", folder=tmp_path / "j"
     ) as pieces:
         assert isomorphic(graph(b"".join(pieces)), graph(whole))

@@ -13,10 +13,8 @@ import pytest
 
 import mrag
 from mrag.errors import LoadError
-from mrag.loaders import _bounds
-from mrag.loaders._bounds import Brackets, Lines, TooMuch
-from mrag.loaders._xml import Xml
-from mrag.loaders.checks import Checked
+from mrag.loaders import checks
+from mrag.loaders.checks import Brackets, Checked, Lines, TooMuch, Xml
 from mrag.loaders.rdf import Source
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "300"))
@@ -55,8 +53,8 @@ def test_depth_is_counted_however_the_text_is_cut(kind: str, monkeypatch: pytest
         for bound, fits in ((deepest + leaf, True), (deepest - 1 - leaf, False)):
             if bound < 0:
                 continue
-            monkeypatch.setattr(_bounds, "DEEPEST", bound)
-            monkeypatch.setattr("mrag.loaders._xml.DEEPEST_XML", bound)
+            monkeypatch.setattr(checks, "DEEPEST", bound)
+            monkeypatch.setattr("mrag.loaders.checks.DEEPEST_XML", bound)
             check = Xml() if kind == "xml" else Brackets(json=kind == "json")
             passed, at = True, 0
             try:
@@ -85,8 +83,8 @@ def test_quoted_triples_and_long_lines_are_counted_however_the_text_is_cut() -> 
                 passed = False
             assert passed == fits
     with pytest.raises(TooMuch, match="a line has more than"):
-        Checked(io.BytesIO(b"x" * (_bounds.LONGEST + 9)), ox.RdfFormat.N_TRIPLES)._check.feed(
-            b"x" * (_bounds.LONGEST + 9)
+        Checked(io.BytesIO(b"x" * (checks.LONGEST + 9)), ox.RdfFormat.N_TRIPLES)._check.feed(
+            b"x" * (checks.LONGEST + 9)
         )
 
 

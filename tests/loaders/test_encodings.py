@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import mrag
 from mrag.errors import LoadError
-from mrag.loaders._encoding import recoded
+from mrag.loaders.checks import recoded
 from tests.commands import run
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders import _json
+from mrag.loaders import _records
 from mrag.loaders._records import schema_lines
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.loaders.scenes import Fashionpedia
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.reasoning.run import reason
 from tests.conftest import shared_data
@@ -284,7 +284,7 @@ def test_wrong_calls_are_refused(tmp_path: Path) -> None:
 def test_memory_does_not_grow_with_the_polygons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.json"
     write_annotations(path, scale=0.02)
-    monkeypatch.setattr(_json, "_CHUNK", 1 << 15)
+    monkeypatch.setattr(_records, "_CHUNK", 1 << 15)
     tracemalloc.start()
     try:
         for _ in Fashionpedia(path).lines():

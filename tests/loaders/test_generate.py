@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import (
     ANNOTATIONS,
     ATTRIBUTE_GROUPS,
@@ -19,6 +18,7 @@ from mrag.loaders.generate import (
     PER_ANNOTATION,
     write_annotations,
 )
+from mrag.loaders.scenes import Fashionpedia
 from tests.conftest import shared_data
 
 

@@ -8,8 +8,7 @@ import pytest
 
 import mrag
 from mrag.errors import LoadError
-from mrag.loaders.ontologies.imports import CATALOG, with_imports
-from mrag.loaders.rdf import Source
+from mrag.loaders.rdf import CATALOG, Source, with_imports
 
 HEAD = "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <http://e.org/> .\n"
 

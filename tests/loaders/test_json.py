@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import LoadError
-from mrag.loaders import _json
-from mrag.loaders._json import BrokenJson, JsonText
+from mrag.loaders import _records
+from mrag.loaders._records import BrokenJson, JsonText
 
 VALUES = st.recursive(
     st.one_of(
@@ -32,10 +32,10 @@ VALUES = st.recursive(
 @pytest.fixture(params=[1, 5, 1 << 20], scope="module")
 def piece(request: pytest.FixtureRequest) -> Any:
     """Sizes of the pieces, small ones so that every token is cut somewhere."""
-    known = _json._CHUNK
-    _json._CHUNK = request.param
+    known = _records._CHUNK
+    _records._CHUNK = request.param
     yield request.param
-    _json._CHUNK = known
+    _records._CHUNK = known
 
 
 @given(rows=st.lists(VALUES, max_size=6), ascii_only=st.booleans(), indent=st.sampled_from([None, 1]))

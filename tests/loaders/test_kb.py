@@ -29,7 +29,7 @@ from mrag.cel.syntax.expressions import (
 )
 from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import LoadError
-from mrag.loaders.ontologies.kb import NAMESPACE, convert_kb
+from mrag.loaders.ontologies import NAMESPACE, convert_kb
 
 PREFIXES = f"""@prefix : <{NAMESPACE}> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . """

@@ -17,7 +17,7 @@ from mrag.cli import app
 from mrag.errors import LoadError
 from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Source
-from mrag.loaders.tables.table import Table
+from mrag.loaders.tables import Table
 from tests.server.conftest import running
 
 MARK = b"\xef\xbb\xbf"

@@ -10,9 +10,8 @@ from rdflib import OWL, RDF, RDFS, Graph, URIRef
 
 from mrag.graph import views
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
-from mrag.loaders.scene_graph import SceneGraphs
+from mrag.loaders.scenes import Fashionpedia, SceneGraphs
 from mrag.reasoning.run import reason
 from tests.conftest import ROOT
 

@@ -12,14 +12,10 @@ import pytest
 
 import mrag
 from mrag.errors import LoadError, MragError
-from mrag.loaders._inside import OUTSIDE
-from mrag.loaders.ontologies.imports import CATALOG
-from mrag.loaders.tables import engines
-from mrag.loaders.tables.engines import check_reads, connected
-from mrag.loaders.tables.metadata import read_metadata
-from mrag.loaders.tables.table import Table
-from mrag.loaders.tables.terms import BadCell
-from mrag.loaders.tables.webcells import WebDatatype
+from mrag.loaders import tables
+from mrag.loaders.rdf import CATALOG, OUTSIDE
+from mrag.loaders.tables import BadCell, Table, check_reads, connected
+from mrag.loaders.web import WebDatatype, read_metadata
 
 _ONTOLOGY = "<http://www.w3.org/2002/07/owl#Ontology>"
 _IMPORTS = "<http://www.w3.org/2002/07/owl#imports>"
@@ -111,7 +107,7 @@ def test_a_query_to_a_database_only_reads(tmp_path: Path, query: str) -> None:
     before, content = sorted(tmp_path.iterdir()), base.read_bytes()
     said = query.format(place=tmp_path / "made.db")
     with pytest.raises(LoadError):
-        list(engines.SqlRows(f"sqlite:///{base}", "", said))
+        list(tables.SqlRows(f"sqlite:///{base}", "", said))
     # The database itself refuses what the look at its words would let through.
     with pytest.raises(LoadError), connected(f"sqlite:///{base}") as connection:
         connection.exec_driver_sql(said)
@@ -148,7 +144,7 @@ def test_what_reads_is_let_through(query: str) -> None:
 
 
 def test_a_database_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(tables, "CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port, began = silent.getsockname()[1], time.monotonic()
         with (

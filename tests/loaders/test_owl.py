@@ -17,8 +17,7 @@ import mrag
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError, LoadError
-from mrag.loaders.ontologies.kb import NAMESPACE
-from mrag.loaders.ontologies.owl import convert_owl, functional, owl_syntax
+from mrag.loaders.ontologies import NAMESPACE, convert_owl, functional, owl_syntax
 from tests.loaders.test_kb import concepts
 
 pyhornedowl = pytest.importorskip("pyhornedowl")

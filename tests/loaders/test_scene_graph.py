@@ -13,7 +13,7 @@ from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders._records import schema_lines
 from mrag.loaders.importing import kind_of
-from mrag.loaders.scene_graph import SceneGraphs
+from mrag.loaders.scenes import SceneGraphs
 from mrag.reasoning.run import reason
 from tests.conftest import shared_data
 

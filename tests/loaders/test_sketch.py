@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.tables.rows import TableDialect
-from mrag.loaders.tables.sketch import sketched
-from mrag.loaders.tables.table import Table
+from mrag.loaders.sketch import sketched
+from mrag.loaders.tables import Table, TableDialect
 
 E = "http://example.org/"
 SHOPS = '''\

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.tables.mapping import read_mapping
-from mrag.loaders.tables.rows import TableDialect
-from mrag.loaders.tables.table import Table
+from mrag.loaders.tables import Table, TableDialect, read_mapping
 
 PREFIXES = """
 @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .

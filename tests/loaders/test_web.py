@@ -12,9 +12,7 @@ import pytest
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.importing import ImportSettings, kind_of, records
-from mrag.loaders.tables.metadata import is_metadata, metadata_of
-from mrag.loaders.tables.web import WebTables
-from mrag.loaders.tables.webcells import WebDatatype
+from mrag.loaders.web import WebDatatype, WebTables, is_metadata, metadata_of
 
 CONTEXT = "http://www.w3.org/ns/csvw"
 PREFIXES = """

@@ -19,8 +19,8 @@ from mrag.planning.lexical.schema_words import voice_of
 from mrag.planning.lexical.spelling import SpellingIndex, distance, edits_allowed
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of
+from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.wire.http import Access
 from mrag.text.tokens import tokens
 from tests.conftest import slow
 from tests.planning.test_schema import PREFIXES, e, graph

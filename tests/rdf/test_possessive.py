@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrag.loaders import _bounds, _xml
+from mrag.loaders import checks
 from mrag.rdf import parser
-from mrag.stores.wire import sending
+from mrag.stores import http
 from mrag.text.possessive import compiled
 
 PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
@@ -21,11 +21,11 @@ PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
     ),
     "space": (parser._SPACE, [" ", "#", "\n", "a"]),
     "codepoint": (parser._CODEPOINT, ["\\", "u0041", "U00000041", "a"]),
-    "turtle": (_bounds._TURTLE, ["'", '"', "\\", "a", "\n", "<urn:a>", "<", "#", "[", "é"]),
-    "json": (_bounds._JSON, ['"', "\\", "a", "{", "]", "\n"]),
-    "xml": (_xml._XML, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
-    "opening": (_xml._OPENING, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
-    "lines": (sending._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
+    "turtle": (checks._TURTLE, ["'", '"', "\\", "a", "\n", "<urn:a>", "<", "#", "[", "é"]),
+    "json": (checks._JSON, ['"', "\\", "a", "{", "]", "\n"]),
+    "xml": (checks._XML, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
+    "opening": (checks._OPENING, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
+    "lines": (http._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
 }
 
 

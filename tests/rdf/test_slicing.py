@@ -22,8 +22,7 @@ from mrag.rdf.patterns import (
     to_sparql,
     var,
 )
-from mrag.rdf.pieces import pieces, pushable, unsized
-from mrag.rdf.slicing import paged, short_keys
+from mrag.rdf.slicing import paged, pieces, pushable, short_keys, unsized
 from mrag.reasoning.evaluate import ordered
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore

@@ -18,8 +18,8 @@ from mrag.reasoning.proofs import prove
 from mrag.reasoning.rounds import materialise
 from mrag.reasoning.sameness import Sameness, same_groups
 from mrag.stores.base import Dataset, TripleStore
+from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.wire.http import Access
 from tests.conftest import slow
 from tests.reasoning.helpers import A, close, data, store_of
 from tests.reasoning.test_closure import axioms, facts, same

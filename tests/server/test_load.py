@@ -26,7 +26,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.server.settings import Patience
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process import limited
+from mrag.stores.process import parsing
 from tests.server.conftest import Running, running
 from tests.server.test_serving import ENDLESS, begin, until
 
@@ -234,11 +234,11 @@ def test_processes_that_were_killed_are_replaced(loaded: Running) -> None:
 def test_a_document_whose_process_is_killed_is_not_blamed(loaded: Running) -> None:
     turtle = {"Content-Type": "text/turtle"}
     for number in range(3):
-        end(limited._CHILDREN.waiting.waiting())
+        end(parsing._CHILDREN.waiting.waiting())
         body = f"<urn:d> <urn:n> {number} ."
         assert loaded.client.post("/graphs?default", content=body, headers=turtle).status_code == 204
 
-    waiting = [psutil.Process(child.pid) for child in limited._CHILDREN.waiting.waiting()]
+    waiting = [psutil.Process(child.pid) for child in parsing._CHILDREN.waiting.waiting()]
     for child in waiting:
         child.suspend()
 
@@ -248,7 +248,7 @@ def test_a_document_whose_process_is_killed_is_not_blamed(loaded: Running) -> No
 
     with ThreadPoolExecutor(1) as client:
         sent = client.submit(send)
-        assert until(lambda: bool(limited._CHILDREN._busy))
+        assert until(lambda: bool(parsing._CHILDREN._busy))
         for child in waiting:
             child.kill()
         reply = sent.result(30)

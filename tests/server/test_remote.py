@@ -24,7 +24,7 @@ import mrag
 from mrag.errors import QueryRefused
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
-from mrag.stores.wire.http import Access
+from mrag.stores.http import Access
 from tests.conftest import slow
 from tests.jena import jena_server
 from tests.server.conftest import Running, load_demo, running
@@ -225,7 +225,7 @@ def test_a_later_where_reads_what_was_changed_only_in_a_small_graph(
     with mrag.connect(twin) as kg:
         kg.clear()
         assert update(kg, text).added == 2
-        monkeypatch.setattr("mrag.stores.wire.changes._COPIED", 1)
+        monkeypatch.setattr("mrag.stores.remote._COPIED", 1)
         with pytest.raises(QueryRefused, match="requests of their own"):
             update(kg, "DELETE DATA { <urn:a> <urn:n> 1 } ; INSERT { ?s <urn:k> ?n } WHERE { ?s ?p ?n }")
         assert kg.record.triples == 2

@@ -17,9 +17,8 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.engines import ENGINES, QLEVER, QLeverStore
+from mrag.stores.http import Access, Incomplete, lines_of, triples_of
 from mrag.stores.sparql import DEFAULT
-from mrag.stores.wire.http import Access
-from mrag.stores.wire.results import Incomplete, lines_of, triples_of
 from tests.conftest import PRODUCTS, ROOT
 from tests.engine_server import engine_server
 from tests.fuseki_server import UNNAMED

@@ -17,8 +17,8 @@ from mrag.rdf import queries
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.fuseki import FusekiStore
+from mrag.stores.http import Access
 from mrag.stores.sparql import DEFAULT
-from mrag.stores.wire.http import Access
 from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.servers import oxigraph_server, virtuoso_server
 

@@ -18,9 +18,8 @@ import pytest
 import mrag
 from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout
 from mrag.graph.updates import update
-from mrag.stores.process import limited
-from mrag.stores.process.documents import parsed
-from mrag.stores.process.limited import Bounds, perform, stream
+from mrag.stores.process import parsing
+from mrag.stores.process.parsing import Bounds, parsed, perform, stream
 from tests.server.attacks import ATTACKS
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "12"))
@@ -63,13 +62,13 @@ def test_errors_come_back_as_they_were() -> None:
 
 
 def test_no_process_is_left_behind() -> None:
-    limited.close_all()
+    parsing.close_all()
     before = {child.pid for child in psutil.Process().children()}
     pieces = stream(f"{HERE}:count", 100)
     next(pieces)
     assert {child.pid for child in psutil.Process().children()} != before
     pieces.close()
-    limited.close_all()
+    parsing.close_all()
     assert {child.pid for child in psutil.Process().children()} == before
 
 

@@ -16,9 +16,9 @@ import pytest
 import mrag
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout
 from mrag.stores.base import Dataset, Limits
+from mrag.stores.http import Access
 from mrag.stores.sparql import DEFAULT, Paths, SparqlStore
 from mrag.stores.virtuoso import VirtuosoStore
-from mrag.stores.wire.http import Access
 from tests.servers import free_port, oxigraph_server
 
 D = Dataset((DEFAULT,))

@@ -18,7 +18,7 @@ import pytest
 
 import mrag
 from mrag.storage.files import Scratch, collect, create, make_folder
-from mrag.stores.process.limited import close_all
+from mrag.stores.process.parsing import close_all
 from tests import commands
 from tests.commands import filled
 from tests.conftest import PRODUCTS

@@ -29,8 +29,8 @@ from mrag.index.backends.base import home
 from mrag.redaction import brief, redact, redact_url
 from mrag.retrieval.reading_child import packed, unpacked
 from mrag.stores.base import Dataset
-from mrag.stores.urls import open_server
-from mrag.stores.wire.http import Access
+from mrag.stores.engines import open_server
+from mrag.stores.http import Access
 
 SECRET = "5ecr3t/of+me&you"
 QUOTED = "5ecr3t%2Fof%2Bme%26you"

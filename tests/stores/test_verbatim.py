@@ -14,8 +14,8 @@ from mrag.errors import LoadError
 from mrag.graph.connection import open_store
 from mrag.loaders.rdf import Source
 from mrag.stores.base import TripleStore
+from mrag.stores.http import NotVerbatim, _looked_at, verbatim
 from mrag.stores.sparql import SparqlStore
-from mrag.stores.wire.sending import NotVerbatim, _looked_at, verbatim
 from tests.servers import oxigraph_server
 
 PLAIN = [

@@ -19,8 +19,8 @@ from mrag.rdf.patterns import Construct, TriplePattern, iri, var
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset
+from mrag.stores.http import Access
 from mrag.stores.sparql import SparqlStore
-from mrag.stores.wire.http import Access
 from tests.servers import virtuoso_server
 
 pytestmark = pytest.mark.slow

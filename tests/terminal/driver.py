@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from mrag.cli import main
-from mrag.stores.process.limited import close_all
+from mrag.stores.process.parsing import close_all
 from mrag.stores.process.workers import RESERVE
 
 

@@ -16,7 +16,7 @@ from mrag.text.grammar import counted
 if TYPE_CHECKING:
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.rdf import Progress
-    from mrag.loaders.tables.rows import TableDialect
+    from mrag.loaders.tables import TableDialect
 
 _EXAMPLES = 5
 

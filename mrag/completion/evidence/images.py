@@ -20,7 +20,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
 from mrag.images.files import part_of
 from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
-from mrag.loaders._inside import leads_out
+from mrag.loaders.rdf import leads_out
 from mrag.loaders.snippets import title_of
 from mrag.rdf.terms import RDFS, Triple
 

@@ -40,7 +40,7 @@ from mrag.index.backends.engine import (
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding import Vectors
 from mrag.redaction import brief, redact_url
-from mrag.stores.wire.http import Access, Http, is_address
+from mrag.stores.http import Access, Http, is_address
 
 __all__ = ["OpenSearchBackend"]
 

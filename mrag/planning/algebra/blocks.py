@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import RDF, Literal, URIRef
 
-from mrag.graph.twins import Twins
+from mrag.graph.naming import Twins
 from mrag.planning.algebra.joins import in_order, is_given
 from mrag.planning.algebra.knowledge import without_implied
 from mrag.planning.algebra.scopes import (

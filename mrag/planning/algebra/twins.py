@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyoxigraph as ox
 from rdflib import OWL, RDF
 
-from mrag.graph.twins import Twins
+from mrag.graph.naming import Twins
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unknown
 from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql

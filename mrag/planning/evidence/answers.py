@@ -15,7 +15,7 @@ from mrag.generation.computed import Computed
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.twins import twins_of
+from mrag.graph.naming import twins_of
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.twins import other_named
 from mrag.planning.building.scoring import Reading

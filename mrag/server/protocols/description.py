@@ -9,7 +9,7 @@ import pyoxigraph as ox
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, XSD
 from mrag.server.settings import ServerSettings
-from mrag.stores.process.formats import serialized
+from mrag.stores.process.query_child import serialized
 
 SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"

@@ -17,7 +17,7 @@ from mrag.server.protocols.forms import pairs
 from mrag.server.protocols.negotiate import GRAPHS, QUADS, choose, content_type, rdf_type
 from mrag.server.protocols.sparql import SparqlDocument, done, has, many
 from mrag.stores.base import Limits
-from mrag.stores.process.documents import parts_of
+from mrag.stores.process.parsing import parts_of
 
 _WITH_GRAPHS = ("nquads", "trig")
 _QUADS = ("application/n-quads", "application/trig", "text/x-nquads", "application/x-trig")

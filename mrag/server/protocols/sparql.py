@@ -19,7 +19,7 @@ from mrag.server.protocols.description import description
 from mrag.server.protocols.forms import Fields, pairs
 from mrag.server.protocols.negotiate import BOOLEANS, GRAPHS, RESULTS, choose, content_type
 from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream
-from mrag.stores.process.limited import Bounds, perform
+from mrag.stores.process.parsing import Bounds, perform
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,7 @@ from mrag.rdf.terms import Triple, to_ox
 from mrag.server.queries import CheckedQuery, written
 from mrag.server.remote.following import RecordFollower
 from mrag.stores.base import Dataset, Limits
-from mrag.stores.process.formats import serialized
-from mrag.stores.process.query_child import term_of
+from mrag.stores.process.query_child import serialized, term_of
 
 T = TypeVar("T")
 _TRIES = 3

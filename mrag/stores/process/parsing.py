@@ -6,26 +6,250 @@ whose names begin with `read` run in the child.
 
 from __future__ import annotations
 
+import atexit
 import io
+import os
+import pickle
 import re
+import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from email import message_from_bytes
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, cast
+from selectors import EVENT_READ, DefaultSelector
+from typing import IO, Any, Final, cast
+from uuid import uuid4
 
 import pyoxigraph as ox
 
-from mrag.errors import LoadError, QueryTimeout
+from mrag import errors
+from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.loaders._records import RecordReport
-from mrag.loaders.checks import MORE_TIME, LeftOutFile, LoadNotes
+from mrag.loaders.checks import MORE_TIME, Checked, LeftOutFile, Lines, LoadNotes, TooMuch, too_long
 from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
-from mrag.loaders.tables.engines import is_database
-from mrag.loaders.tables.rows import TableDialect
-from mrag.loaders.tables.sketch import sketched
-from mrag.stores.process.limited import Bounds, perform, stream
+from mrag.loaders.sketch import sketched
+from mrag.loaders.tables import TableDialect, is_database
+from mrag.rdf.namespaces import SKOLEM
+from mrag.stores.changes import Operation
+from mrag.stores.process.channel import Child, Reply, Reserve
+
+_LIGHT = 4 << 20
+"""Children that were given or gave more bytes are not used again, so that they give their memory back."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much a piece of work may use.
+
+    Attributes:
+        seconds: Most seconds of waiting for it.
+        memory: Most bytes of its process; 0 for no cap.
+        bytes: Most bytes that it gives back; 0 for no cap.
+
+    Raises:
+        ConfigError: If a number is out of range.
+    """
+
+    seconds: float = 300.0
+    memory: int = 2 << 30
+    bytes: int = 0
+
+    def __post_init__(self) -> None:
+        if self.seconds <= 0 or self.memory < 0 or self.bytes < 0:
+            raise ConfigError("A limit of reading is out of range.", hint="Seconds must be more than 0.")
+
+    @classmethod
+    def from_env(cls) -> Bounds:
+        """Read `MRAG_PARSE_SECONDS` and `MRAG_PARSE_MEMORY` (in megabytes, 0 for no cap).
+
+        Raises:
+            ConfigError: If one is no number, or out of range.
+        """
+        try:
+            seconds = float(os.environ.get("MRAG_PARSE_SECONDS") or cls.seconds)
+            megabytes = int(os.environ.get("MRAG_PARSE_MEMORY") or cls.memory >> 20)
+        except ValueError as error:
+            raise ConfigError("MRAG_PARSE_SECONDS and MRAG_PARSE_MEMORY are numbers.") from error
+        return cls(seconds, megabytes << 20)
+
+
+class _Children:
+    """Children that do a piece of work, and those that wait for one."""
+
+    def __init__(self) -> None:
+        self.waiting: Reserve[Child] = Reserve()
+        self._lock = threading.Lock()
+        self._busy: set[Child] = set()
+        self._owner = os.getpid()
+
+    @contextmanager
+    def one(self, memory: int, heavy: list[bool]) -> Iterator[Child]:
+        """Lend a child; it is used again if the work ended well and `heavy` is empty."""
+        child = self.waiting.take(memory) or Child("mrag.stores.process.task_child", str(memory))
+        with self._lock:
+            if self._owner != os.getpid():
+                # After a fork they are the parent's.
+                self._busy, self._owner = set(), os.getpid()
+            self._busy.add(child)
+        kept = False
+        try:
+            yield child
+            kept = not heavy
+        finally:
+            with self._lock:
+                self._busy.discard(child)
+            if kept:
+                self.waiting.give(memory, child)
+            else:
+                child.kill()
+
+    def close(self) -> None:
+        """End all of them, in the middle of their work if need be."""
+        self.waiting.close()
+        with self._lock:
+            if self._owner == os.getpid():
+                for child in self._busy:
+                    child.kill()
+            self._busy.clear()
+
+
+_CHILDREN = _Children()
+close_all = _CHILDREN.close
+"""End all children; the next piece of work starts new ones."""
+atexit.register(close_all)
+
+
+def warm(bounds: Bounds) -> None:
+    """Start a child, so that the first piece of work need not wait for one."""
+    perform("mrag.stores.process.parsing:read_prefixes", (), bounds=bounds)
+
+
+def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:
+    """Do a piece of work, and return what it returns.
+
+    Args:
+        work: A function of this package, as `module:name`.
+        *arguments: What it is given; all must be values that pickle.
+        bounds: How much it may use; from the environment by default.
+
+    Raises:
+        QueryTimeout: If it took too long.
+        LoadError: If it wanted more memory than it may have, or ended its process.
+        StoreError: If something else ended its process.
+        MragError: What it raised.
+
+    Example:
+        >>> perform("mrag.rdf.terms:iri", "urn:a")
+        rdflib.term.URIRef('urn:a')
+    """
+    pieces = stream(work, *arguments, bounds=bounds)
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            return end.value
+
+
+def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generator[Any, None, Any]:
+    """Do a piece of work that yields values, pass them on as they come, and return what it returns.
+
+    Only waiting for the child counts against its seconds, not what is done with its values meanwhile.
+
+    Raises:
+        QueryTimeout: If it took too long.
+        LoadError: If it wanted more memory than it may have, gave too much, or ended its process.
+        StoreError: If something else ended its process.
+        MragError: What it raised.
+    """
+    bounds = bounds or Bounds.from_env()
+    heavy: list[bool] = []
+    given = 0
+    reply: Reply = ()
+    with _CHILDREN.one(bounds.memory, heavy) as child:
+        for kind, content in _frames(child, (work, arguments, _here()), bounds):
+            given += len(content)
+            if bounds.bytes and given > bounds.bytes:
+                raise LoadError(
+                    f"Written out in full it has more than {bounds.bytes >> 20} megabytes.",
+                    hint="Nothing of it was stored. Send it in several parts.",
+                )
+            if kind != b"P":
+                yield content if kind == b"D" else pickle.loads(content)  # noqa: S301 # our own child wrote it
+                continue
+            reply = pickle.loads(content)  # noqa: S301 # our own child wrote it
+        if given > _LIGHT or reply[0] == "large":
+            heavy.append(True)
+    if reply[0] == "done":
+        return reply[1]
+    raise _error(reply, bounds)
+
+
+def _frames(child: Child, request: object, bounds: Bounds) -> Iterator[tuple[bytes, bytes]]:
+    """Send a request and yield the frames of its answer, while the child keeps us waiting for so long."""
+    left = bounds.seconds
+    # A large request does not fit into the pipe, and the child may end before it has read it.
+    sender = threading.Thread(target=_send, args=(child, pickle.dumps(request)), daemon=True)
+    sender.start()
+    with DefaultSelector() as selector:
+        selector.register(child.fileno(), EVENT_READ)
+        while True:
+            began = time.monotonic()
+            if left <= 0 or not selector.select(left):
+                raise QueryTimeout(f"It took more than {bounds.seconds:g} s to read.", hint=_MORE)
+            left -= time.monotonic() - began
+            data = os.read(child.fileno(), 1 << 18)
+            if not data:
+                raise _killed() if child.killed() else _ended(bounds)
+            for kind, content in child.take(data):
+                yield kind, content
+                if kind == b"P":
+                    sender.join()
+                    return
+
+
+def _here() -> str | None:
+    """Return the folder that relative paths are relative to; a child may be older than it."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None  # it is gone
+
+
+def _send(child: Child, data: bytes) -> None:
+    try:
+        child.write(data)
+    except StoreError:
+        return  # who waits for the answer sees that the child has ended
+
+
+_MORE = "Nothing of it was stored. Allow more with MRAG_PARSE_SECONDS and MRAG_PARSE_MEMORY."
+
+
+def _killed() -> StoreError:
+    return StoreError(
+        "The process that read it was ended from outside; nothing was stored.", hint="Send it again."
+    )
+
+
+def _ended(bounds: Bounds) -> LoadError:
+    most = f"more than {bounds.memory >> 20} megabytes of memory" if bounds.memory else "too much memory"
+    return LoadError(f"Reading it takes {most}, or it is nested too deep.", hint=_MORE)
+
+
+def _error(reply: tuple[Any, ...], bounds: Bounds) -> MragError:
+    """Return the error that a reply stands for, of the class that it had in the child."""
+    if reply[0] == "failed":
+        kind = cast("type[MragError]", getattr(errors, reply[1], StoreError))
+        error = kind(reply[2]["message"])
+        vars(error).update(reply[2])
+        return error
+    return _ended(bounds) if reply[0] == "large" else LoadError(f"It cannot be read: {reply[1]}.")
+
 
 _MOST = 8
 """Letters and digits of a subtag."""
@@ -208,7 +432,7 @@ def imported(
 
 
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
-    """Return a mapping to begin with, as `mrag.loaders.tables.sketch.sketched` does, read like `imported`.
+    """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`.
 
     Raises:
         LoadError: If a file is missing, or cannot be read as a table.
@@ -216,9 +440,7 @@ def sketch(files: Sequence[str], dialect: TableDialect) -> str:
     if any(is_database(file) and not file.startswith("sqlite") for file in files):
         return sketched(files, dialect)
     size = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    return cast(
-        str, perform("mrag.loaders.tables.sketch:sketched", list(files), dialect, bounds=bounds_for(size))
-    )
+    return cast(str, perform("mrag.loaders.sketch:sketched", list(files), dialect, bounds=bounds_for(size)))
 
 
 def read_files(
@@ -406,3 +628,136 @@ def read_through(source: Source, skip_bad_lines: bool) -> None:
     notes = LoadNotes()
     for _ in statements(source, notes, lambda _: None, skip_bad_lines=skip_bad_lines):
         pass
+
+
+_MAX_PARTS = 1_000
+
+
+def parsed(operations: Iterable[Operation], bounds: Bounds) -> list[Operation]:
+    """Read the documents and the data in the operations of an update.
+
+    Args:
+        operations: As `mrag.graph.updates` and the server write them.
+        bounds: How much reading all of them may take.
+
+    Returns:
+        The same, with `quads` in the place of `rdf` and `data`; others stay as they are.
+
+    Raises:
+        QueryRefused: If something is not well formed, or takes too much.
+        QueryTimeout: At the deadline.
+    """
+    until = time.monotonic() + bounds.seconds
+    left = bounds.bytes
+    found: list[Operation] = []
+    for operation in operations:
+        if operation[0] not in _READ:
+            found.append(operation)
+            continue
+        rest = replace(bounds, seconds=max(until - time.monotonic(), 0.001), bytes=left)
+        try:
+            pieces = tuple(stream(_READ[operation[0]], *operation[2:], bounds=rest))
+        except LoadError as error:
+            where = f" It is in line {error.line}." if error.line else ""
+            raise QueryRefused(f"{error.message.rstrip('.')}.{where}", hint=error.hint) from error
+        if bounds.bytes:
+            left = max(1, left - sum(map(len, pieces)))
+        found.append(("quads", operation[1], pieces))
+    return found
+
+
+_READ = {"rdf": f"{__name__}:read_document", "data": f"{__name__}:read_data"}
+
+
+def parts_of(body: bytes, header: str, bounds: Bounds) -> list[tuple[str, bytes]]:
+    """Return the parts of a form, each with its media type.
+
+    Args:
+        body: The body of a request.
+        header: Its Content-Type.
+        bounds: How much reading it may take.
+
+    Raises:
+        LoadError: If it has too many parts, or takes too much.
+        QueryTimeout: At the deadline.
+    """
+    return cast(
+        list[tuple[str, bytes]],
+        perform(f"{__name__}:read_parts", body, header, bounds=bounds),
+    )
+
+
+def read_parts(body: bytes, header: str) -> list[tuple[str, bytes]]:
+    """Return the parts of a form."""
+    form = b"Content-Type: " + header.encode("latin-1") + b"\r\n\r\n" + body
+    parts = (part for part in message_from_bytes(form).walk() if not part.is_multipart())
+    found = [
+        (part.get_content_type(), cast(bytes, part.get_payload(decode=True)))
+        for part in islice(parts, _MAX_PARTS + 1)
+    ]
+    if len(found) > _MAX_PARTS:
+        raise LoadError(f"The form has more than {_MAX_PARTS} parts.")
+    return found
+
+
+def read_document(data: bytes, media: str, base: str | None, graphs: Sequence[str | None]) -> Iterator[bytes]:
+    """Yield the statements of an RDF document as N-Quads; `graphs` replaces the graphs that it names."""
+    format = ox.RdfFormat.from_media_type(media)
+    if format is None:
+        raise LoadError(f"{media} is no RDF format that can be read.")
+    names: dict[str, ox.NamedNode] = {}
+    targets = [ox.NamedNode(g) if g else ox.DefaultGraph() for g in graphs]
+
+    def quads() -> Iterator[ox.Quad]:
+        text = cast(IO[bytes], Checked(io.BytesIO(data), format))
+        for q in ox.parse(text, format, base_iri=base):
+            s, o = _stored(q.subject, names), _stored(q.object, names)
+            for graph in targets or (_stored(q.graph_name, names),):
+                yield ox.Quad(s, q.predicate, o, graph)
+
+    try:
+        yield from _pieces(quads())
+    except MemoryError as error:
+        raise too_long(format) from error
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f", line {line}" if line else ""
+        raise LoadError(f"Not valid {format.name}{where}: {error.args[0]}") from error
+
+
+def read_data(text: str) -> Iterator[bytes]:
+    """Yield the statements of an INSERT DATA operation as N-Quads."""
+    store = ox.Store()
+    try:
+        store.update(text)
+    except SyntaxError as error:
+        raise LoadError(f"Not valid SPARQL: {error.args[0]}") from error
+    names: dict[str, ox.NamedNode] = {}
+    yield from _pieces(
+        ox.Quad(
+            _stored(q.subject, names), q.predicate, _stored(q.object, names), _stored(q.graph_name, names)
+        )
+        for q in store
+    )
+
+
+def _pieces(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
+    lines = Lines()
+    while piece := ox.serialize(islice(quads, PART), format=ox.RdfFormat.N_QUADS):
+        try:
+            # Some parsers let longer texts pass than that of N-Quads.
+            lines.feed(piece)
+        except TooMuch as error:
+            raise LoadError(f"Written out in full, {error}.", hint="Nothing of it was stored.") from None
+        yield piece
+
+
+def _stored(term: Any, names: dict[str, ox.NamedNode]) -> Any:
+    """Replace a blank node by an IRI of its own, so that later requests can speak of it."""
+    if isinstance(term, ox.Triple):
+        raise LoadError("Triple terms (RDF 1.2) cannot be stored.")
+    if not isinstance(term, ox.BlankNode):
+        return term
+    if term.value not in names:
+        names[term.value] = ox.NamedNode(SKOLEM + uuid4().hex)
+    return names[term.value]

@@ -1,22 +1,37 @@
-"""One pooled HTTP session to a store's server: login, timeouts, retries, and errors that say what to do."""
+"""HTTP to SPARQL servers: pooled sessions, results read while they arrive, files sent.
+
+Results are asked for as JSON, whose end shows, and triples as N-Triples, where every line must be one
+(SPARQL 1.1 Query Results JSON Format; RDF 1.1 N-Triples).
+"""
 
 from __future__ import annotations
 
 import base64
+import codecs
+import json
 import os
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 from urllib.parse import quote, quote_plus, urlsplit
 
+import pyoxigraph as ox
 import requests
+from rdflib import BNode, Literal, URIRef
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout, StoreError
+from mrag.loaders.rdf import Progress, Source
+from mrag.rdf.terms import XSD, Term, Triple, from_ox, typed_literal
 from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
+from mrag.text.possessive import compiled
 
 _SHORTEST = 4
 """Characters of a secret from which on it is sought in messages; shorter ones are in every word."""
@@ -393,3 +408,400 @@ def _transient(error: Exception) -> bool:
 def _says_timeout(text: str) -> bool:
     low = text.lower()
     return any(mark in low for mark in _TIMEOUTS)
+
+
+NT = "application/n-triples"
+Row = tuple[Term | None, ...]
+_BLANK = re.compile(r"[ \t\n\r]*")
+_DECODE = json.JSONDecoder(strict=False).raw_decode
+
+
+class Incomplete(Exception):
+    """The text ended, or broke, before the answer did."""
+
+
+class JsonResult:
+    """A SPARQL JSON result, read piece by piece.
+
+    Args:
+        chunks: The bytes of the answer.
+        term: Turns a cell into a term.
+
+    Attributes:
+        boolean: The answer of an ASK query; None for rows.
+        variables: The columns.
+
+    Example:
+        >>> head = b'{"head": {"vars": ["x"]}, "results": {"bindings": '
+        >>> result = JsonResult([head, b'[{"x": {"type": "uri", "val', b'ue": "urn:a"}}]}}'])
+        >>> list(result)
+        [(rdflib.term.URIRef('urn:a'),)]
+    """
+
+    def __init__(self, chunks: Iterable[bytes], term: Callable[[dict[str, Any]], Term] | None = None) -> None:
+        self._term = term or cell_term
+        self._text = _Text(chunks)
+        self.boolean: bool | None = None
+        self.variables: tuple[str, ...] = ()
+        self._bindings = self._head()
+        if "__ASK_RETVAL" in self.variables:
+            # Virtuoso answers ASK with a row for true and none for false.
+            self.boolean = any(row[0] is not None and int(str(row[0])) for row in self)
+
+    def __iter__(self) -> Iterator[Row]:
+        if self._bindings is None:
+            return
+        late = isinstance(self._bindings, list)
+        source = iter(self._bindings) if isinstance(self._bindings, list) else self._stream()
+        for binding in source:
+            cells = (binding.get(name) for name in self.variables)
+            yield tuple(None if cell is None else self._term(cell) for cell in cells)
+        if not late:
+            self._rest("results")
+
+    def _head(self) -> list[dict[str, Any]] | bool | None:
+        """Read up to the first row; rows that stand before their columns are read whole."""
+        text = self._text
+        text.expect("{")
+        early: list[dict[str, Any]] | None = None
+        while True:
+            key = text.value()
+            text.expect(":")
+            if key == "head":
+                head = text.value()
+                self.variables = tuple(head.get("vars", ()))
+            elif key == "boolean":
+                self.boolean = bool(text.value())
+            elif key == "results" and self.variables:
+                text.expect("{")
+                while text.value() != "bindings":
+                    text.expect(":")
+                    text.value()
+                    text.expect(",")
+                text.expect(":")
+                text.expect("[")
+                return True
+            elif key == "results":
+                early = text.value().get("bindings", [])
+            else:
+                text.value()
+            if text.peek() == "}":
+                text.expect("}")
+                text.end()
+                if self.boolean is None and early is None and not self.variables:
+                    raise Incomplete("it is not a SPARQL result")
+                return early
+            text.expect(",")
+
+    def _stream(self) -> Iterator[dict[str, Any]]:
+        text = self._text
+        if text.peek() == "]":
+            text.expect("]")
+            return
+        while True:
+            yield text.value()
+            if text.peek() == "]":
+                text.expect("]")
+                return
+            text.expect(",")
+
+    def _rest(self, inside: str) -> None:
+        """Read to the end, so that a missing brace shows."""
+        text = self._text
+        for _ in (inside, "the answer"):
+            while text.peek() == ",":
+                text.expect(",")
+                text.value()
+                text.expect(":")
+                text.value()
+            text.expect("}")
+        text.end()
+
+
+class _Text:
+    """JSON text that arrives in chunks."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._buffer = ""
+        self._at = 0
+        self._ended = False
+
+    def _skip(self) -> int:
+        found = _BLANK.match(self._buffer, self._at)
+        return self._at if found is None else found.end()
+
+    def peek(self) -> str:
+        while True:
+            self._at = self._skip()
+            if self._at < len(self._buffer):
+                return self._buffer[self._at]
+            self._more()
+
+    def expect(self, mark: str) -> None:
+        if (found := self.peek()) != mark:
+            raise Incomplete(f"{mark!r} was expected where {found!r} stands")
+        self._at += 1
+
+    def value(self) -> Any:
+        self.peek()
+        while True:
+            try:
+                found, end = _DECODE(self._buffer, self._at)
+            except json.JSONDecodeError:
+                self._more()
+                continue
+            # A number may go on in the next chunk.
+            if end < len(self._buffer) or self._buffer[end - 1] in '"}]el':
+                self._at = end
+                return found
+            self._more()
+
+    def end(self) -> None:
+        while True:
+            self._at = self._skip()
+            if self._at < len(self._buffer):
+                raise Incomplete(f"{self._buffer[self._at : self._at + 60]!r} follows it")
+            try:
+                self._more()
+            except Incomplete:
+                return
+
+    def _more(self) -> None:
+        if self._ended:
+            raise Incomplete("it ends early" + (f" with {self._buffer[-60:]!r}" if self._buffer else ""))
+        # Twice as much each time, so that one very long literal is not scanned over and over.
+        parts, wanted, got = [self._buffer[self._at :]], max(1 << 16, len(self._buffer) - self._at), 0
+        for chunk in self._chunks:
+            parts.append(self._decoder.decode(chunk))
+            got += len(parts[-1])
+            if got >= wanted:
+                break
+        else:
+            self._ended = True
+            parts.append(self._decoder.decode(b"", final=True))
+        self._buffer, self._at = "".join(parts), 0
+
+
+def cell_term(cell: dict[str, Any]) -> Term:
+    """Turn a cell of a SPARQL JSON result into a term.
+
+    Example:
+        >>> cell_term({"type": "literal", "value": "hallo", "xml:lang": "de"})
+        rdflib.term.Literal('hallo', lang='de')
+    """
+    kind, value = cell["type"], cell["value"]
+    if kind == "uri":
+        return URIRef(value)
+    if kind == "bnode":
+        # Virtuoso's name for a blank node can be used in later queries as an IRI.
+        return URIRef(value) if value.startswith("nodeID://") else BNode(value)
+    if kind not in ("literal", "typed-literal"):
+        raise Incomplete(f"a term of type {kind!r} is not supported")
+    if tag := cell.get("xml:lang"):
+        return Literal(value, lang=tag)
+    datatype = cell.get("datatype")
+    if datatype is None or datatype == XSD + "string":
+        return Literal(value)
+    if datatype == XSD + "boolean" and value in ("0", "1"):
+        value = "true" if value == "1" else "false"
+    return typed_literal(value, datatype)
+
+
+def lines_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[bytes]:
+    """Yield the lines of N-Triples, each a whole triple; empty ones are left out.
+
+    Args:
+        chunks: The bytes of the answer.
+        media: Its media type; Turtle with one triple a line is printed as N-Triples.
+
+    Raises:
+        Incomplete: At a line that is no triple, such as a server's note that it gave up.
+    """
+    if media == NT:
+        yield from _lines(chunks)
+        return
+    for quad in _quads(chunks, media):
+        yield f"{quad.triple} .".encode()
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks:
+        rest += chunk
+        lines = rest.split(b"\n")
+        rest = lines.pop()
+        yield from _whole(lines)
+    if rest.strip():
+        yield from _whole([rest])
+
+
+def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        line = line.strip()
+        if not line or line == b"# Empty TURTLE" or line == b"# Empty NT":
+            continue
+        if not (line.endswith(b".") and line[:1] in (b"<", b"_")):
+            raise Incomplete(f"{line[:80].decode('utf-8', 'replace')!r} is not a triple")
+        yield line
+
+
+def triples_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[Triple]:
+    """Yield the triples of N-Triples, or of Turtle with one triple a line.
+
+    Raises:
+        Incomplete: At a line that is no triple.
+
+    Example:
+        >>> [triple.o.n3() for triple in triples_of([b"<urn:s> <urn:p> 8 .\\n"], "text/turtle")]
+        ['"8"^^<http://www.w3.org/2001/XMLSchema#integer>']
+    """
+    for quad in _quads(chunks, media):
+        yield Triple(from_ox(quad.subject), URIRef(quad.predicate.value), from_ox(quad.object))  # type: ignore[arg-type]
+
+
+def _quads(chunks: Iterable[bytes], media: str) -> Iterator[ox.Quad]:
+    kind, lines = ox.RdfFormat.N_TRIPLES if media == NT else ox.RdfFormat.TURTLE, _lines(chunks)
+    while part := list(islice(lines, 1000)):
+        try:
+            yield from ox.parse(b"\n".join(part), kind, lenient=True)
+        except SyntaxError as error:
+            raise Incomplete(f"it holds what is not {media}: {error.args[0]}") from error
+
+
+_SENDERS = 2
+
+
+def send_stream(parts: Iterator[bytes], post: Callable[[object], None]) -> None:
+    """Send parts as one request.
+
+    Raises:
+        LoadError: What the parser raised, as any other error of the parts.
+    """
+    failed: list[BaseException] = []
+
+    def watched() -> Iterator[bytes]:
+        # What the parser raises would come out of the HTTP client as a broken connection.
+        try:
+            yield from parts
+        except Exception as error:
+            failed.append(error)
+            raise
+
+    try:
+        post(upload(watched()))
+    except Exception:
+        if failed:
+            raise failed[0] from None
+        raise
+
+
+def send_parts(parts: Iterator[bytes], post: Callable[[bytes], None]) -> None:
+    """Send parts as requests of their own, two at a time, while the next is being read."""
+    with ThreadPoolExecutor(_SENDERS) as pool:
+        sent: deque[Future[None]] = deque()
+        try:
+            for part in parts:
+                sent.append(pool.submit(post, part))
+                if len(sent) > _SENDERS:
+                    sent.popleft().result()
+            while sent:
+                sent.popleft().result()
+        except BaseException:
+            for waiting in sent:
+                waiting.cancel()
+            raise
+
+
+_FILE_CHUNK: Final = 1 << 20
+_IN_IRI: Final = rb"(?:[!$&-;=?@A-Z_a-z~]++|%[0-9A-Fa-f]{2})*+"
+_IRI: Final = rb"<(?:https?://[A-Za-z0-9.\-]++(?=[/?#>])|urn:[A-Za-z0-9\-]++:)%b(?:#%b)?+>" % (
+    _IN_IRI,
+    _IN_IRI,
+)
+_SHOWN: Final = rb'[^"\\\0-\x1f\x7f]*+'
+_KIND: Final = rb"(?:@[a-z]{2}(?:-[a-z]{2})?+|\^\^%b)?+" % _IRI
+_TEXT: Final = rb'"%b(?:\\[nr"\\]%b)*+"%b' % (_SHOWN, _SHOWN, _KIND)
+_LINES: Final = compiled(rb"(?:%b %b (?:%b|%b) \.\n)*+" % (_IRI, _IRI, _IRI, _TEXT))
+_TYPED: Final = (b"XMLSchema#string>", b"rdf-syntax-ns#langString>", b"rdf-syntax-ns#dirLangString>")
+"""Datatypes that stores of RDF 1.0 tell from none."""
+
+
+class NotVerbatim(Exception):
+    """A file holds what has to be read by the parser."""
+
+
+def may_be_verbatim(sources: Sequence[Source]) -> bool:
+    """Return whether files are such that their lines are worth looking at."""
+    return all(source.format == ox.RdfFormat.N_TRIPLES and not source.syntax for source in sources)
+
+
+def verbatim(
+    sources: Sequence[Source], on_progress: Progress | None = None, *, part: int, strict: bool = False
+) -> Iterator[bytes]:
+    r"""Yield whole lines of N-Triples files as they stand.
+
+    Args:
+        sources: The files.
+        on_progress: Called with bytes read and bytes in all.
+        part: Bytes of a part, about.
+        strict: Whether the server refuses what is not well formed, so that only blank nodes are looked for.
+
+    Raises:
+        NotVerbatim: If a line is not of the plainest form; parts before it have been given.
+        LoadError: If a file cannot be read, or passes a bound.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "a.nt"
+        ...     _ = file.write_text('<urn:a:1> <urn:a:2> "c" .\n')
+        ...     list(verbatim([Source.of(file)], part=1000))
+        [b'<urn:a:1> <urn:a:2> "c" .\n']
+    """
+    total = sum(source.size() for source in sources)
+    before = 0
+    for source in sources:
+        done = 0
+
+        def note(count: int, before: int = before) -> None:
+            nonlocal done
+            done = count
+            if on_progress is not None:
+                on_progress(before + count, total)
+
+        with source.checked(note) as stream:
+            kept, empty = bytearray(), True
+            while data := stream.read(_FILE_CHUNK):
+                kept += data
+                if len(kept) >= part and (end := kept.rfind(b"\n") + 1):
+                    yield _looked_at(bytes(memoryview(kept)[:end]), strict)
+                    kept, empty = kept[end:], False
+            if kept:
+                yield _looked_at(bytes(kept) if kept.endswith(b"\n") else bytes(kept) + b"\n", strict)
+            elif empty:
+                raise NotVerbatim
+        before += source.size()
+
+
+def _looked_at(lines: bytes, strict: bool) -> bytes:
+    if strict:
+        # What begins otherwise may be a comment, or nothing.
+        if not lines.startswith(b"<") or b"_:" in lines:
+            raise NotVerbatim
+        return lines
+    if not (lines.isascii() or _is_text(lines)) or _LINES.fullmatch(lines) is None:
+        raise NotVerbatim
+    if any(datatype in lines for datatype in _TYPED):
+        raise NotVerbatim
+    return lines
+
+
+def _is_text(lines: bytes) -> bool:
+    try:
+        lines.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,1 +1,0 @@
-"""Ontologies in notations that are not RDF, turned into triples."""

@@ -1,0 +1,1165 @@
+"""Tables to RDF by a mapping in Turtle: CSV, TSV, JSON, JSON Lines, Parquet, or an SQL database.
+
+The mapping is in the vocabularies of R2RML and RML (the W3C recommendation of 2012 and its extension to
+other sources), of which this much is read: `rr:TriplesMap` with `rr:subjectMap` (`rr:template`,
+`rml:reference`, `rr:column` or `rr:constant`, `rr:class`, `rr:termType`) and any number of
+`rr:predicateObjectMap` (`rr:predicate`, and `rr:objectMap` or `rr:object`, with `rr:template`,
+`rml:reference`, `rr:column`, `rr:constant`, `rr:datatype`, `rr:language` and `rr:termType`). Joins, functions
+and graphs are refused. A logical source or table says which rows a map is for, where a mapping has several.
+Two properties of our own say what CSV cannot: `tab:separator` splits a cell into several values, and
+`tab:null` names a text that stands for no value.
+
+What is empty gives no triple, as in R2RML: a column that a row lacks, the null of JSON, Parquet and SQL, a
+cell of nothing but white space, and what `tab:null` names.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import datetime
+import decimal
+import io
+import json
+import math
+import os
+import queue
+import re
+import sqlite3
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
+from urllib.parse import quote, unquote, urlsplit
+
+import pyoxigraph as ox
+
+from mrag.errors import ConfigError, LoadError
+from mrag.loaders._records import BrokenJson, JsonText, OnBad, Problem, Records
+from mrag.loaders.checks import marked
+from mrag.loaders.rdf import Progress, Source
+from mrag.rdf.namespaces import RDF, XSD
+from mrag.redaction import redact_url
+from mrag.text.possessive import compiled
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine
+
+_LONGEST = 16 << 20
+"""Characters of a cell after which a table is taken for broken."""
+_SAMPLE = 1 << 16
+_SAMPLED_ROWS = 20
+_DELIMITERS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class TableDialect:
+    r"""How a table is written in a text.
+
+    Attributes:
+        delimiter: What stands between two cells; told from the name and the first rows by default.
+        encoding: Of the text, unless a byte order mark says another.
+        quote: What stands around a cell that holds delimiters.
+        header: Whether the first row names the columns; else they are `_col.1`, `_col.2` and so on.
+        skipped: Lines before the table that are no part of it.
+        comment: What a line that is no row begins with; empty for none.
+        doubled: Whether a quote within a cell is written twice; else a backslash stands before it.
+
+    Raises:
+        ConfigError: If the delimiter is no single character, or the encoding not known.
+
+    Example:
+        >>> TableDialect(delimiter="tab").delimiter
+        '\t'
+    """
+
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    quote: str = '"'
+    header: bool = True
+    skipped: int = 0
+    comment: str = ""
+    doubled: bool = True
+
+    def __post_init__(self) -> None:
+        if self.delimiter in ("tab", "\\t"):
+            object.__setattr__(self, "delimiter", "\t")
+        if len(self.delimiter) > 1 or self.delimiter in ("\n", "\r", '"'):
+            raise ConfigError(
+                f"{self.delimiter!r} cannot stand between cells.", hint="Use one character, or tab."
+            )
+        try:
+            text = codecs.lookup(self.encoding)._is_text_encoding
+        except LookupError:
+            text = False
+        if not text:
+            raise ConfigError(
+                f"There is no encoding {self.encoding!r}.",
+                hint="Use utf-8, utf-16, iso-8859-1, windows-1252 or another that Python knows.",
+            )
+
+
+class Row(NamedTuple):
+    """A row of a table.
+
+    Attributes:
+        number: Of the row, from 1.
+        line: Where it begins in the text, if that is known.
+        cells: What it holds.
+        flaw: What is wrong with it as a whole, and makes it no row; else empty.
+    """
+
+    number: int
+    line: int | None
+    cells: dict[str, Any]
+    flaw: str = ""
+
+    @property
+    def where(self) -> str:
+        """Return the place in words."""
+        return f"row {self.number}" if self.line is None else f"line {self.line}"
+
+
+class BrokenTable(LoadError):
+    """A table whose rows cannot be told from here on."""
+
+
+class TableRows(ABC):
+    """The rows of a table.
+
+    Attributes:
+        columns: The names of the columns; None while they are not known, and for JSON.
+        first: The line on which they stand, if that is known.
+    """
+
+    columns: tuple[str, ...] | None = None
+    first: int | None = None
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows.
+
+        Raises:
+            LoadError: If what follows cannot be read as rows.
+        """
+
+    def require(self, columns: Sequence[str]) -> None:  # noqa: B027 # only some need not read the others
+        """Say which columns will be asked for; the others need not be read."""
+
+
+class JsonRows(TableRows):
+    """The objects of a JSON array, or of JSON Lines.
+
+    Args:
+        path: The file.
+        on_progress: Called with the bytes read and the bytes in all.
+    """
+
+    def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
+        self._path, self._note = path, on_progress
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows."""
+        with JsonText(self._path, self._note) as source:
+            for number, row in enumerate(source.records(), start=1):
+                if isinstance(row, dict):
+                    yield Row(number, None, row)
+                else:
+                    yield Row(number, None, {}, "it is not an object")
+
+
+class DelimitedRows(TableRows):
+    """The rows of CSV and its like.
+
+    Bytes that are not of the encoding reach the cell in which they stand, as half surrogate pairs, of which
+    no term can be made: so they cost that cell alone, and it can be named.
+
+    Args:
+        path: The file.
+        dialect: How it is written.
+        on_progress: Called with the bytes read and the bytes in all.
+    """
+
+    def __init__(self, path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> None:
+        self._path, self._dialect, self._note = path, dialect, on_progress
+        name = path.name.lower().removesuffix(".gz")
+        self._usual = "\t" if name.endswith((".tsv", ".tab")) else ","
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows."""
+        with self._opened() as stream:
+            lines = self._lines(stream)
+            rows = self._reader(lines)
+            at = 0
+            first: list[list[str]] = []
+            try:
+                header: list[str] = next((row for row in rows if row), [])
+                if self._dialect.header:
+                    self.columns = self._names(header)
+                    at = rows.line_num
+                else:
+                    self.columns = tuple(f"_col.{n}" for n in range(1, len(header) + 1))
+                    first = [header]
+                number = 0
+                for row in chain(first, rows):
+                    # A line feed within a cell is part of the row that began before it.
+                    line, at = self._dialect.skipped + at + 1, rows.line_num
+                    if not row:
+                        continue
+                    number += 1
+                    yield self._row(number, line, row)
+            except (csv.Error, UnicodeError, EOFError, OSError) as error:
+                raise self._broken(error, self._dialect.skipped + at + 1) from error
+
+    @property
+    def first(self) -> int | None:  # type: ignore[override]
+        """Return the line of the header."""
+        return self._dialect.skipped + 1 if self._dialect.header else None
+
+    @contextmanager
+    def _opened(self) -> Iterator[TextIO]:
+        source = Source(self._path, ox.RdfFormat.JSON_LD, self._path.suffix.lower() == ".gz", "")
+        total, note = source.size(), self._note
+        csv.field_size_limit(_LONGEST)
+        with source.open((lambda done: note(done, total)) if note else None) as raw:
+            buffered = io.BufferedReader(cast(io.RawIOBase, raw), 1 << 20)
+            encoding = marked(buffered.peek(4)[:4]) or self._dialect.encoding
+            with io.TextIOWrapper(buffered, encoding, "surrogateescape", newline="") as stream:
+                for _ in range(self._dialect.skipped):
+                    stream.readline()
+                yield stream
+
+    def _lines(self, stream: TextIO) -> Iterator[str]:
+        comment = self._dialect.comment
+        for line in stream:
+            # A line that is empty keeps the count of lines right, and is no row.
+            yield "\n" if comment and line.startswith(comment) else line
+
+    def _reader(self, lines: Iterator[str]) -> Any:
+        dialect = self._dialect
+        head: list[str] = []
+        size = 0
+        for line in lines:
+            head.append(line)
+            size += len(line)
+            if size >= _SAMPLE:
+                break
+        delimiter = dialect.delimiter or told(head, self._usual)
+        return csv.reader(
+            chain(head, lines),
+            delimiter=delimiter,
+            quotechar=dialect.quote or None,
+            quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
+            doublequote=dialect.doubled,
+            escapechar=None if dialect.doubled else "\\",
+            strict=True,
+        )
+
+    def _names(self, header: list[str]) -> tuple[str, ...]:
+        names = tuple(name.strip() for name in header)
+        for name in names:
+            if any("\ud800" <= sign <= "\udfff" for sign in name):
+                raise UnicodeError
+            if name and names.count(name) > 1:
+                raise LoadError(
+                    f"Two columns are called {name!r}.",
+                    file=str(self._path),
+                    line=self.first,
+                    hint="Nothing of this load was stored. Rename one of them.",
+                )
+        return names
+
+    def _row(self, number: int, line: int, row: list[str]) -> Row:
+        names = self.columns or ()
+        if len(row) > len(names) and any(map(str.strip, row[len(names) :])):
+            flaw = f"it has {len(row)} cells, and the table {len(names)} columns"
+            return Row(number, line, {}, flaw)
+        return Row(number, line, dict(zip(names, row, strict=False)))
+
+    def _broken(self, error: Exception, line: int) -> BrokenTable:
+        if isinstance(error, UnicodeError):
+            encoding = self._dialect.encoding
+            return BrokenTable(
+                f"Not a valid table: the text is not {encoding.upper()}.",
+                file=str(self._path),
+                line=line,
+                hint="Name its encoding with --encoding, such as iso-8859-1, windows-1252 or utf-16.",
+            )
+        return BrokenTable(f"Not a valid table: {error}.", file=str(self._path), line=line)
+
+
+def told(lines: Sequence[str], usual: str) -> str:
+    """Return what stands between the cells of a table, by its first lines.
+
+    What is usual by the name of the file wins if there are two columns of it; else what gives each row the
+    same number of columns, and then what gives most.
+
+    Example:
+        >>> told(["name;price\\n", "coat;1,50\\n"], ",")
+        ';'
+    """
+    best, chosen = (False, 1), usual
+    for delimiter in dict.fromkeys(usual + _DELIMITERS):
+        try:
+            some = islice(csv.reader(lines, delimiter=delimiter), _SAMPLED_ROWS)
+            rows = [len(row) for row in some if row]
+        except csv.Error:
+            continue
+        alike = bool(rows) and max(rows) <= rows[0]
+        found = (alike and rows[0] > 1, rows[0] if rows else 0)
+        if found > best and (found[1] > 1):
+            best, chosen = found, delimiter
+            if delimiter == usual and alike:
+                break
+    return chosen
+
+
+def is_json(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is JSON, by its name."""
+    return Path(path).name.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson"))
+
+
+_LEXICAL = {
+    XSD + name: re.compile(rf"\A(?:{form})")
+    for name, form in (
+        ("integer", r"[+-]?[0-9]+"),
+        ("decimal", r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"),
+        ("double", r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN"),
+        ("boolean", r"true|false|0|1"),
+        ("date", r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})?"),
+        (
+            "dateTime",
+            r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?",
+        ),
+        ("gYear", r"-?[0-9]{4,}"),
+    )
+}
+"""Lexical forms of the datatypes that are checked (XML Schema 1.1, part 2); values of others pass."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNREADABLE = "its bytes are not in the encoding of the table (--encoding), which is UTF-8 by default"
+_LISTED = 12
+_SHOWN = 80
+
+Cells = Mapping[str, Any]
+
+
+class Typed(str):
+    """A cell of a source that knows the datatypes of its values.
+
+    Attributes:
+        datatype: IRI of the datatype.
+    """
+
+    __slots__ = ("datatype",)
+    datatype: str
+
+    @classmethod
+    def of(cls, text: str, name: str) -> Typed:
+        """Return a value of a datatype of XML Schema."""
+        found = cls(text)
+        found.datatype = XSD + name
+        return found
+
+
+class BadCell(ValueError):
+    """A cell of which no term can be made.
+
+    Attributes:
+        reason: What is wrong, without the value, so that such cells can be counted.
+        column: Where it stands.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.column = ""
+
+
+@dataclass(frozen=True)
+class TermMap:
+    """How terms are made of a row.
+
+    Attributes:
+        constant: The term itself, or None.
+        pieces: A template: texts and names of columns in turn.
+        column: A column whose values are taken as they are.
+        iri: Whether the terms are IRIs.
+        datatype: Of literals.
+        language: Of literals.
+        separator: Splits a cell.
+        null: Texts that stand for no value, beside the empty one.
+    """
+
+    constant: ox.NamedNode | ox.Literal | None = None
+    pieces: tuple[str, ...] = ()
+    column: str = ""
+    iri: bool = False
+    datatype: str = ""
+    language: str = ""
+    separator: str = ""
+    null: frozenset[str] = frozenset()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns it needs."""
+        return self.pieces[1::2] if self.pieces else ((self.column,) if self.column else ())
+
+    def terms(self, row: Cells) -> list[str]:
+        """Return the terms for a row, as N-Triples; none where a value is missing.
+
+        Raises:
+            BadCell: If a cell is no well-formed IRI, or a number or date that its datatype does not know.
+        """
+        if self.constant is not None:
+            return [str(self.constant)]
+        column = self.column or ", ".join(self.columns)
+        try:
+            if not self.pieces:
+                return [self._term(value) for value in self._values(row.get(self.column))]
+            made = [self.pieces[0]]
+            for column, rest in zip(self.pieces[1::2], self.pieces[2::2], strict=True):
+                values = self._values(row.get(column))
+                made = [m + self._spelt(v) + rest for v in values for m in made]
+            return [self._term(value) for value in made]
+        except BadCell as error:
+            error.column = column
+            raise
+
+    def _values(self, cell: Any) -> list[str]:
+        cells = cell if isinstance(cell, list) else [cell]
+        values = [written(c) for c in cells if c is not None]
+        if self.separator:
+            values = [v for value in values for v in value.split(self.separator)]
+        for value in values:
+            if not value.isascii() and _SURROGATE.search(value):
+                raise BadCell("wrong encoding", _UNREADABLE)
+        stripped = (value if type(value) is Typed else value.strip() for value in values)
+        return [value for value in stripped if value and value not in self.null]
+
+    def _spelt(self, value: str) -> str:
+        return quote(value, safe="") if self.iri else value
+
+    def _term(self, value: str) -> str:
+        if self.iri:
+            try:
+                return str(ox.NamedNode(value))
+            except ValueError as error:
+                raise BadCell("no IRI", f"{value[:_SHOWN]!r} is no IRI") from error
+        if self.language:
+            return str(ox.Literal(value, language=self.language))
+        datatype = self.datatype or (value.datatype if isinstance(value, Typed) else "")
+        if not datatype:
+            return str(ox.Literal(value))
+        if not is_lexical(value, datatype):
+            name = datatype.removeprefix(XSD)
+            raise BadCell(f"no xsd:{name}", f"{value[:_SHOWN]!r} is no xsd:{name}")
+        return str(ox.Literal(value, datatype=ox.NamedNode(datatype)))
+
+
+@dataclass(frozen=True)
+class TriplesMap:
+    """How triples are made of a row: subjects, their classes, and predicates with objects.
+
+    Attributes:
+        subject: The subjects.
+        classes: Their classes, as N-Triples.
+        rest: Predicates, as N-Triples, with what makes their objects.
+        source: Name of the file or table whose rows it is for; empty for any.
+        query: A query to a database in place of a table.
+    """
+
+    subject: TermMap
+    classes: tuple[str, ...]
+    rest: tuple[tuple[str, TermMap], ...]
+    source: str = ""
+    query: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns it needs, each once."""
+        terms = (self.subject, *(o for _, o in self.rest))
+        return tuple(dict.fromkeys(c for t in terms for c in t.columns))
+
+
+def is_lexical(value: str, datatype: str) -> bool:
+    """Return whether a text is of a datatype, as far as it is checked; dates must be in the calendar.
+
+    Example:
+        >>> [is_lexical(v, XSD + "date") for v in ("2024-02-29", "2023-02-29", "29.2.2024")]
+        [True, False, False]
+    """
+    known = _LEXICAL.get(datatype)
+    if known is None:
+        return True
+    if not known.fullmatch(value):
+        return False
+    if datatype not in (XSD + "date", XSD + "dateTime") or value[4] != "-" or value.startswith("0000"):
+        return True  # Python's calendar has not all years
+    try:
+        datetime.date.fromisoformat(value[:10])
+        if datatype == XSD + "dateTime" and value[11:19] != "24:00:00":
+            datetime.time.fromisoformat(value[11:19])
+    except ValueError:
+        return False
+    return True
+
+
+def written(value: Any) -> str:
+    """Return the lexical form of a cell; JSON has numbers and truth values too.
+
+    Raises:
+        BadCell: If it is an object, or a list of lists.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list):
+        raise BadCell("nested value", "the value is an object or a list of lists")
+    return json.dumps(value)
+
+
+def nearest(name: str, columns: Sequence[str]) -> str:
+    """Return what columns there are in words, those most like a name first.
+
+    Example:
+        >>> nearest("Nmae", ["city", "name"])
+        "Its columns, nearest first: 'name', 'city'."
+    """
+    if not columns:
+        return "It has no columns."
+
+    def unlike(column: str) -> tuple[float, str]:
+        return -SequenceMatcher(None, name.casefold(), column.casefold()).ratio(), column
+
+    found = sorted(columns, key=unlike)
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return f"Its columns, nearest first: {', '.join(repr(c[:_SHOWN]) for c in found[:_LISTED])}{more}."
+
+
+_BATCH = 10_000
+CONNECT_SECONDS = 15.0
+"""How long a database may take to be reached and to let us in."""
+_READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION)
+_DESCRIBING = frozenset(
+    "table_info table_xinfo index_list index_info index_xinfo foreign_key_list table_list".split()
+)
+_STRINGS = (re.compile(r"'[^']*+'"), compiled(r"(?s)'[^'\\]*+(?:\\.[^'\\]*+)*+'"))
+"""Texts of SQL, as most databases read them and as MySQL does."""
+_REMARK = compiled(r"\s*+(?:--[^\n]*+|/\*(?!!)[^*]*+(?:\*(?!/)[^*]*+)*+\*/)")
+_WORDS = re.compile(r"\w++|[(;]")
+_INSTALL = 'Install it with `pip install "mrag[tables]"`.'
+
+
+class ParquetRows(TableRows):
+    """The rows of a Parquet file, a batch at a time.
+
+    Args:
+        path: The file.
+        on_progress: Called with the bytes read and the bytes in all.
+
+    Raises:
+        ConfigError: If pyarrow is not installed.
+    """
+
+    def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            raise ConfigError("Reading Parquet needs pyarrow.", file=str(path), hint=_INSTALL) from error
+        self._path, self._note = path, on_progress
+        self._wanted: list[str] | None = None
+
+    def require(self, columns: Sequence[str]) -> None:
+        """Say which columns will be asked for."""
+        self._wanted = list(columns)
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows."""
+        import pyarrow
+        from pyarrow import parquet
+
+        source = Source(self._path, ox.RdfFormat.JSON_LD, False, "")
+        total, note, number = source.size(), self._note, 0
+        with source.path.open("rb") as raw:
+            try:
+                file = parquet.ParquetFile(raw)
+                self.columns = tuple(file.schema_arrow.names)
+                wanted = None if self._wanted is None else [c for c in self.columns if c in self._wanted]
+                rows = file.metadata.num_rows
+                for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
+                    columns = {name: _plain(batch.column(name)) for name in batch.schema.names}
+                    for at in range(batch.num_rows):
+                        number += 1
+                        yield Row(
+                            number, None, {name: natural(column[at]) for name, column in columns.items()}
+                        )
+                    if note is not None:
+                        note(total * number // rows, total)
+            except (pyarrow.ArrowException, OSError) as error:
+                what = str(error).splitlines()[0][:200].rstrip(".")
+                raise BrokenTable(f"Not a valid table: {what}.", file=str(self._path)) from error
+
+
+class SqlRows(TableRows):
+    """The rows of a table of a database, or of a query to it, in a transaction that only reads.
+
+    Args:
+        url: URL of the database, as SQLAlchemy writes it.
+        table: Name of the table, after its schema and a dot if it has one.
+        query: A query in place of a table.
+        on_progress: Called with the rows read, and None.
+    """
+
+    def __init__(self, url: str, table: str, query: str = "", on_progress: Progress | None = None) -> None:
+        self._url, self._table, self._query, self._note = url, table, query, on_progress
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows."""
+        import sqlalchemy as sa
+
+        if self._query:
+            check_reads(self._query)
+        with connected(self._url) as connection:
+            streaming = connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
+            if self._query:
+                found = streaming.exec_driver_sql(self._query)
+            else:
+                schema, _, name = self._table.replace('"', "").rpartition(".")
+                table = sa.table(name, schema=schema or None)
+                found = streaming.execute(sa.select(sa.text("*")).select_from(table))
+            self.columns = tuple(found.keys())
+            for number, row in enumerate(found, start=1):
+                yield Row(number, None, dict(zip(self.columns, map(natural, row), strict=True)))
+                if self._note is not None and not number % _BATCH:
+                    self._note(number, None)
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    """Open a database for reading.
+
+    Args:
+        url: Its URL, as SQLAlchemy writes it.
+
+    Raises:
+        ConfigError: If SQLAlchemy or the driver is not installed, or the URL is none.
+        LoadError: If the database cannot be read.
+    """
+    try:
+        import sqlalchemy as sa
+    except ImportError as error:
+        raise ConfigError("Reading a database needs SQLAlchemy.", hint=_INSTALL) from error
+    shown = redact_url(url)
+    try:
+        parsed = sa.make_url(url)
+        if sqlite := parsed.get_backend_name() == "sqlite":
+            parsed = _read_only(parsed)
+        engine = sa.create_engine(parsed, poolclass=sa.NullPool)
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
+        raise ConfigError(
+            "This is no URL of a database.", endpoint=shown, hint="It looks like sqlite:///shop.db."
+        ) from error
+    except ImportError as error:
+        hint = f"Install the driver: `pip install {error.name}`."
+        raise ConfigError(
+            "The driver of the database is not installed.", endpoint=shown, hint=hint
+        ) from error
+    try:
+        # A connection of SQLite belongs to its thread, and waits for no other machine.
+        with engine.connect() if sqlite else _in_time(engine, shown) as connection:
+            if sqlite:
+                connection.exec_driver_sql("PRAGMA query_only = ON")
+                cast(Any, connection.connection.driver_connection).set_authorizer(_allowed)
+            elif engine.dialect.name == "postgresql":
+                connection.execution_options(postgresql_readonly=True)
+            elif engine.dialect.name in ("mysql", "mariadb", "oracle"):
+                connection.exec_driver_sql("SET TRANSACTION READ ONLY")
+            yield connection
+    except sa.exc.SQLAlchemyError as error:
+        # What the driver says, without the statement and the page that explains the error.
+        what = str(getattr(error, "orig", None) or error).splitlines()[0][:200].rstrip(".")
+        raise LoadError(f"The database cannot be read: {what}.", endpoint=shown) from error
+    finally:
+        engine.dispose()
+
+
+def _read_only(url: URL) -> URL:
+    """Return the URL of a database of SQLite that the driver opens for reading; it makes what is not there.
+
+    Raises:
+        LoadError: If there is no such file.
+    """
+    name = url.database or ""
+    if name in ("", ":memory:"):
+        return url
+    path = Path(unquote(urlsplit(name).path)) if name.startswith("file:") else Path(name)
+    if not path.is_file():
+        raise LoadError("There is no such file.", file=str(path), hint="Check the path.")
+    return url.set(database=f"{path.resolve().as_uri()}?mode=ro", query={"uri": "true"})
+
+
+def _allowed(action: int, first: str | None, second: str | None, *_: object) -> int:
+    """Let SQLite read, whatever a statement would do besides, and describe its tables to SQLAlchemy."""
+    if action == sqlite3.SQLITE_FUNCTION:
+        return sqlite3.SQLITE_DENY if (second or "").lower() == "load_extension" else sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_PRAGMA:
+        return sqlite3.SQLITE_OK if (first or "").lower() in _DESCRIBING else sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+
+
+def check_reads(query: str) -> None:
+    """Refuse a statement that is no query, or several, whatever the database would make of them.
+
+    Args:
+        query: A statement of SQL.
+
+    Raises:
+        LoadError: If it does not only read.
+
+    Example:
+        >>> check_reads("SELECT a FROM t WHERE b = 'into; it'")
+        >>> check_reads("SELECT a INTO u FROM t")
+        Traceback (most recent call last):
+        ...
+        mrag.errors.LoadError: A query that is imported can only read. Write one SELECT, without INTO.
+    """
+    query = query.strip().removesuffix(";")
+    began = 0
+    while (remark := _REMARK.match(query, began)) is not None:
+        began = remark.end()
+    first = _WORDS.match(query[began:].lstrip())
+    said = {word.upper() for strings in _STRINGS for word in _WORDS.findall(strings.sub(" ", query))}
+    if (
+        first is None
+        or first[0].upper() not in ("SELECT", "WITH", "VALUES", "TABLE", "(")
+        or said & {"INTO", ";"}
+    ):
+        raise LoadError("A query that is imported can only read.", hint="Write one SELECT, without INTO.")
+
+
+def _in_time(engine: Engine, shown: str) -> Connection:
+    """Connect, or give up: not every driver can be told how long it may take, and each calls it otherwise.
+
+    Raises:
+        LoadError: If it takes too long.
+    """
+    made: queue.SimpleQueue[Connection | BaseException] = queue.SimpleQueue()
+    late = threading.Event()
+
+    def connect() -> None:
+        try:
+            connection = engine.connect()
+        except BaseException as error:
+            made.put(error)
+            return
+        made.put(connection)
+        if late.is_set():
+            connection.close()
+
+    threading.Thread(target=connect, name="mrag-connect", daemon=True).start()
+    try:
+        found = made.get(timeout=CONNECT_SECONDS)
+    except queue.Empty:
+        late.set()
+        raise LoadError(
+            f"The database did not answer within {CONNECT_SECONDS:g} s.",
+            endpoint=shown,
+            hint="Check its address, and whether it can be reached from here.",
+        ) from None
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+def is_database(file: str | os.PathLike[str]) -> bool:
+    """Return whether what is to be imported is a database, not a file."""
+    return "://" in os.fspath(file)
+
+
+def natural(value: Any) -> Any:
+    """Return a value of a database as a text with the datatype of XML Schema that it has by nature.
+
+    Source:
+        R2RML, section 10.2.
+
+    Example:
+        >>> natural(decimal.Decimal("1.50")), natural(decimal.Decimal("1.50")).datatype
+        ('1.50', 'http://www.w3.org/2001/XMLSchema#decimal')
+        >>> natural(None), natural("as it is")
+        (None, 'as it is')
+    """
+    if value is None or isinstance(value, str | dict):
+        return value
+    if isinstance(value, list | tuple | set):
+        return [natural(each) for each in value]
+    if isinstance(value, bool):
+        return Typed.of("true" if value else "false", "boolean")
+    if isinstance(value, int):
+        return Typed.of(str(value), "integer")
+    if isinstance(value, float):
+        odd = "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
+        return Typed.of(repr(value) if math.isfinite(value) else odd, "double")
+    if isinstance(value, decimal.Decimal):
+        return Typed.of(format(value, "f"), "decimal") if value.is_finite() else str(value)
+    if isinstance(value, datetime.datetime):
+        return Typed.of(value.isoformat(), "dateTime")
+    if isinstance(value, datetime.date):
+        return Typed.of(value.isoformat(), "date")
+    if isinstance(value, datetime.time):
+        return Typed.of(value.isoformat(), "time")
+    if isinstance(value, bytes | bytearray | memoryview):
+        return Typed.of(bytes(value).hex().upper(), "hexBinary")
+    return str(value)
+
+
+def _plain(column: Any) -> list[Any]:
+    import pyarrow
+
+    # Python has no nanoseconds.
+    if pyarrow.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = column.cast(pyarrow.timestamp("us", column.type.tz), safe=False)
+    return list(column.to_pylist())
+
+
+RR = "http://www.w3.org/ns/r2rml#"
+RML = "http://semweb.mmlab.be/ns/rml#"
+TAB = "https://w3id.org/mrag/table#"
+"""Namespace of `tab:separator` and `tab:null`."""
+
+_IGNORED = {
+    *(RML + n for n in ("logicalSource", "referenceFormulation", "iterator")),
+    *(RR + n for n in ("logicalTable", "sqlVersion")),
+    RDF + "type",
+}
+_KNOWN_TERMS = {
+    *(RR + n for n in ("subjectMap", "subject", "predicateObjectMap", "predicate", "objectMap", "object")),
+    *(RR + n for n in ("template", "constant", "class", "termType", "datatype", "language", "column")),
+    *(RR + "tableName", RR + "sqlQuery", RML + "source"),
+    *(RML + "reference", TAB + "separator", TAB + "null"),
+}
+_COLUMN = re.compile(r"\\([\\{}])|\{((?:[^\\{}]|\\.)+)\}|([{}\\])")
+
+
+def read_mapping(path: str | os.PathLike[str]) -> tuple[TriplesMap, ...]:
+    """Read a mapping.
+
+    Args:
+        path: A file of Turtle.
+
+    Raises:
+        LoadError: If it is not Turtle, has no triples map, or says what is not supported here.
+    """
+    graph: dict[str, list[tuple[str, Any]]] = {}
+    for quad in Source.of(path, format="ttl").quads():
+        graph.setdefault(str(quad.subject), []).append((quad.predicate.value, quad.object))
+    return _Reader(Path(path), graph).maps()
+
+
+class _Reader:
+    def __init__(self, path: Path, graph: Mapping[str, list[tuple[str, Any]]]) -> None:
+        self.path, self.graph = path, graph
+
+    def maps(self) -> tuple[TriplesMap, ...]:
+        """Return the triples maps in the order of the file."""
+        heads = [node for node, rows in self.graph.items() if any(p in _SUBJECT for p, _ in rows)]
+        if not heads:
+            raise self.error("The mapping has no rr:subjectMap.")
+        return tuple(self._map(head) for head in heads)
+
+    def _map(self, head: str) -> TriplesMap:
+        self._check(head)
+        given = self._all(head, "subjectMap")
+        subject = (
+            self._term_map(str(given[0]), subject=True)
+            if given
+            else TermMap(constant=self._all(head, "subject")[0], iri=True)
+        )
+        if len(given) > 1 or not subject.iri:
+            raise self.error("A triples map has one subject, and it is an IRI.")
+        classes = [str(c) for node in given for c in self._all(str(node), "class")]
+        rest: list[tuple[str, TermMap]] = []
+        for node in self._all(head, "predicateObjectMap"):
+            self._check(str(node))
+            objects = [TermMap(constant=o) for o in self._all(str(node), "object")]
+            objects += [self._term_map(str(o)) for o in self._all(str(node), "objectMap")]
+            predicates = self._all(str(node), "predicate")
+            if not predicates or not objects:
+                raise self.error("A predicate-object map needs rr:predicate, and rr:objectMap or rr:object.")
+            rest += [(str(p), o) for p in predicates for o in objects]
+        source, query = self._source(head)
+        return TriplesMap(subject, tuple(classes), tuple(rest), source, query)
+
+    def _source(self, head: str) -> tuple[str, str]:
+        """Return the name of the file or table that a map is for, and the query in place of a table."""
+        for _, node in (r for r in self.graph[head] if r[0] in (RML + "logicalSource", RR + "logicalTable")):
+            self._check(str(node))
+            source = self._text(str(node), RML + "source") or self._text(str(node), RR + "tableName")
+            return source, self._text(str(node), RR + "sqlQuery")
+        return "", ""
+
+    def _term_map(self, node: str, *, subject: bool = False) -> TermMap:
+        self._check(node)
+        constant, template = self._one(node, RR + "constant"), self._text(node, RR + "template")
+        column = self._text(node, RML + "reference") or self._text(node, RR + "column")
+        language = self._text(node, RR + "language")
+        datatype = self._one(node, RR + "datatype")
+        if sum((constant is not None, bool(template), bool(column))) != 1:
+            raise self.error("A term map has one of rr:template, rml:reference, rr:column and rr:constant.")
+        kind = getattr(self._one(node, RR + "termType"), "value", "")
+        if kind not in ("", RR + "IRI", RR + "Literal"):
+            raise self.error(f"The term type {kind} is not supported; use rr:IRI or rr:Literal.")
+        plain = not language and datatype is None
+        is_iri = kind == RR + "IRI" or (not kind and plain and (subject or bool(template)))
+        null = (o.value for p, o in self.graph.get(node, ()) if p == TAB + "null")
+        if language:
+            try:
+                ox.Literal("", language=language)
+            except ValueError as error:
+                raise self.error(f"{language!r} is no language tag.") from error
+        return TermMap(
+            constant=constant,
+            pieces=self._pieces(template) if template else (),
+            column=column,
+            iri=is_iri or isinstance(constant, ox.NamedNode),
+            datatype=getattr(datatype, "value", ""),
+            language=language,
+            separator=self._text(node, TAB + "separator"),
+            null=frozenset(null),
+        )
+
+    def _pieces(self, template: str) -> tuple[str, ...]:
+        """Split a template into texts and columns in turn (R2RML, section 7.3)."""
+        pieces, end = [""], 0
+        for found in _COLUMN.finditer(template):
+            pieces[-1] += template[end : found.start()]
+            end = found.end()
+            if found[3]:
+                raise self.error(f"The template {template!r} has a brace or backslash that stands alone.")
+            if found[1]:
+                pieces[-1] += found[1]
+            else:
+                pieces += [re.sub(r"\\(.)", r"\1", found[2]), ""]
+        pieces[-1] += template[end:]
+        return tuple(pieces)
+
+    def _check(self, node: str) -> None:
+        for predicate, _ in self.graph.get(node, ()):
+            if predicate not in _KNOWN_TERMS | _IGNORED:
+                raise self.error(f"The mapping says {predicate}, which is not supported here.")
+
+    def _all(self, node: str, name: str) -> list[Any]:
+        return [o for p, o in self.graph.get(node, ()) if p == RR + name]
+
+    def _one(self, node: str, predicate: str) -> Any:
+        found = [o for p, o in self.graph.get(node, ()) if p == predicate]
+        if len(found) > 1:
+            raise self.error(f"A term map has {predicate} twice.")
+        return found[0] if found else None
+
+    def _text(self, node: str, predicate: str) -> str:
+        found = self._one(node, predicate)
+        if found is None:
+            return ""
+        if not isinstance(found, ox.Literal):
+            raise self.error(f"{predicate} takes a text.")
+        return found.value
+
+    def error(self, message: str) -> LoadError:
+        return LoadError(message, file=str(self.path), hint="docs/tables.md shows a mapping.")
+
+
+_SUBJECT = (RR + "subjectMap", RR + "subject")
+
+
+def maps_for(
+    maps: Sequence[TriplesMap], name: str, mapping: str | os.PathLike[str]
+) -> tuple[TriplesMap, ...]:
+    """Return the maps for the rows of a file.
+
+    A map that names no source is for every file. Where all name the same source, it does not matter which,
+    since the file is named when it is imported.
+
+    Args:
+        maps: Those of a mapping.
+        name: The name of the file.
+        mapping: The file of the mapping, for errors.
+
+    Raises:
+        LoadError: If the mapping is for other files.
+    """
+    sources = {m.source for m in maps}
+    if len(sources) == 1:
+        return tuple(maps)
+    plain = name.removesuffix(".gz")
+    found = tuple(m for m in maps if not m.source or Path(m.source).name.removesuffix(".gz") == plain)
+    if not found:
+        named = ", ".join(sorted(repr(source) for source in sources))
+        raise LoadError(
+            f"The mapping has nothing for {name!r}.", file=str(mapping), hint=f"It is for: {named}."
+        )
+    return found
+
+
+ROW = "_row"
+"""What a mapping may name in place of a column: the number of the row."""
+_KNOWN = 1000
+"""Columns of JSON that are remembered, to name them in an error."""
+
+
+class Table(Records):
+    """A table with a mapping.
+
+    Kinds of problems: `broken JSON`, `broken table`, `wrong row`, `wrong encoding`, `nested value`, `no
+    IRI`, `no xsd:integer` and so for each datatype, `missing column`, `empty file`, and `no subject`, which
+    is counted and never an error. When bad records are skipped, a bad value costs its triple alone.
+
+    Args:
+        path: The table: `.csv`, `.tsv`, `.json` or `.jsonl`, gzipped or not, `.parquet`, or the URL of a
+            database as SQLAlchemy writes it.
+        mapping: A file of Turtle.
+        on_bad: `stop` at the first problem, or `skip` it and count it.
+        on_progress: Called with the bytes read and the bytes in all.
+        dialect: How a table is written that is text.
+
+    Raises:
+        LoadError: If a file is missing, or the mapping is not one that can be read here.
+
+    Example:
+        >>> import tempfile
+        >>> mapping = '''
+        ... @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .
+        ... [] rr:subjectMap [ rr:template "http://example.org/shop/{name}" ] ;
+        ...    rr:predicateObjectMap [ rr:predicate <http://example.org/sells> ;
+        ...                            rr:objectMap [ rml:reference "goods" ; rr:language "en" ] ] .'''
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = (Path(folder) / "m.ttl").write_text(mapping)
+        ...     _ = (Path(folder) / "t.csv").write_text('name,goods\\n"A & B",coats\\nC,\\n')
+        ...     print(*Table(Path(folder) / "t.csv", Path(folder) / "m.ttl").triples())
+        <http://example.org/shop/A%20%26%20B> <http://example.org/sells> "coats"@en
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        mapping: str | os.PathLike[str],
+        *,
+        on_bad: OnBad = "stop",
+        on_progress: Progress | None = None,
+        dialect: TableDialect | None = None,
+    ) -> None:
+        self.database = os.fspath(path) if is_database(path) else ""
+        super().__init__(path, on_bad=on_bad, on_progress=on_progress)
+        self.dialect = dialect or TableDialect()
+        maps = read_mapping(mapping)
+        self.maps = maps if self.database else maps_for(maps, self.path.name, mapping)
+        if self.database and not all(m.source or m.query for m in maps):
+            raise LoadError(
+                "A map for a database needs rr:logicalTable.",
+                file=str(mapping),
+                hint='It has rr:tableName or rr:sqlQuery: rr:logicalTable [ rr:tableName "shops" ].',
+            )
+
+    def find(self) -> None:
+        """Check that the file is there; a database is asked when it is read."""
+        if self.database:
+            self.name = redact_url(self.database)
+        else:
+            super().find()
+
+    def statements(self) -> Iterator[str]:
+        """Yield the data as lines of N-Triples."""
+        for source in dict.fromkeys((m.source, m.query) for m in self.maps) if self.database else [None]:
+            maps = tuple(m for m in self.maps if source in (None, (m.source, m.query)))
+            yield from self._table(self._rows(*(source or ("", ""))), maps)
+
+    def _rows(self, table: str, query: str) -> TableRows:
+        if self.database:
+            return SqlRows(self.database, table, query, self.on_progress)
+        return rows_of(self.path, self.dialect, self.on_progress)
+
+    def _table(self, rows: TableRows, maps: Sequence[TriplesMap]) -> Iterator[str]:
+        wanted = {column for each in maps for column in each.columns}
+        rows.require(sorted(wanted))
+        absent, seen, count = set(wanted), dict[str, None](), 0
+        try:
+            for row in rows:
+                if not count:
+                    self._check(rows, maps)
+                count += 1
+                self.report.count("rows")
+                if row.flaw:
+                    self.bad("wrong row", row.where, row.flaw, line=row.line)
+                    continue
+                absent -= row.cells.keys()
+                if rows.columns is None and len(seen) < _KNOWN:
+                    seen.update(dict.fromkeys(row.cells))
+                if ROW in absent:
+                    row.cells[ROW] = str(row.number)
+                for each in maps:
+                    yield from self._row(row, each)
+        except (BrokenTable, BrokenJson) as error:
+            if self.on_bad == "stop":
+                raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
+            kind = "broken JSON" if isinstance(error, BrokenJson) else "broken table"
+            self.report.note(Problem(kind, "the file", error.message.rstrip(".")))
+        if not count:
+            self.bad("empty file", "the table", "there is no row in it")
+        absent.discard(ROW)
+        for column in sorted(absent) if count and rows.columns is None else ():
+            self.bad(
+                "missing column", "the mapping", f"no row has a column {column!r}", nearest(column, [*seen])
+            )
+
+    def _check(self, rows: TableRows, maps: Sequence[TriplesMap]) -> None:
+        """Check that the columns that the mapping names are there; without its subject a map is no use."""
+        if rows.columns is None:
+            return
+        vital = {column for each in maps for column in each.subject.columns}
+        for column in dict.fromkeys(c for each in maps for c in each.columns):
+            if column in rows.columns or column == ROW:
+                continue
+            what = f"the table has no column {column!r}"
+            hint = nearest(column, [c for c in rows.columns if c])
+            if column in vital:
+                message = f"Missing column, the mapping: {what}."
+                raise LoadError(message, file=self.name, line=rows.first, hint=hint)
+            self.bad("missing column", "the mapping", what, hint, line=rows.first)
+
+    def _row(self, row: Row, each: TriplesMap) -> Iterator[str]:
+        try:
+            subjects = list(each.subject.terms(row.cells))
+        except BadCell as error:
+            self._flawed(row, error)
+            return
+        if not subjects:
+            names = " or ".join(map(repr, each.subject.columns))
+            self.report.note(Problem("no subject", row.where, f"the column {names} is empty"))
+        for s in subjects:
+            for kind in each.classes:
+                yield f"{s} <{RDF}type> {kind} .\n"
+            for p, objects in each.rest:
+                try:
+                    for o in objects.terms(row.cells):
+                        yield f"{s} {p} {o} .\n"
+                except BadCell as error:
+                    self._flawed(row, error)
+
+    def _flawed(self, row: Row, error: BadCell) -> None:
+        self.bad(error.reason, f"{row.where}, column {error.column!r}", str(error), line=row.line)
+
+
+def rows_of(path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> TableRows:
+    """Return the rows of a file, by its name.
+
+    Raises:
+        ConfigError: If what is needed to read it is not installed.
+    """
+    if path.name.lower().endswith((".parquet", ".pq")):
+        return ParquetRows(path, on_progress)
+    if is_json(path):
+        return JsonRows(path, on_progress)
+    return DelimitedRows(path, dialect, on_progress)

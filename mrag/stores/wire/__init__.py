@@ -1,1 +1,0 @@
-"""HTTP to SPARQL servers: sessions, results read while they arrive, files sent."""
