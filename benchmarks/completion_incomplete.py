@@ -34,8 +34,8 @@ from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.graph import complete, complete_from_graph
 from mrag.completion.metrics import exact_match
 from mrag.completion.plan.patterns import GroundedPlan
+from mrag.completion.review import accept, propose
 from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.review import accept, propose
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 

@@ -58,12 +58,20 @@ if TYPE_CHECKING:
         TermCandidate,
         TriplePlan,
     )
+    from mrag.completion.review import (
+        WriteReport,
+        accept,
+        catch_up,
+        find_run,
+        list_runs,
+        propose,
+        reject,
+        resume,
+        rollback,
+    )
     from mrag.completion.solving import Calibration, KnownAnswers, calibrate_on_answers
     from mrag.completion.writeback.checks import check
     from mrag.completion.writeback.kept_checks import CheckSettings
-    from mrag.completion.writeback.refresh import catch_up
-    from mrag.completion.writeback.review import WriteReport, accept, propose, reject, resume, rollback
-    from mrag.completion.writeback.run_store import find_run, list_runs
     from mrag.completion.writeback.runs import CompletionRun, Statement
     from mrag.generation.found import EvidenceRef
     from mrag.planning.plan import Unknown

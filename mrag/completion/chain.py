@@ -1,7 +1,7 @@
 """The whole way: a question is planned, completed from the graph and from evidence, answered, written back.
 
 `Completer` is the one object that commands, notebooks and chains use. Nothing it reads enters the graph by
-itself: what it found is proposed as a run, to be accepted (`mrag.completion.writeback.review`).
+itself: what it found is proposed as a run, to be accepted (`mrag.completion.review`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from mrag.completion.plan.choices import FEATURES
 from mrag.completion.plan.grounding import Grounder, GroundingSettings
 from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.plan.patterns import CompletedTriple, Planner
+from mrag.completion.review import accept, propose, resume
 from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.review import accept, propose, resume
 from mrag.completion.writeback.runs import CompletionRun
 from mrag.generation.found import Completed
 from mrag.generation.result import Answer

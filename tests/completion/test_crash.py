@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.completion.writeback.review import accept, propose, rollback
-from mrag.completion.writeback.run_store import list_runs
+from mrag.completion.review import accept, list_runs, propose, rollback
 from mrag.graph.kg import KnowledgeGraph
 from tests.completion.towns import TURTLE, read
 from tests.crash import Job, breaks, graph_state, mrag_in, program

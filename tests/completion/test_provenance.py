@@ -11,7 +11,7 @@ from rdflib import Graph
 
 import mrag
 from mrag.completion.evidence.passages import store_folder
-from mrag.completion.writeback.review import accept, propose
+from mrag.completion.review import accept, propose
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.journal import JournalEntry
 from mrag.images.enrichment.writing import EnrichedGraph

@@ -9,8 +9,17 @@ import pytest
 from rdflib import Graph, Literal, URIRef
 
 import mrag
-from mrag.completion.writeback.review import accept, propose, reject, rollback
-from mrag.completion.writeback.run_store import PROV, find_run, list_runs, runs_graph, triples_of
+from mrag.completion.review import (
+    PROV,
+    accept,
+    find_run,
+    list_runs,
+    propose,
+    reject,
+    rollback,
+    runs_graph,
+    triples_of,
+)
 from mrag.completion.writeback.runs import CompletionRun
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph

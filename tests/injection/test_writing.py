@@ -17,8 +17,7 @@ from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_documents
 from mrag.completion.plan.patterns import IncompleteTriple
-from mrag.completion.writeback.review import accept, propose
-from mrag.completion.writeback.run_store import list_runs, runs_graph
+from mrag.completion.review import accept, list_runs, propose, runs_graph
 from mrag.completion.writeback.runs import Statement, new_run
 from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from rdflib import URIRef
 
 from mrag.completion.plan.spans import mentioned
-from mrag.completion.writeback.run_store import DCTERMS
+from mrag.completion.review import DCTERMS
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex

@@ -1,8 +1,8 @@
 """Runs of completion: what was read for one question, and what became of it.
 
 A run is described in a graph of its own that no question is answered from
-(`mrag.completion.writeback.run_store`). Its statements enter the graph of completed triples when the run is
-accepted (`mrag.completion.writeback.review`).
+(`mrag.completion.review`). Its statements enter the graph of completed triples when the run is
+accepted (`mrag.completion.review`).
 """
 
 from __future__ import annotations
