@@ -33,7 +33,7 @@ from mrag.completion.evidence.reading import Reader
 from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.graph import complete, complete_from_graph
 from mrag.completion.metrics import exact_match
-from mrag.completion.plan.patterns import GroundedPlan
+from mrag.completion.patterns import GroundedPlan
 from mrag.completion.review import accept, propose
 from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.graph.kg import KnowledgeGraph

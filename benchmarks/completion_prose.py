@@ -29,7 +29,7 @@ from completion_paraphrases import Made, iri, people, read
 import mrag
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.patterns import IncompleteTriple
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import XSD, Term, Triple
 

@@ -27,10 +27,10 @@ from rdflib import RDFS, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.metrics import score
+from mrag.completion.patterns import GroundedPlan, IncompleteTriple, Planner, TriplePlan, with_slots
 from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.completion.plan.paths import Step
-from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Planner, TriplePlan, with_slots
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
@@ -204,7 +204,7 @@ def paths(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Na
 
 def by_model(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
     """Measure the planner with a model file on a sample; a plan that cannot be read answers nothing."""
-    from mrag.completion.plan.model_planner import ModelPlanner
+    from mrag.completion.patterns import ModelPlanner
     from mrag.generation.models.llama_cpp import LocalServer
 
     with LocalServer(options.gguf, n_ctx=2048, n_threads=options.threads) as server:

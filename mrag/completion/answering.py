@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
-from mrag.completion.plan.patterns import CompletedTriple, Completion, IncompleteTriple, Slot
+from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, Slot
 from mrag.completion.plan.understood import of_kind, of_sort
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
@@ -99,7 +99,7 @@ def answer(
         >>> import mrag
         >>> from mrag.completion.graph import complete_from_graph
         >>> from mrag.completion.plan.grounding import ground
-        >>> from mrag.completion.plan.patterns import TriplePlan, Unknown
+        >>> from mrag.completion.patterns import TriplePlan, Unknown
         >>> kg, x = mrag.demo(model="none"), Unknown("x")
         >>> triple = IncompleteTriple("GraphDB", "developed by", x)
         >>> plan = TriplePlan("Who makes it?", (), (triple,), x, "hand")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from mrag.completion.answering import CompletedAnswer, answer
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.graph import complete
+from mrag.completion.patterns import CompletedTriple, Planner
 from mrag.completion.plan.calibration import Weights
 from mrag.completion.plan.choices import FEATURES
 from mrag.completion.plan.grounding import Grounder, GroundingSettings
 from mrag.completion.plan.path_planner import PathPlanner
-from mrag.completion.plan.patterns import CompletedTriple, Planner
 from mrag.completion.review import accept, propose, resume
 from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.runs import CompletionRun
@@ -215,7 +215,7 @@ def reading_completer(
         evidence = Evidence(Passages(passages)) if paths else None
         return Completer(kg, evidence, open_planner(kg), settings=settings)
     from mrag.completion.evidence.model_reader import ModelReader
-    from mrag.completion.plan.model_planner import ModelPlanner
+    from mrag.completion.patterns import ModelPlanner
 
     read = Evidence(Passages(passages), ModelReader(chat)) if paths else None
     return Completer(kg, read, ModelPlanner(chat), chat, settings)

@@ -10,7 +10,7 @@ from rdflib import URIRef
 from rdflib.term import Node
 
 from mrag.completion.lookup import Known, TripleLookup
-from mrag.completion.plan.patterns import (
+from mrag.completion.patterns import (
     ROLES,
     CompletedTriple,
     Completion,
@@ -67,7 +67,7 @@ def complete_from_graph(
     Example:
         >>> from rdflib import URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.completion.plan.patterns import TriplePlan
+        >>> from mrag.completion.patterns import TriplePlan
         >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> film, by, who, born, rome = (URIRef("urn:x:" + n) for n in ("film", "by", "who", "born", "rome"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.completion.plan.patterns import CompletedTriple
+from mrag.completion.patterns import CompletedTriple
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status, status_of
 from mrag.rdf import queries

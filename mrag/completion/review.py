@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from rdflib import Literal, URIRef
 from rdflib import Literal as RdfLiteral
 
-from mrag.completion.plan.patterns import CompletedTriple
+from mrag.completion.patterns import CompletedTriple
 from mrag.completion.writeback import kept_checks
 from mrag.completion.writeback.checks import check
 from mrag.completion.writeback.kept_checks import CheckSettings

@@ -9,14 +9,14 @@ from rdflib import URIRef
 
 from mrag.completion.answering import answer
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.plan.grounding import GroundingSettings, ground
-from mrag.completion.plan.patterns import (
+from mrag.completion.patterns import (
     CompletedTriple,
     GroundedPlan,
     IncompleteTriple,
     Slot,
     TriplePlan,
 )
+from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.errors import ModelError
 from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph

@@ -9,7 +9,7 @@ import pytest
 from rdflib import BNode, Literal, URIRef
 
 import mrag
-from mrag.completion.plan.patterns import CompletedTriple
+from mrag.completion.patterns import CompletedTriple
 from mrag.completion.writeback.checks import check
 from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.runs import Statement

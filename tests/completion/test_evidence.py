@@ -27,7 +27,7 @@ from mrag.completion.evidence.passages import (
     store_documents,
     store_folder,
 )
-from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.plan.roles import PropertyEnds
 from mrag.errors import LoadError, TermError
 from mrag.graph.kg import KnowledgeGraph

@@ -11,8 +11,7 @@ from rdflib import Literal, URIRef
 
 from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
 from mrag.completion.lookup import TripleLookup
-from mrag.completion.plan.grounding import GroundingSettings, ground
-from mrag.completion.plan.patterns import (
+from mrag.completion.patterns import (
     CompletedTriple,
     Completion,
     GroundedPlan,
@@ -21,6 +20,7 @@ from mrag.completion.plan.patterns import (
     TermCandidate,
     TriplePlan,
 )
+from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

@@ -12,7 +12,7 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.completion.answering import answer as completed_answer
-from mrag.completion.plan.patterns import (
+from mrag.completion.patterns import (
     CompletedTriple,
     Completion,
     IncompleteTriple,

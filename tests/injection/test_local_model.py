@@ -14,7 +14,7 @@ from mrag import untrusted
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.patterns import IncompleteTriple
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
 from mrag.generation.models.resolve import resolve

@@ -18,7 +18,7 @@ import mrag
 from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import SoughtTriple
-from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.patterns import IncompleteTriple
 from mrag.context.display import Display
 from mrag.context.expansion import expand
 from mrag.context.render import Context, Line
@@ -266,7 +266,7 @@ def test_documents_of_the_retriever() -> None:
 def of_other_prompts(rng: random.Random) -> str | None:
     """The extractor, the planner, the summary and the questions of a benchmark."""
     from mrag.cel.summary import summarise
-    from mrag.completion.plan.model_planner import ModelPlanner
+    from mrag.completion.patterns import ModelPlanner
     from mrag.errors import ModelError
     from mrag.evaluation.benchmark import QuestionSettings, _ask
     from mrag.graphcodes.extract.model import ModelExtractor

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.plan.patterns import ROLES, IncompleteTriple
+from mrag.completion.patterns import ROLES, IncompleteTriple
 from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import term_names
 from mrag.completion.plan.spans import key_of, mentioned, words_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.completion.plan import patterns
+from mrag.completion import patterns
 from mrag.completion.plan.names import NEARLY, EntityNames, ranked
 from mrag.completion.plan.paths import NO_STEPS
 from mrag.completion.plan.relations import Relations
@@ -85,7 +85,7 @@ def ground(
 
     Example:
         >>> import mrag
-        >>> from mrag.completion.plan.patterns import IncompleteTriple, TriplePlan, Unknown
+        >>> from mrag.completion.patterns import IncompleteTriple, TriplePlan, Unknown
         >>> kg, x = mrag.demo(model="none"), Unknown("x")
         >>> triple = IncompleteTriple("graphdb", "developed by", x)
         >>> plan = TriplePlan("Who makes it?", (), (triple,), x, "hand")

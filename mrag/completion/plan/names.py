@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 
 from rdflib import URIRef
 
-from mrag.completion.plan.patterns import TermCandidate
+from mrag.completion.patterns import TermCandidate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 from rdflib import URIRef
 
+from mrag.completion.patterns import TermCandidate
 from mrag.completion.plan.names import ALTERNATIVE, NEARLY, ranked
-from mrag.completion.plan.patterns import TermCandidate
 from mrag.context.display import Display
 from mrag.generation.verbalise import DESCRIBING
 from mrag.graph.kg import KnowledgeGraph

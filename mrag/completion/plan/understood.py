@@ -13,9 +13,9 @@ from typing import Final
 
 from rdflib import Literal, URIRef
 
+from mrag.completion.patterns import Completion
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.paths import RelationPath
-from mrag.completion.plan.patterns import Completion
 from mrag.completion.plan.relations import NamedRelation
 from mrag.completion.writeback.schema import SchemaFacts
 from mrag.context.display import Display

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import mrag
-from mrag.completion.plan.patterns import CompletedTriple
+from mrag.completion.patterns import CompletedTriple
 from mrag.completion.review import accept, propose
 from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
