@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple
     from mrag.completion.evidence.rule_reader import RuleReader
     from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
+    from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
     from mrag.completion.metrics import CompletionScores, contained, exact_match, hits_at_1, score, set_f1
     from mrag.completion.patterns import (
         CompletedTriple,
@@ -55,9 +56,7 @@ if TYPE_CHECKING:
         TriplePlan,
     )
     from mrag.completion.plan.calibration import Weights
-    from mrag.completion.plan.grounding import Grounder, GroundingSettings, ground
     from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-    from mrag.completion.plan.paths import PathSettings, Step
     from mrag.completion.review import (
         WriteReport,
         accept,

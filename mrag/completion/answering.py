@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
+from mrag.completion.grounding import of_kind, of_sort
 from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, Slot
-from mrag.completion.plan.understood import of_kind, of_sort
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer as generate
@@ -98,7 +98,7 @@ def answer(
     Example:
         >>> import mrag
         >>> from mrag.completion.graph import complete_from_graph
-        >>> from mrag.completion.plan.grounding import ground
+        >>> from mrag.completion.grounding import ground
         >>> from mrag.completion.patterns import TriplePlan, Unknown
         >>> kg, x = mrag.demo(model="none"), Unknown("x")
         >>> triple = IncompleteTriple("GraphDB", "developed by", x)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from mrag.completion.answering import CompletedAnswer, answer
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.graph import complete
+from mrag.completion.grounding import Grounder, GroundingSettings
 from mrag.completion.patterns import CompletedTriple, Planner
 from mrag.completion.plan.calibration import Weights
 from mrag.completion.plan.choices import FEATURES
-from mrag.completion.plan.grounding import Grounder, GroundingSettings
 from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.review import accept, propose, resume
 from mrag.completion.writeback.kept_checks import CheckSettings

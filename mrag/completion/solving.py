@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from rdflib import BNode, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
+from mrag.completion.grounding import PathTable, RelationPath, Step, unread
 from mrag.completion.lookup import TripleLookup
 from mrag.completion.patterns import GroundedPlan
 from mrag.completion.plan.calibration import Weights
 from mrag.completion.plan.mentions import find_mentions
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.plan.paths import PathTable, RelationPath, Step
 from mrag.completion.plan.relations import Relations
-from mrag.completion.plan.understood import unread
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term

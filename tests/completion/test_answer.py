@@ -9,6 +9,7 @@ from rdflib import URIRef
 
 from mrag.completion.answering import answer
 from mrag.completion.graph import complete_from_graph
+from mrag.completion.grounding import GroundingSettings, ground
 from mrag.completion.patterns import (
     CompletedTriple,
     GroundedPlan,
@@ -16,7 +17,6 @@ from mrag.completion.patterns import (
     Slot,
     TriplePlan,
 )
-from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.errors import ModelError
 from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph

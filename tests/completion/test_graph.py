@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
 from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
+from mrag.completion.grounding import GroundingSettings, ground
 from mrag.completion.lookup import TripleLookup
 from mrag.completion.patterns import (
     CompletedTriple,
@@ -20,7 +21,6 @@ from mrag.completion.patterns import (
     TermCandidate,
     TriplePlan,
 )
-from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

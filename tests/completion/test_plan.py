@@ -16,6 +16,7 @@ from langchain_core.messages import BaseMessage
 from rdflib import Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
+from mrag.completion.grounding import GroundingSettings, PathSettings, PathTable, Step, ground
 from mrag.completion.patterns import (
     MAX_TRIPLES,
     GroundedPlan,
@@ -25,11 +26,9 @@ from mrag.completion.patterns import (
     read_plan,
 )
 from mrag.completion.plan.calibration import Weights
-from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.mentions import find_mentions
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.plan.paths import PathSettings, PathTable, Step
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

@@ -11,8 +11,8 @@ import mrag
 from mrag.completion.chain import Completer, open_planner
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.grounding import PathTable, Step
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.plan.paths import PathTable, Step
 from mrag.generation.found import Completed
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, Triple

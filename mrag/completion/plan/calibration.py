@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from mrag.completion.grounding import Part, PathTable
 from mrag.completion.plan.choices import FEATURES, Choice, Numbers, Vector
 from mrag.completion.plan.mentions import HOLE
-from mrag.completion.plan.paths import Part, PathTable
 from mrag.errors import ConfigError
 from mrag.storage.sealed import load_arrays, save_arrays
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from mrag.completion.grounding import PathTable
 from mrag.completion.plan.mentions import SPAN_FEATURES
-from mrag.completion.plan.paths import PathTable
 
 Vector = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
