@@ -26,9 +26,9 @@ from mrag.completion.evidence.phrases import (
     qualifies,
     reaches,
 )
-from mrag.completion.evidence.relation_words import RelationWords, around
 from mrag.completion.evidence.sentences import ReadSentence
 from mrag.completion.plan.spans import Span, words_of
+from mrag.completion.relation_words import RelationWords, around
 
 _FAR: Final = 25
 _OPPOSITES: Final = {

@@ -21,12 +21,12 @@ from mrag.completion.evidence.pairs import NamePair, PairReading, Said
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.phrases import ELSE
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
-from mrag.completion.evidence.relation_words import RelationWords
 from mrag.completion.evidence.sentences import ReadSentence, StandIn, sentences
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import End
 from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, text_of, words_of
+from mrag.completion.relation_words import RelationWords
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.text.tokens import normalised

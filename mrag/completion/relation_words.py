@@ -1,17 +1,35 @@
-"""English ways of saying common relations: what a text may say instead of a relation's own words.
+"""Words by which a text says that a relation holds: those of its names, and those a corpus uses for it.
 
-Each line is one sense: words that relations are named with, and further words that say as much. They are
-general English, no one's data. Words behind a bar say it the other way round. A word with a particle counts
-with it alone: "a novel by" tells who wrote it, "a novel" does not, and "came out" tells of a release. A
-preposition stands for itself: "Moss is by Ada".
+The second kind is learnt from the passages themselves, without a model: where two entities stand beside each
+other that the graph has a triple of, the words between them are taken for ways of saying it (distant
+supervision: Mintz, Bills, Snow and Jurafsky, 2009, Distant supervision for relation extraction without
+labeled data). A word that goes with several relations says nothing.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise, takewhile
 from typing import Final
 
-from mrag.text.tokens import stem
+from rdflib import Literal, URIRef
+
+from mrag.completion.evidence.asserting import asserts
+from mrag.completion.evidence.passages import Passage
+from mrag.completion.plan.names import EntityNames
+from mrag.completion.plan.relations import Relations
+from mrag.completion.plan.roles import PropertyEnds
+from mrag.completion.plan.spans import Span, TextWord, all_names, text_of, words_of
+from mrag.completion.writeback.schema import SCHEMA
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import LABELS
+from mrag.loaders.snippets import sentence_spans
+from mrag.rdf import queries
+from mrag.text.tokens import is_stopword, normalised, stem
 
 _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("direct director filmmaker", "by helm helmer directorial filmmaker film+by movie+by documentary+by"),
@@ -323,3 +341,295 @@ def _forms(word: str) -> list[str]:
     if len(word) > 2 and word[-1] in "bdgmnprt" and word[-2] in "aeiou" and word[-3] not in "aeiou":
         forms += [f"{word}{word[-1]}ed", f"{word}{word[-1]}ing"]
     return forms
+
+
+_MAX_PASSAGES: Final = 4000
+_MAX_WORDS: Final = 60
+_MAX_SPANS: Final = 8
+_BETWEEN: Final = 12
+WINDOW: Final = 5
+"""How many words beside two names may say how they are related, where none between them does."""
+
+_MIN_PLACES: Final = 4
+_PURE: Final = 0.7
+_PARTICLES: Final = frozenset(("by", "out", "away", "up", "place", "under", "down", "back", "after"))
+_PHRASES: Final = frozenset(("from", "over", "off", "for", "of", "with", "at", "on", "to", "since", "under"))
+"""Particles that make a word say something else, and that passages do not teach."""
+
+_VERBS: Final = frozenset(("find", "give", "show"))
+"""Verbs that say nothing in a question, and something in a text."""
+
+_CLAUSES: Final = frozenset(("which", "who", "whom", "whose", "while", "because", "but"))
+_COMMON: Final = frozenset(stem(word) for word in ("year", "date", "place", "name", "number", "time"))
+"""Words of names such as "release year" that say nothing where there are others."""
+
+_AHEAD: Final = 0.12
+_SAID: Final = 0.6
+"""How surely a word that is not a relation's own says it."""
+
+
+@dataclass(frozen=True)
+class RelationWord:
+    """A word that says a relation.
+
+    Attributes:
+        relations: IRIs of the relations it may say, with how sure it is of each.
+        learnt: Whether the passages taught it; else it is of a relation's name.
+    """
+
+    relations: tuple[tuple[str, float], ...]
+    learnt: bool
+
+
+@dataclass
+class RelationWords:
+    """The words that say a graph's relations.
+
+    Attributes:
+        words: Cues by the stem of a word; one that stands before "by" has `+by` behind it.
+        forward: Share of places, by word and relation, where the subject came first.
+        names: Normalised names of relations, which are no names of entities.
+        shared: Relations that English says by the same word, by its stem.
+        inverse: Words and relations that they say the other way round.
+    """
+
+    words: dict[str, list[RelationWord]] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    forward: dict[tuple[str, str], float] = field(default_factory=dict)
+    shared: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    inverse: set[tuple[str, str]] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, kg: KnowledgeGraph, passages: Sequence[Passage] = ()) -> RelationWords:
+        """Return the words of a graph's relations, and those that some passages teach; kept by the graph.
+
+        Args:
+            kg: The knowledge graph.
+            passages: What may teach words; of very many only some are looked at, evenly spaced.
+        """
+        step = max(1, len(passages) // _MAX_PASSAGES)
+        some = list(passages[::step])
+        name = "completion words " + hashlib.sha256("\n".join(p.iri for p in some).encode()).hexdigest()
+        return kg.cached(name, lambda: cls._build(kg, some))
+
+    @classmethod
+    def _build(cls, kg: KnowledgeGraph, passages: Sequence[Passage]) -> RelationWords:
+        made = cls()
+        lexical: defaultdict[str, set[str]] = defaultdict(set)
+        relations = [r for r in Relations.of(kg).all if not str(r.iri).startswith(SCHEMA)]
+        relations = [r for r in relations if str(r.iri) not in LABELS]
+        for relation in relations:
+            for name in relation.names:
+                own = [key.partition("+")[0] for key, _ in keys(words_of(name), range(len(words_of(name))))]
+                for key in [key for key in own if key not in _COMMON] or own:
+                    lexical[key].add(str(relation.iri))
+        for key, said_by in lexical.items():
+            share = 1 / len(said_by)
+            made.words[key] = [RelationWord(tuple((r, share) for r in sorted(said_by)), False)]
+        ends = PropertyEnds.of(kg)
+        made._say(
+            lexical,
+            {r for r in map(str, (one.iri for one in relations)) if ends.shape("object", r).numbers > 0.5},
+        )
+        made.names = frozenset(normalised(name) for r in Relations.of(kg).all for name in r.names)
+        made._learn(kg, passages)
+        return made
+
+    def _say(self, lexical: Mapping[str, Collection[str]], numeric: Collection[str]) -> None:
+        """Add what English says for the relations.
+
+        Of a word that goes with several of them, what stands beside it has to tell which one is said.
+        """
+        own: defaultdict[str, set[str]] = defaultdict(set)
+        for key, said_by in lexical.items():
+            for relation in said_by:
+                own[relation].add(key)
+        said: defaultdict[str, set[str]] = defaultdict(set)
+        for relation, stems in own.items():
+            forth, back = further(frozenset(stems))
+            self.inverse.update((key, relation) for key in back - forth)
+            for key in forth | back:
+                said[key].add(relation)
+        for key, relations in said.items():
+            owners = {r in numeric for r in lexical.get(key, ())}
+            told = tuple(r for r in sorted(relations) if (r in numeric) not in owners)
+            if len(told) == 1:
+                self.words.setdefault(key, []).append(RelationWord(((told[0], _SAID),), False))
+            elif told:
+                self.shared[key] = told
+
+    def at(
+        self, words: Sequence[TextWord], place: int, possible: Callable[[str], bool] | None = None
+    ) -> dict[str, tuple[float, str]]:
+        """Return what the word at a place says: for each relation how surely, and by which word.
+
+        Args:
+            words: The words of a sentence.
+            place: Which of them.
+            possible: Whether a relation may hold between what is spoken of; None if that is not known.
+        """
+        found: dict[str, tuple[float, str]] = {}
+        for key, _ in keys(words, [place]):
+            plain = key.partition("+")[0]
+            phrases = [f"{plain}+{particle}" for particle in _behind(words, place)]
+            phrase = next((one for one in phrases if one in self.words or one in self.shared), "")
+            for name in (phrase,) if phrase else _readings(key, {*self.words, *self.shared}):
+                for word in self.words.get(name, ()):
+                    for relation, share in word.relations:
+                        sure = min(0.9, 0.5 + 0.4 * share) if word.learnt else 0.6 + 0.2 * share
+                        if sure > found.get(relation, (0.0, ""))[0]:
+                            found[relation] = sure, phrase or key
+                shared = [r for r in self.shared.get(name, ()) if possible is not None and possible(r)]
+                if len(shared) == 1 and not any(possible is None or possible(r) for r in found):
+                    found = {shared[0]: (0.6 + 0.2 * _SAID, phrase or key)}
+        return found
+
+    def linking(self, preposition: str, possible: Callable[[str], bool]) -> str:
+        """Return the relation that a preposition says by itself between two kinds; empty if not one alone."""
+        told = [r for word in self.words.get(preposition, ()) for r, _ in word.relations if not word.learnt]
+        alive = sorted({r for r in (*told, *self.shared.get(preposition, ())) if possible(r)})
+        return alive[0] if len(alive) == 1 else ""
+
+    def _learn(self, kg: KnowledgeGraph, passages: Sequence[Passage]) -> None:
+        total: Counter[str] = Counter()
+        holds: Counter[tuple[str, str]] = Counter()
+        ahead: Counter[tuple[str, str]] = Counter()
+        trust: Counter[str] = Counter()
+        pairs = list(_pairs(EntityNames.of(kg), passages, self.names))
+        linked = _linked(kg, {(a, b) for _, _, lefts, rights in pairs for a in lefts for b in rights})
+        for between, every, lefts, rights in pairs:
+            named = {relation for key in every for relation in self._named(key)}
+            here = {
+                (relation, forward)
+                for a in lefts
+                for b in rights
+                for one, other, forward in ((a, b, True), (b, a, False))
+                for relation in linked.get((one, other), ())
+            }
+            if named:
+                # A sentence that has words of a relation's own speaks of that one. Where the graph has only
+                # others of the pair, what it knows of those does not tell what texts say.
+                said = {relation for relation, _ in here if relation in named}
+                trust.update(said)
+                trust.subtract({relation for relation, _ in here} if not said else ())
+                here = {one for one in here if one[0] in said}
+            for key in dict.fromkeys(between) if here else ():
+                total[key] += 1
+                holds.update((key, relation) for relation in {relation for relation, _ in here})
+                ahead.update((key, relation) for relation, forward in here if forward)
+        held: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for (key, relation), count in holds.items():
+            held[key][relation] = count
+        for key, seen in sorted(total.items()):
+            shares = {relation: count / seen for relation, count in held[key].items()}
+            best, *others = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
+            # Who directs a film has often written it too: what holds most often is what is said.
+            clear = best[1] >= _PURE and (not others or others[0][1] <= best[1] - _AHEAD)
+            # A relation is read by its own words, whatever else holds of those whom it links.
+            others_own = self._named(key) - {best[0]}
+            pure = [best] if clear and not others_own and trust[best[0]] >= 0 else []
+            if seen >= _MIN_PLACES and pure:
+                # What the corpus says of a word comes before what the relations' names suggest.
+                kept = [word for word in self.words.get(key, ()) if not word.learnt]
+                self.words[key] = [RelationWord(tuple(pure), True), *(() if seen >= 10 else kept)]
+                self.forward.update(((key, r), ahead[key, r] / holds[key, r]) for r, _ in pure)
+
+    def _named(self, key: str) -> set[str]:
+        """Return the relations that a word says by itself."""
+        known = [
+            word
+            for name in _readings(key, self.words)
+            for word in self.words.get(name, ())
+            if not word.learnt
+        ]
+        return {relation for word in known for relation, _ in word.relations}
+
+
+def keys(words: Sequence[TextWord], places: Iterable[int]) -> Iterator[tuple[str, int]]:
+    """Yield the keys of some words, with their places; words without meaning have none.
+
+    Example:
+        >>> list(keys(words_of("was directed by"), range(3)))
+        [('direct+by', 1)]
+    """
+    for at in places:
+        word = words[at]
+        small = word.text.casefold()
+        if (is_stopword(small) and small not in _VERBS) or not word.key or word.key[0].isdigit():
+            continue
+        after = words[at + 1].key if at + 1 < len(words) else ""
+        yield stem(word.key) + (f"+{after}" if after in _PARTICLES else ""), at
+
+
+def _behind(words: Sequence[TextWord], place: int) -> list[str]:
+    """Return particles that go with a word: the next word, or that behind a name: "handed Moss over to"."""
+    after = place + 1
+    found = [words[after].key] if after < len(words) and words[after].key in _PHRASES else []
+    while after < len(words) and words[after].text[:1].isupper():
+        after += 1
+    if place + 1 < after < len(words) and words[after].key in ("over", "off"):
+        found.append(words[after].key)
+    return found
+
+
+def _readings(key: str, known: Collection[str]) -> tuple[str, ...]:
+    """Return what a key may be known as: with its particle, and without where that changes nothing."""
+    plain, _, particle = key.partition("+")
+    return (key,) if particle not in ("", "by") and key in known else (key, plain)
+
+
+def _is(words: Sequence[TextWord], at: int) -> bool:
+    return at < len(words) and words[at].key in ("is", "was", "are", "were")
+
+
+def around(words: Sequence[TextWord], left: Span, right: Span, taken: Collection[int]) -> list[int]:
+    """Return the places behind a pair of names and before it, nearest first, up to the next names."""
+    after = range(right.last, min(len(words), right.last + WINDOW))
+    before = range(left.first - 1, max(-1, left.first - 1 - WINDOW), -1)
+    ends = {i for i in after if words[i].key in _CLAUSES and not _is(words, i + 1)}
+    return [
+        i for places in (after, before) for i in takewhile(lambda i: i not in taken and i not in ends, places)
+    ]
+
+
+_Pair = tuple[list[str], list[str], list[str], list[str]]
+
+
+def _pairs(names: EntityNames, passages: Iterable[Passage], skip: frozenset[str]) -> Iterator[_Pair]:
+    """Yield the keys between entities that stand beside each other, and what both may be."""
+    for passage in passages:
+        for start, end in sentence_spans(passage.text):
+            sentence = passage.text[start:end]
+            words = words_of(sentence)
+            if not 3 < len(words) <= _MAX_WORDS:
+                continue
+            spans = all_names(sentence, words, names, skip)
+            if not 2 <= len(spans) <= _MAX_SPANS or not asserts(sentence, spans):
+                continue
+            taken = {i for span in spans for i in range(span.first, span.last)}
+            every = [key for key, _ in keys(words, (i for i in range(len(words)) if i not in taken))]
+            for left, right in pairwise(spans):
+                if not 0 <= right.first - left.last <= _BETWEEN:
+                    continue
+                between = [key for key, _ in keys(words, range(left.last, right.first))]
+                if not between:
+                    between = [key for key, _ in keys(words, around(words, left, right, taken))]
+                if between:
+                    meant = [_meant(sentence, words, span, names) for span in (left, right)]
+                    yield between, every, meant[0], meant[1]
+
+
+def _meant(sentence: str, words: Sequence[TextWord], span: Span, names: EntityNames) -> list[str]:
+    return [str(c.term) for c in names.exact(text_of(sentence, words, span))[:3]]
+
+
+def _linked(kg: KnowledgeGraph, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], set[str]]:
+    """Return which relations the graph has between entities, in their direction."""
+    both = sorted(pairs | {(b, a) for a, b in pairs})
+    query = queries.get("completion/predicates")
+    rows = [(Literal(n), URIRef(a), URIRef(b)) for n, (a, b) in enumerate(both)]
+    found: dict[tuple[str, str], set[str]] = {}
+    for text in query.batches(query.params[0], rows, limit=1_000_000):
+        for _, s, p, o in kg.select(text):
+            found.setdefault((str(s), str(o)), set()).add(str(p))
+    return found
