@@ -30,11 +30,11 @@ from rdflib import RDFS
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.passages import Passages, store_folder
 from mrag.completion.evidence.reading import Reader
-from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.graph import complete, complete_from_graph
 from mrag.completion.metrics import exact_match
 from mrag.completion.patterns import GroundedPlan
 from mrag.completion.review import accept, propose
+from mrag.completion.rule_reader import RuleReader
 from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets

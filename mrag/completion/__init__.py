@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         store_folder,
     )
     from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple
-    from mrag.completion.evidence.rule_reader import RuleReader
     from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
     from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
     from mrag.completion.metrics import CompletionScores, contained, exact_match, hits_at_1, score, set_f1
@@ -68,6 +67,7 @@ if TYPE_CHECKING:
         resume,
         rollback,
     )
+    from mrag.completion.rule_reader import RuleReader
     from mrag.completion.solving import Calibration, KnownAnswers, calibrate_on_answers
     from mrag.completion.writeback.checks import check
     from mrag.completion.writeback.kept_checks import CheckSettings

@@ -11,9 +11,9 @@ from mrag.completion.evidence.asserting import instructs
 from mrag.completion.evidence.linking import NAMESPACE, LinkedTerm, link, new_iri
 from mrag.completion.evidence.passages import PassageSource
 from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple, checked, sought
-from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple, is_text
 from mrag.completion.plan.relations import Relations
+from mrag.completion.rule_reader import RuleReader
 from mrag.generation.found import EvidenceRef
 from mrag.generation.support.evidence import is_turned_round
 from mrag.graph.kg import KnowledgeGraph
