@@ -29,10 +29,10 @@ from rdflib import RDFS
 
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.passages import Passages, store_folder
-from mrag.completion.evidence.reading import Reader
 from mrag.completion.graph import complete, complete_from_graph
 from mrag.completion.metrics import exact_match
 from mrag.completion.patterns import GroundedPlan
+from mrag.completion.reading import Reader
 from mrag.completion.review import accept, propose
 from mrag.completion.rule_reader import RuleReader
 from mrag.completion.writeback.kept_checks import CheckSettings
@@ -321,7 +321,7 @@ def main() -> None:
     folder = shared_data("metaqa")
     reader: Reader | None = None
     if args.gguf:
-        from mrag.completion.evidence.model_reader import ModelReader
+        from mrag.completion.reading import ModelReader
 
         reader = ModelReader(f"local:{args.gguf}")
     found = run(folder, reader, seed=args.seed, sample=args.sample)

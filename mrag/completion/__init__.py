@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     )
     from mrag.completion.evidence.collect import Evidence, EvidenceSettings
     from mrag.completion.evidence.images import describe_folder, image_passages
-    from mrag.completion.evidence.model_reader import ModelReader
     from mrag.completion.evidence.passages import (
         CombinedPassages,
         Passage,
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
         store_documents,
         store_folder,
     )
-    from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple
     from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
     from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
     from mrag.completion.metrics import CompletionScores, contained, exact_match, hits_at_1, score, set_f1
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
     )
     from mrag.completion.plan.calibration import Weights
     from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
+    from mrag.completion.reading import Extraction, ModelReader, Reader, SoughtTriple
     from mrag.completion.review import (
         WriteReport,
         accept,

@@ -214,8 +214,8 @@ def reading_completer(
         # Where the graph lacks what is asked for, the nearest thing that it has is no answer.
         evidence = Evidence(Passages(passages)) if paths else None
         return Completer(kg, evidence, open_planner(kg), settings=settings)
-    from mrag.completion.evidence.model_reader import ModelReader
     from mrag.completion.patterns import ModelPlanner
+    from mrag.completion.reading import ModelReader
 
     read = Evidence(Passages(passages), ModelReader(chat)) if paths else None
     return Completer(kg, read, ModelPlanner(chat), chat, settings)

@@ -11,12 +11,11 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.completion.evidence.collect import Evidence, EvidenceSettings
-from mrag.completion.evidence.model_reader import HUMAN, ModelReader
 from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.evidence.reading import locate
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.spans import all_names, text_of, words_of
+from mrag.completion.reading import HUMAN, ModelReader, locate
 from mrag.completion.relation_words import RelationWords
 from mrag.completion.rule_reader import RuleReader
 from mrag.errors import ModelError

@@ -12,9 +12,9 @@ from rdflib import URIRef
 import mrag
 from mrag import untrusted
 from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
+from mrag.completion.reading import ModelReader
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
 from mrag.generation.models.resolve import resolve

@@ -15,10 +15,9 @@ from pydantic import PrivateAttr
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.evidence.reading import SoughtTriple
 from mrag.completion.patterns import IncompleteTriple
+from mrag.completion.reading import ModelReader, SoughtTriple
 from mrag.context.display import Display
 from mrag.context.expansion import expand
 from mrag.context.render import Context, Line

@@ -14,9 +14,9 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_documents
 from mrag.completion.patterns import IncompleteTriple
+from mrag.completion.reading import ModelReader
 from mrag.completion.review import accept, list_runs, propose, runs_graph
 from mrag.completion.writeback.runs import Statement, new_run
 from mrag.generation.found import EvidenceRef

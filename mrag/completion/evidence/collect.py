@@ -10,9 +10,9 @@ from rdflib import URIRef
 from mrag.completion.evidence.asserting import instructs
 from mrag.completion.evidence.linking import NAMESPACE, LinkedTerm, link, new_iri
 from mrag.completion.evidence.passages import PassageSource
-from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple, is_text
 from mrag.completion.plan.relations import Relations
+from mrag.completion.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.rule_reader import RuleReader
 from mrag.generation.found import EvidenceRef
 from mrag.generation.support.evidence import is_turned_round
