@@ -27,7 +27,7 @@ from common import shared_data
 from metaqa import gold_plan, load, questions, relation
 from rdflib import RDFS
 
-from mrag.completion.evidence.collect import Evidence
+from mrag.completion.collect import Evidence
 from mrag.completion.evidence.passages import Passages, store_folder
 from mrag.completion.graph import complete, complete_from_graph
 from mrag.completion.metrics import exact_match

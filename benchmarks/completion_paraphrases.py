@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
+from mrag.completion.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
 from mrag.graph.kg import KnowledgeGraph

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         open_planner,
         reading_completer,
     )
-    from mrag.completion.evidence.collect import Evidence, EvidenceSettings
+    from mrag.completion.collect import Evidence, EvidenceSettings
     from mrag.completion.evidence.images import describe_folder, image_passages
     from mrag.completion.evidence.passages import (
         CombinedPassages,

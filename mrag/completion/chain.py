@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag.completion.answering import CompletedAnswer, answer
-from mrag.completion.evidence.collect import Evidence
+from mrag.completion.collect import Evidence
 from mrag.completion.graph import complete
 from mrag.completion.grounding import Grounder, GroundingSettings
 from mrag.completion.patterns import CompletedTriple, Planner

@@ -20,7 +20,7 @@ from mrag.completion.chain import (
     completion_chain,
     open_planner,
 )
-from mrag.completion.evidence.collect import Evidence
+from mrag.completion.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_folder
 from mrag.completion.grounding import GroundingSettings
 from mrag.completion.patterns import ModelPlanner

@@ -12,9 +12,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from rdflib import URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
+from mrag.completion.collect import Evidence, link, new_iri
 from mrag.completion.evidence.images import describe_folder, image_passages
-from mrag.completion.evidence.linking import link, new_iri
 from mrag.completion.evidence.passages import (
     CombinedPassages,
     Passage,

@@ -11,7 +11,7 @@ import pytest
 from rdflib import RDF, Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
+from mrag.completion.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.plan.roles import PropertyEnds

@@ -10,7 +10,7 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence, EvidenceSettings
+from mrag.completion.collect import Evidence, EvidenceSettings
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple
 from mrag.completion.plan.names import EntityNames

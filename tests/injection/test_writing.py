@@ -13,7 +13,7 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
+from mrag.completion.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_documents
 from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader

@@ -329,7 +329,7 @@ def _texts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _read(view: Review, question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, CompletionRun | None]:
     """Keep texts as evidence, answer a question over them by rules, and propose what was read."""
     from mrag.completion.chain import Completer, CompleterSettings
-    from mrag.completion.evidence.collect import Evidence
+    from mrag.completion.collect import Evidence
     from mrag.completion.evidence.passages import Passage, Passages, store_documents
     from mrag.loaders.snippets import Snippets
     from mrag.storage.scratch import Scratch
