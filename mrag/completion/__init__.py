@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.completion.answering import CompletedAnswer, answer
     from mrag.completion.chain import (
+        CompletedAnswer,
         CompletedQuestion,
         Completer,
         CompleterSettings,
+        answer,
         completion_chain,
         open_planner,
         reading_completer,

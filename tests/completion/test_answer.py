@@ -7,7 +7,7 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from rdflib import URIRef
 
-from mrag.completion.answering import answer
+from mrag.completion.chain import answer
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import GroundingSettings, ground
 from mrag.completion.patterns import (

@@ -11,7 +11,7 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.answering import answer as completed_answer
+from mrag.completion.chain import answer as completed_answer
 from mrag.completion.patterns import (
     CompletedTriple,
     Completion,
