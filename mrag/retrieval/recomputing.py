@@ -9,13 +9,11 @@ from typing import Any, Final
 
 from mrag.errors import ConfigError, MragError
 from mrag.generation.answering import answer
-from mrag.generation.checks.form import differences
-from mrag.generation.checks.report import READING, CheckedPart
 from mrag.generation.models.resolve import without_unused
 from mrag.generation.prompts import PENDING
 from mrag.generation.receipts.canonical import same
 from mrag.generation.result import Answer
-from mrag.generation.verification import Recomputed
+from mrag.generation.verification import READING, CheckedPart, Recomputed, differences
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED, READ, Attempt, compute, replay
 from mrag.planning.following.followup import BY_ITSELF

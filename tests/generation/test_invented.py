@@ -13,10 +13,10 @@ import pytest
 
 import mrag
 from mrag.errors import MragError
-from mrag.generation.checks.report import READING
 from mrag.generation.receipts.checking import ENVELOPE, checked_alone
 from mrag.generation.receipts.envelope import receipt
 from mrag.generation.receipts.keys import KeyStore
+from mrag.generation.verification import READING
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED
 from mrag.retrieval.recomputing import FOUND, NOTICE, WHY, WRITER

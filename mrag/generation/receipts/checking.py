@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from mrag.errors import ModelError
-from mrag.generation.checks.report import CheckedPart, VerifyReport
 from mrag.generation.receipts.envelope import Receipt, opened
 from mrag.generation.receipts.keys import KeyStore
-from mrag.generation.verification import HOW, verify
+from mrag.generation.verification import HOW, CheckedPart, VerifyReport, verify
 
 ENVELOPE = "the time, the state of the graph and the version of the check"
 THEN = "what the check said then"

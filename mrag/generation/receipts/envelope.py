@@ -17,10 +17,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ModelError
-from mrag.generation.checks.form import differences
-from mrag.generation.checks.report import VerifyReport
 from mrag.generation.receipts.canonical import canonical
 from mrag.generation.receipts.keys import base58, unbase58, verifies
+from mrag.generation.verification import VerifyReport, differences
 
 if TYPE_CHECKING:
     from mrag.generation.receipts.keys import SigningKey
