@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from mrag.completion.writeback.checks import check
     from mrag.completion.writeback.kept_checks import CheckSettings
     from mrag.completion.writeback.runs import CompletionRun, Statement
-    from mrag.generation.found import EvidenceRef
+    from mrag.generation.result import EvidenceRef
     from mrag.planning.plan import Unknown
 
 __all__ = [

@@ -27,8 +27,7 @@ from mrag.completion.writeback.runs import CompletionRun
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer as generate
-from mrag.generation.found import Completed, EvidenceRef
-from mrag.generation.result import Answer, Citation, Sentence
+from mrag.generation.result import Answer, Citation, Completed, EvidenceRef, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import SKOLEM, Term, Triple, ntriples_terms
 

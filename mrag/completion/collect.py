@@ -20,7 +20,7 @@ from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.rule_reader import RuleReader
 from mrag.completion.writeback.schema import SchemaFacts
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.generation.support.evidence import is_turned_round
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

@@ -23,7 +23,7 @@ from mrag.completion.writeback.checks import check
 from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.runs import CompletionRun, State, Statement, Verdict, digest, new_run, now
 from mrag.errors import ConfigError, IndexError_
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, joined, parted, status_of
 from mrag.index.opened import SimilarityIndex

@@ -20,9 +20,7 @@ from rdflib import Literal
 from mrag import untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError, MragError, TermError
-from mrag.generation.lines import context_from_json, line_from_json, line_to_json
-from mrag.generation.receipts.canonical import same
-from mrag.generation.result import FORMAT, Answer
+from mrag.generation.result import FORMAT, Answer, context_from_json, line_from_json, line_to_json, same
 from mrag.generation.support.citations import Citer, supports
 from mrag.generation.support.pictures import PictureCiter
 from mrag.generation.support.sentences import with_ids

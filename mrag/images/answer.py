@@ -14,12 +14,10 @@ from mrag.context import Context, ContextSettings, Line, expand
 from mrag.context.render import render
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, cite
-from mrag.generation.found import ShownImage
-from mrag.generation.lines import recorded
 from mrag.generation.models.calls import model_errors, model_name
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
-from mrag.generation.result import Answer, Sentence
+from mrag.generation.result import Answer, Sentence, ShownImage, recorded
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.requests import default_model
 from mrag.images.figures import picture_of

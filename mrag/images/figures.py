@@ -8,7 +8,7 @@ from pathlib import Path
 from mrag import html
 from mrag.context.render import Line
 from mrag.errors import LoadError
-from mrag.generation.found import ShownImage
+from mrag.generation.result import ShownImage
 from mrag.graph.record import status_of
 from mrag.images.files.folder import Picture, PictureLimits, open_picture
 

@@ -11,8 +11,7 @@ from mrag.errors import ConfigError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.models.resolve import without_unused
 from mrag.generation.prompts import PENDING
-from mrag.generation.receipts.canonical import same
-from mrag.generation.result import Answer
+from mrag.generation.result import Answer, same
 from mrag.generation.verification import READING, CheckedPart, Recomputed, differences
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED, READ, Attempt, compute, replay

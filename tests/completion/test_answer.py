@@ -18,7 +18,7 @@ from mrag.completion.patterns import (
     TriplePlan,
 )
 from mrag.errors import ModelError
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Triple

@@ -21,7 +21,7 @@ from mrag.completion.patterns import (
     TermCandidate,
     TriplePlan,
 )
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Term, Triple

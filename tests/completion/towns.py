@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdflib import Literal, URIRef
 
 from mrag.completion.patterns import CompletedTriple
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.rdf.terms import Term
 
 E = "http://example.org/"

@@ -21,8 +21,7 @@ from mrag.completion.patterns import (
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, stream_answer
-from mrag.generation.found import EvidenceRef
-from mrag.generation.result import Answer
+from mrag.generation.result import Answer, EvidenceRef
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph

@@ -22,8 +22,8 @@ from mrag.context.display import Display
 from mrag.context.expansion import expand
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer
-from mrag.generation.lines import recorded
 from mrag.generation.prompts import messages, prompt
+from mrag.generation.result import recorded
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode, term
 from mrag.graphcodes.prompt import assemble

@@ -19,7 +19,7 @@ from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader
 from mrag.completion.review import accept, list_runs, propose, runs_graph
 from mrag.completion.writeback.runs import Statement, new_run
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Document
 from mrag.planning.plan import Unknown

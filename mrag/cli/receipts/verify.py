@@ -63,7 +63,7 @@ def verify(
 
 
 def _read(file: Path) -> dict[str, Any]:
-    from mrag.generation.receipts.canonical import parse
+    from mrag.generation.result import parse
 
     try:
         given = parse(file.read_bytes())

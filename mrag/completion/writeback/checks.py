@@ -57,7 +57,7 @@ def check(
 
     Example:
         >>> import mrag
-        >>> from mrag.generation.found import EvidenceRef
+        >>> from mrag.generation.result import EvidenceRef
         >>> from mrag.rdf.terms import Triple
         >>> kg = mrag.connect()
         >>> e = "http://example.org/"

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 from rdflib import URIRef
 
 from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.rdf.terms import Term, Triple, ntriples_terms
 
 State = Literal["proposed", "accepted", "rejected", "rolled back"]

@@ -18,9 +18,8 @@ from mrag.evaluation.answers.gold import GoldQuestion
 from mrag.evaluation.answers.report import AnswerEvaluation, Outcome, summarised
 from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.statistics import Resampling
-from mrag.generation.computed import AnswerCell
 from mrag.generation.models.calls import model_name
-from mrag.generation.result import Answer
+from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.wording.phrases import PHRASES
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute

@@ -17,8 +17,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ModelError
-from mrag.generation.receipts.canonical import canonical
 from mrag.generation.receipts.keys import base58, unbase58, verifies
+from mrag.generation.result import canonical
 from mrag.generation.verification import VerifyReport, differences
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.receipts.canonical import parse
+from mrag.generation.result import parse
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

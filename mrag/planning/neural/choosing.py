@@ -14,7 +14,7 @@ from rdflib import Literal
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError, StoreError
-from mrag.generation.computed import AnswerCell
+from mrag.generation.result import AnswerCell
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import rewritten, walk

@@ -13,7 +13,7 @@ import pytest
 import mrag
 from mrag.completion.patterns import CompletedTriple
 from mrag.completion.review import accept, propose
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.journal import JournalEntry
 from mrag.images.enrichment.writing import triples_of

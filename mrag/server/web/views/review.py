@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mrag.completion.review import WriteReport
     from mrag.completion.writeback.runs import CompletionRun, Statement
     from mrag.context.display import Display
-    from mrag.generation.found import EvidenceRef
+    from mrag.generation.result import EvidenceRef
     from mrag.rdf.terms import Triple
     from mrag.server.web.routes import Api
 
