@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from mrag import untrusted
 from mrag.context.render import Context, Line
-from mrag.generation.facts import FactSelector, Selection
-from mrag.generation.grouping import FactGroup
+from mrag.generation.facts import FactGroup, FactSelector, Selection
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
 from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
