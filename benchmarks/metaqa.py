@@ -204,7 +204,7 @@ def paths(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Na
 def by_model(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
     """Measure the planner with a model file on a sample; a plan that cannot be read answers nothing."""
     from mrag.completion.patterns import ModelPlanner
-    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.generation.models import LocalServer
 
     with LocalServer(options.gguf, n_ctx=2048, n_threads=options.threads) as server:
         planner: Planner = ModelPlanner(server.chat_model(max_tokens=options.tokens), form=options.form)

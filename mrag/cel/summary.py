@@ -71,7 +71,7 @@ def order_by_summary(
 
     A hit without a text comes behind those with one. Where no positive example has a text, nothing is asked
     and the hits keep their order. Names of models are for the caller to resolve, by
-    `mrag.generation.models.resolve.resolve`.
+    `mrag.generation.models.resolve`.
 
     Args:
         model: A LangChain chat model.
@@ -98,7 +98,7 @@ def order_by_summary(
     if isinstance(chat, str):
         raise ConfigError(
             f"{chat!r} is a name, not a chat model.",
-            hint="Resolve it first: mrag.generation.models.resolve.resolve(name).",
+            hint="Resolve it first: mrag.generation.models.resolve(name).",
         )
     vectors = embedder(embeddings)
     if vectors is None:

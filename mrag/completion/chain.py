@@ -433,7 +433,7 @@ def reading_completer(
         Ontotext [t1].
     """
     from mrag.completion.evidence.passages import Passage, Passages
-    from mrag.generation.models.resolve import resolve
+    from mrag.generation.models import resolve
     from mrag.loaders.snippets import Snippets
 
     paths = [texts] if isinstance(texts, str | Path) else list(texts)

@@ -13,7 +13,7 @@ from rdflib.term import Node
 
 from mrag import untrusted
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.models.calls import invoke, invoke_json, json_values, repair_messages
+from mrag.generation.models import invoke, invoke_json, json_values, repair_messages
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status

@@ -23,7 +23,7 @@ from mrag.completion.plan.roles import term_names
 from mrag.completion.plan.spans import key_of, mentioned, words_of
 from mrag.completion.writeback.schema import SCHEMA as SCHEMA_TERMS
 from mrag.errors import ModelError
-from mrag.generation.models.calls import invoke, invoke_json, json_values, model_name, repair_messages
+from mrag.generation.models import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
@@ -238,7 +238,7 @@ class ModelReader:
     """Reads with a language model.
 
     Args:
-        model: A chat model, or a name as for `mrag.generation.models.resolve.resolve`.
+        model: A chat model, or a name as for `mrag.generation.models.resolve`.
         confidence: How sure what the model found is, once its quote has been found.
         structured: Whether the server is asked to hold the model to the form.
 
@@ -308,7 +308,7 @@ class ModelReader:
 
     def _model(self) -> BaseChatModel:
         if self._opened is None:
-            from mrag.generation.models.resolve import resolve
+            from mrag.generation.models import resolve
 
             self._opened = resolve(self.model)
             if self._opened is None:

@@ -22,7 +22,7 @@ from mrag.errors import ConfigError, ModelError
 from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.questions import BenchmarkQuestion, question_id, single_questions
 from mrag.evaluation.runs import Qrels, write_qrels
-from mrag.generation.models.calls import model_errors
+from mrag.generation.models import model_errors
 from mrag.storage.saving import saved_text
 
 if TYPE_CHECKING:

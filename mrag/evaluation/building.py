@@ -14,7 +14,7 @@ from mrag.evaluation.conditions import EntityShape, instances
 from mrag.evaluation.questions import BenchmarkQuestion, template_questions
 from mrag.evaluation.relevance import ConditionVocabulary, by_graph, similar_questions, target_only
 from mrag.evaluation.runs import Qrels
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.embedding.embedders import embedder

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mrag import untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.models.calls import invoke, model_errors, model_name
+from mrag.generation.models import invoke, model_errors, model_name
 from mrag.generation.plain_answer import plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence, recorded

@@ -14,8 +14,7 @@ from mrag.context import Context, ContextSettings, Line, expand
 from mrag.context.render import render
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, cite
-from mrag.generation.models.calls import model_errors, model_name
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import model_errors, model_name, resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer, Sentence, ShownImage, recorded
 from mrag.graph.kg import KnowledgeGraph

@@ -106,7 +106,7 @@ def ask(
     if given is not None:
         return _noted(kg, given)
     from mrag.generation.answering import answer
-    from mrag.generation.models.resolve import resolve
+    from mrag.generation.models import resolve
 
     found, old = _read(kg, question, why, options)
     computing = uncomputed(found.question.text)
@@ -126,7 +126,7 @@ def stream(
         yield _noted(kg, given)
         return
     from mrag.generation.answering import stream_answer
-    from mrag.generation.models.resolve import resolve
+    from mrag.generation.models import resolve
 
     found, old = _read(kg, question, why, options)
     model, computing = resolve(options.get("model")), uncomputed(found.question.text)

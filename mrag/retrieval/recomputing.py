@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mrag.errors import ConfigError, MragError
 from mrag.generation.answering import answer
-from mrag.generation.models.resolve import without_unused
+from mrag.generation.models import without_unused
 from mrag.generation.prompts import PENDING
 from mrag.generation.result import Answer, same
 from mrag.generation.verification import READING, CheckedPart, Recomputed, differences

@@ -222,7 +222,7 @@ def _mmr(asked: RankerRequest) -> Ranker:
 
 
 def _listwise(asked: RankerRequest) -> Ranker:
-    from mrag.generation.models.resolve import resolve
+    from mrag.generation.models import resolve
     from mrag.retrieval.reranking import ListwiseRanker
 
     model = resolve(asked.argument or None)

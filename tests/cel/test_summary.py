@@ -12,7 +12,7 @@ from mrag.cel.learners.registry import learner
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
 from mrag.cel.summary import SummarySettings, order_by_summary, summarise
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding.embedders import embedder

@@ -17,7 +17,7 @@ from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import resolve
 from mrag.generation.prompts import messages
 from mrag.planning.plan import Unknown
 from tests.generation.conftest import gguf, local_server
@@ -29,7 +29,7 @@ from tests.injection.test_prompts import record
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.generation.models import LocalServer
 
 __all__ = ["gguf", "local_server"]
 

@@ -18,7 +18,7 @@ from mrag.evaluation.answers.gold import GoldQuestion
 from mrag.evaluation.answers.report import AnswerEvaluation, Outcome, summarised
 from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.statistics import Resampling
-from mrag.generation.models.calls import model_name
+from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.wording.phrases import PHRASES
 from mrag.graph.kg import KnowledgeGraph

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mrag.errors import ModelError, MragError
-from mrag.generation.models.calls import json_values
+from mrag.generation.models import json_values
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 
 SCHEMA: Final[dict[str, Any]] = {

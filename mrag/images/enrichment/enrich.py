@@ -63,7 +63,7 @@ def describe(
 
     Args:
         kg: The knowledge graph; a new graph of its own gets the descriptions.
-        model: A name as for `mrag.generation.models.resolve`, any chat model of LangChain that sees, or a
+        model: A name as for `mrag.generation.models`, any chat model of LangChain that sees, or a
             function that makes one; `labels` for a classifier's labels, offline. By default the first
             model of Ollama's llava family that is there.
         folder: The only folder, with those below, that pictures are taken from.

@@ -96,7 +96,7 @@ class Work:
     """Asks a model to describe pictures, one at a time.
 
     Args:
-        model: A name as for `mrag.generation.models.resolve`, or `labels`; a chat model of LangChain; or a
+        model: A name as for `mrag.generation.models`, or `labels`; a chat model of LangChain; or a
             function that makes one where the work is done.
         prompt: What the model is asked.
         limits: What may be read and sent.
@@ -182,8 +182,7 @@ class Work:
 
     def name(self) -> str:
         """Return the name of the model, for the provenance of what it says."""
-        from mrag.generation.models.calls import model_name
-        from mrag.generation.models.resolve import status
+        from mrag.generation.models import model_name, status
 
         if isinstance(self.model, str) and self.model != LABELS:
             found = status(self.model)
@@ -197,7 +196,7 @@ def default_model() -> str:
     Raises:
         ModelError: If there is none.
     """
-    from mrag.generation.models.resolve import status
+    from mrag.generation.models import status
 
     first = status(f"ollama:{VISION[0]}")
     for name in VISION:
@@ -229,7 +228,7 @@ def clean(text: str) -> str:
 
 
 def _resolved(name: str, wanted: dict[str, Any], timeout: float) -> BaseChatModel:
-    from mrag.generation.models.resolve import resolve, status
+    from mrag.generation.models import resolve, status
 
     limits: dict[str, dict[str, Any]] = {
         "ollama": {"client_kwargs": {"timeout": timeout}},
@@ -243,7 +242,7 @@ def _resolved(name: str, wanted: dict[str, Any], timeout: float) -> BaseChatMode
 
 def _taken(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Return those settings that the provider of a model knows; the others it would refuse."""
-    from mrag.generation.models.resolve import status
+    from mrag.generation.models import status
 
     known = status(name).options
     return {key: value for key, value in wanted.items() if key in known}

@@ -215,7 +215,7 @@ def helper_of(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Pl
     Raises:
         ModelError: If a model that is no judge cannot be had.
     """
-    from mrag.generation.models.resolve import resolve
+    from mrag.generation.models import resolve
 
     try:
         chat = resolve(model)
