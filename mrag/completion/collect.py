@@ -21,7 +21,7 @@ from mrag.completion.reading import Extraction, Reader, SoughtTriple, checked, s
 from mrag.completion.rule_reader import RuleReader
 from mrag.completion.writeback.schema import SchemaFacts
 from mrag.generation.result import EvidenceRef
-from mrag.generation.support.evidence import is_turned_round
+from mrag.generation.support.grammar import is_turned_round
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, XSD, Term, to_ox
