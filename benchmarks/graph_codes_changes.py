@@ -38,7 +38,7 @@ from mrag.graphcodes.extract.text import PIPELINES, TextExtractor
 from mrag.graphcodes.meaning import CodeMeaning, CodeUsage
 from mrag.graphcodes.metrics import Weighted
 from mrag.index.embedding.local_models import MiniLmEmbedder
-from mrag.retrieval.late_interaction import met
+from mrag.retrieval.registry import met
 
 KINDS = ("swap_obj", "swap_att", "replace_rel")
 

@@ -18,11 +18,18 @@ if TYPE_CHECKING:
         stream,
         verify,
     )
-    from mrag.retrieval.cross_encoding import OnnxCrossEncoder
-    from mrag.retrieval.late_interaction import LateInteraction
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
-    from mrag.retrieval.registry import RankerInfo, RankerRequest, known_rankers, ranker
-    from mrag.retrieval.reranking import CrossEncoderRanker, ListwiseRanker, MmrRanker
+    from mrag.retrieval.registry import (
+        CrossEncoderRanker,
+        LateInteraction,
+        ListwiseRanker,
+        MmrRanker,
+        OnnxCrossEncoder,
+        RankerInfo,
+        RankerRequest,
+        known_rankers,
+        ranker,
+    )
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
 
 __all__ = [
