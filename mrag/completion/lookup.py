@@ -89,7 +89,7 @@ class TripleLookup:
         for fact in self._facts:
             if (at := _key(fact, shape)) in found:
                 found[at].setdefault(fact.terms, fact)
-        return {key: [triples[t] for t in sorted(triples, key=_order)] for key, triples in found.items()}
+        return {key: [triples[t] for t in sorted(triples, key=_triple_order)] for key, triples in found.items()}
 
     def _select(
         self, shape: KnownPlaces, keys: Sequence[Known], dataset: Dataset
@@ -139,5 +139,5 @@ def _key(triple: CompletedTriple, shape: KnownPlaces) -> Known:
     return s, p, o
 
 
-def _order(terms: tuple[Term, Term, Term]) -> tuple[str, ...]:
+def _triple_order(terms: tuple[Term, Term, Term]) -> tuple[str, ...]:
     return tuple(term.n3() for term in terms)

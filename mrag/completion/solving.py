@@ -19,7 +19,7 @@ from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term
-from mrag.text.tokens import normalised
+from mrag.text import tokens
 
 _ENOUGH = 0.5
 _WIDE = 2000
@@ -182,7 +182,7 @@ class Solver:
         """Return for each answer what counts as it: IRIs of that name, and the text itself."""
         names = EntityNames.of(self.kg)
         return [
-            frozenset((answer, normalised(answer), *(str(c.term) for c in names.exact(answer))))
+            frozenset((answer, tokens.normalised(answer), *(str(c.term) for c in names.exact(answer))))
             for answer in dict.fromkeys(answers)
         ]
 
@@ -239,7 +239,7 @@ def _f1(found: frozenset[Term], gold: Sequence[frozenset[str]]) -> float:
     """Return the harmonic mean of precision and recall of what was found."""
     if not found or len(found) > 50 * len(gold):
         return 0.0
-    forms = [{str(t)} if isinstance(t, URIRef) else {str(t), normalised(str(t))} for t in found]
+    forms = [{str(t)} if isinstance(t, URIRef) else {str(t), tokens.normalised(str(t))} for t in found]
     right = sum(any(form & one for one in gold) for form in forms)
     hit = sum(any(form & one for form in forms) for one in gold)
     if not right or not hit:

@@ -29,7 +29,7 @@ _THINGS: Final = 5
 """Things of one sentence that are asked about."""
 _WORDS: Final = 5
 """Words of a name that is looked up."""
-_NAMES: Final = 40
+_MOST_FORMS: Final = 40
 _PAIRS: Final = 400
 _AROUND: Final = ContextSettings(hops=1, asked_hop=False, schema=False, max_triples=120, token_budget=12_000)
 
@@ -119,7 +119,7 @@ class StoreFacts:
                     forms[sentence[first.start : last.end + 1].strip(" ,;:!?")] = None  # "Acme Inc."
         wanted = [
             Literal(form, lang=tag or None)
-            for form in list(forms)[:_NAMES]
+            for form in list(forms)[:_MOST_FORMS]
             for tag in dict.fromkeys(["", *self.kg.languages])
         ]
         if not wanted:

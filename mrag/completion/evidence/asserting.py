@@ -43,7 +43,7 @@ _SAYING: Final = frozenset(
      "suggested", "insist", "insists", "insisted", "boast", "boasts", "boasted", "allege", "alleges",
      "doubt")
 )  # fmt: skip
-_PRONOUNS: Final = frozenset(("he", "she", "it", "they", "there"))
+_OPENING_PRONOUNS: Final = frozenset(("he", "she", "it", "they", "there"))
 _BEING: Final = frozenset(("is", "are", "was", "were", "has", "have", "had"))
 _DUE: Final = frozenset(("due", "scheduled", "set", "slated", "destined", "bound", "meant", "ready", "eager"))
 _NO_VERBS: Final = frozenset(
@@ -238,7 +238,7 @@ def _clause_follows(words: Sequence[TextWord], at: int) -> bool:
     """Return whether what is said follows without "that": "Ada says Moss is by Bob"."""
     if at == 0 or words[at].key in ("asked", "asks", "told", "tells") or at + 1 >= len(words):
         return False
-    begins = words[at + 1].text[:1].isupper() or words[at + 1].key in _NO_VERBS | _PRONOUNS
+    begins = words[at + 1].text[:1].isupper() or words[at + 1].key in _NO_VERBS | _OPENING_PRONOUNS
     return begins and not {word.key for word in words[at + 2 : at + 8]}.isdisjoint(_BEING)
 
 

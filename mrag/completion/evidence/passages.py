@@ -10,7 +10,8 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+import typing
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rdflib import URIRef
 
@@ -61,7 +62,7 @@ class Passage:
     text: str
     source: str
     title: str = ""
-    kind: Literal["passage", "region", "image"] = "passage"
+    kind: typing.Literal["passage", "region", "image"] = "passage"
 
 
 class PassageSource(Protocol):

@@ -11,7 +11,7 @@ from mrag.completion.plan.names import EntityNames
 from mrag.text.tokens import is_stopword, keys, normalised, stem
 
 _WORD = re.compile(r"\w+")
-_LONGEST = 16
+_LONGEST_MENTION = 16
 _ENTITIES = 3
 HOLE = "@"
 """What stands in a question in the place of what it names."""
@@ -80,7 +80,7 @@ def find_mentions(
 
 def _spans(words: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
     for at in range(len(words)):
-        for last in range(at, min(len(words), at + _LONGEST)):
+        for last in range(at, min(len(words), at + _LONGEST_MENTION)):
             yield words[at].start(), words[last].end()
 
 

@@ -34,7 +34,7 @@ _MANY = 60
 """Plans among which one that reads all of the question is looked for."""
 _LONGEST = 2000
 """Characters of a question that are looked at."""
-_BY_HAND = Weights()
+_HAND_WEIGHTS = Weights()
 _GLANCE = CompletionSettings(limit=1000)
 """Enough to see whether a plan has an answer."""
 
@@ -88,7 +88,7 @@ class PathPlanner:
         Raises:
             ConfigError: If the question has no words, or the graph no relations.
         """
-        learnt = bool((self.weights or _BY_HAND).examples)
+        learnt = bool((self.weights or _HAND_WEIGHTS).examples)
         plans = self.plans(question, 5 if learnt else _MANY)
         if not plans:
             raise ConfigError(
@@ -109,7 +109,7 @@ class PathPlanner:
 
     def plans(self, question: str, k: int) -> list[TriplePlan]:
         """Return the best plans, each with its probability as score; ties in order of IRI and path."""
-        table, weights = self._table(), self.weights or _BY_HAND
+        table, weights = self._table(), self.weights or _HAND_WEIGHTS
         asked, question = question, question[:_LONGEST]
         found = self._mentions(question, table, weights)
         if not found or not len(table.paths):

@@ -64,7 +64,7 @@ class Relations:
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> Relations:
         """Return the relations of a knowledge graph, read once for each state of it."""
-        return kg.cached("completion relations", lambda: cls(_read(kg)))
+        return kg.cached("completion relations", lambda: cls(_relation_names(kg)))
 
     def named(self, text: str) -> list[TermCandidate]:
         """Return the relations that a text names, as written or as normalised."""
@@ -128,7 +128,7 @@ def _compared(relation: NamedRelation, name: str, text: str, key: str) -> TermCa
     return TermCandidate(relation.iri, min(score, NEARLY), name, "fuzzy")
 
 
-def _read(kg: KnowledgeGraph) -> list[NamedRelation]:
+def _relation_names(kg: KnowledgeGraph) -> list[NamedRelation]:
     iris = sorted(kg.profile().predicates)
     said: dict[str, list[tuple[str, str]]] = {iri: [] for iri in iris}
     pairs = [(iri, p) for iri in iris for p in (*LABELS, *ALTERNATIVE, *_DESCRIBING)]

@@ -12,7 +12,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal, cast
+import typing
+from typing import Any, cast
 
 from rdflib import URIRef
 
@@ -20,10 +21,10 @@ from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.generation.result import EvidenceRef
 from mrag.rdf.terms import Term, Triple, ntriples_terms
 
-State = Literal["proposed", "accepted", "rejected", "rolled back"]
+State = typing.Literal["proposed", "accepted", "rejected", "rolled back"]
 """Where a run stands: only what was accepted, and not rolled back, is in the graph."""
 
-Verdict = Literal["fits", "known", "refused"]
+Verdict = typing.Literal["fits", "known", "refused"]
 """What the checks say of a statement: it may be written, it is in the graph already, or it may not."""
 
 

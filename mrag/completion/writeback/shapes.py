@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from rdflib import RDF, RDFS, SH, Graph, URIRef
+import rdflib
+from rdflib import SH, Graph, URIRef
 
 from mrag.completion.writeback.runs import Statement
 from mrag.completion.writeback.schema import SchemaFacts
@@ -94,7 +95,7 @@ def results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
     report: Any
     _, report, _ = validate(data, shacl_graph=shapes, inference="none", advanced=False)
     found = set()
-    for result in report.subjects(RDF.type, SH.ValidationResult):
+    for result in report.subjects(rdflib.RDF.type, SH.ValidationResult):
         if report.value(result, SH.resultSeverity) == SH.Violation:
             messages = sorted(str(m) for m in report.objects(result, SH.resultMessage))
             focus = report.value(result, SH.focusNode)
@@ -108,8 +109,8 @@ def _around(kg: KnowledgeGraph, entities: Sequence[str]) -> Graph:
         for s, p, o in kg.select(text):
             if s is not None and p is not None and o is not None:
                 data.add((s, p, o))
-    classes = sorted({str(c) for c in data.objects(None, RDF.type) if isinstance(c, URIRef)})
+    classes = sorted({str(c) for c in data.objects(None, rdflib.RDF.type) if isinstance(c, URIRef)})
     for low, highs in SchemaFacts(kg).read_above(classes).items():
         for high in sorted(highs - {low}):
-            data.add((URIRef(low), RDFS.subClassOf, URIRef(high)))
+            data.add((URIRef(low), rdflib.RDFS.subClassOf, URIRef(high)))
     return data

@@ -13,7 +13,7 @@ from mrag.generation.verification import HOW, CheckedPart, VerifyReport, verify
 
 ENVELOPE = "the time, the state of the graph and the version of the check"
 THEN = "what the check said then"
-_OLD = "the receipt was made without a hash"
+_OLD_STATE = "the receipt was made without a hash"
 
 
 def with_receipt(
@@ -61,7 +61,7 @@ def with_receipt(
         parts += [CheckedPart(ENVELOPE, "signed", by), CheckedPart(THEN, "signed", by)]
     else:
         why = f"signed by {receipt.key}, which is not trusted" if receipt.key else "not signed"
-        why = _OLD if then is None else why
+        why = _OLD_STATE if then is None else why
         parts += [CheckedPart(ENVELOPE, "not checked", why), CheckedPart(THEN, "not checked", why)]
     checked = then.checked if not source and then is not None else report.checked
     return replace(report, checked=checked, altered=(*report.altered, *altered), parts=tuple(parts))

@@ -35,7 +35,7 @@ _CONTEXT: dict[str, Any] = {
     "json": {"@id": "rdf:value", "@type": "@json"},
 }
 _KIND = "schema:Answer"
-_NAME = "urn:mrag:receipt:"
+_FIELD_NAME = "urn:mrag:receipt:"
 _OLD = re.compile(r"urn:mrag:receipt:[0-9a-f]{32}\Z")
 _NO_RECEIPT = "Not the receipt of an answer."
 
@@ -98,8 +98,8 @@ def receipt(
         'the receipt is not as it was made: @id, schema:review.at'
     """
     parts = (answer, report, source, revision, version, at.isoformat())
-    made = _made(*parts, _NAME)
-    made = _made(*parts, _NAME + hashlib.sha256(canonical(made)).hexdigest())
+    made = _made(*parts, _FIELD_NAME)
+    made = _made(*parts, _FIELD_NAME + hashlib.sha256(canonical(made)).hexdigest())
     if key is None:
         return made
     proof = {

@@ -16,7 +16,7 @@ _WH: Final = words("who whom what which where when how whose")
 _DO: Final = words("do does did")
 _BE: Final = words("is are was were")
 _HAVE: Final = words("has have had")
-_LIST: Final = words("list name give show tell find me all the us every")
+_LIST_WORDS: Final = words("list name give show tell find me all the us every")
 _PLACES: Final = ("in", "on", "at", "by", "from")
 COUNTS: Final = words("one two three four five six seven eight nine ten eleven twelve")
 """Numbers in words."""
@@ -25,13 +25,13 @@ _GENERAL: Final = (
     | _DO
     | _BE
     | _HAVE
-    | _LIST
+    | _LIST_WORDS
     | words(
         "tell me about describe explain can you i a an know known say said of it anything something "
         "information facts more in to please compare between and difference summarise summarize"
     )
 )
-_LONGEST: Final = 4
+_LONGEST_QUESTION: Final = 4
 """Words of what is asked for, behind "which"."""
 
 
@@ -116,13 +116,13 @@ def declared(
     at = next((i for i, s in enumerate(asked[:4]) if s.low in _WH), None)
     if at is None:
         start = 0
-        while start < len(asked) and asked[start].low in _LIST:
+        while start < len(asked) and asked[start].low in _LIST_WORDS:
             start += 1
         if 0 < start < len(asked):
             yield [*fragment, word("is"), *asked[start:]], []
         return
     before = [s for s in asked[:at] if s.low in PREPOSITIONS][-1:]
-    most = _LONGEST if asked[at].low in ("which", "what", "how") else 0
+    most = _LONGEST_QUESTION if asked[at].low in ("which", "what", "how") else 0
     for size in range(min(most, len(asked) - at - 2) + 1):
         kind, rest = asked[at + 1 : at + 1 + size], asked[at + 1 + size :]
         if any(s.low in _DO | _BE | _HAVE for s in kind) or not rest:

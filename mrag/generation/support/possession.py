@@ -15,7 +15,7 @@ from mrag.text.tokens import VERBS, TextToken, is_stopword, stem, words
 _OF = words("of von de del du des di d'")
 _ARTICLES = words("the a an der die das dem den des le la les el los las il lo gli i")
 _ENDS = re.compile(r"['’´`ʼ](?:s)?\Z", re.IGNORECASE)
-_VERBS = frozenset(stem(word) for word in VERBS)
+_HAVING_VERBS = frozenset(stem(word) for word in VERBS)
 _MOST = 3
 _BREAK = re.compile(r"[.,;:()!?—]")
 
@@ -55,7 +55,7 @@ def _nouns(text: str, asked: Sequence[TextToken], places: range, named: set[int]
             break
         if is_stopword(asked[i].key) or len(found) == _MOST:
             break
-        if found and places.step > 0 and stem(asked[i].raw) in _VERBS:
+        if found and places.step > 0 and stem(asked[i].raw) in _HAVING_VERBS:
             break  # "Ada's children live …", but "Ada's release year"
         found.append(stem(asked[i].raw))
         before = i

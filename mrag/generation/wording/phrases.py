@@ -158,7 +158,7 @@ PHRASES: dict[str, Phrases] = {
 }
 """The languages of answers without a model; in others they list labels and values."""
 
-_PLACE = re.compile(r"\{(s|p|o|n|m|names)\}")
+_PLACEHOLDER = re.compile(r"\{(s|p|o|n|m|names)\}")
 
 
 def filled(template: str, **values: object) -> str:
@@ -168,7 +168,7 @@ def filled(template: str, **values: object) -> str:
         >>> filled(PHRASES["es"].typed, s="{o}", o="Casa")
         '{o} es de tipo Casa'
     """
-    return _PLACE.sub(lambda place: str(values[place[1]]), template)
+    return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), template)
 
 
 def caveats() -> str:
@@ -186,5 +186,5 @@ def caveats() -> str:
 
 
 def _pattern(template: str, **places: str) -> str:
-    parts = _PLACE.split(template)
+    parts = _PLACEHOLDER.split(template)
     return "".join(places[part] if i % 2 else re.escape(part) for i, part in enumerate(parts))
