@@ -27,6 +27,7 @@ from common import shared_data
 from metaqa import gold_plan, load, questions, relation
 from rdflib import RDFS
 
+from mrag.completion.checks import CheckSettings
 from mrag.completion.collect import Evidence
 from mrag.completion.evidence.passages import Passages, store_folder
 from mrag.completion.graph import complete, complete_from_graph
@@ -35,7 +36,6 @@ from mrag.completion.patterns import GroundedPlan
 from mrag.completion.reading import Reader
 from mrag.completion.review import accept, propose
 from mrag.completion.rule_reader import RuleReader
-from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 

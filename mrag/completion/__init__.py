@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         open_planner,
         reading_completer,
     )
+    from mrag.completion.checks import CheckSettings, CompletionRun, Statement, check
     from mrag.completion.collect import Evidence, EvidenceSettings
     from mrag.completion.evidence.images import describe_folder, image_passages
     from mrag.completion.evidence.passages import (
@@ -69,9 +70,6 @@ if TYPE_CHECKING:
     )
     from mrag.completion.rule_reader import RuleReader
     from mrag.completion.solving import Calibration, KnownAnswers, calibrate_on_answers
-    from mrag.completion.writeback.checks import check
-    from mrag.completion.writeback.kept_checks import CheckSettings
-    from mrag.completion.writeback.runs import CompletionRun, Statement
     from mrag.generation.result import EvidenceRef
     from mrag.planning.plan import Unknown
 

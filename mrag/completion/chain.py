@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
+from mrag.completion.checks import CheckSettings, CompletionRun
 from mrag.completion.collect import Evidence
 from mrag.completion.graph import complete
 from mrag.completion.grounding import Grounder, GroundingSettings, of_kind, of_sort
@@ -22,8 +23,6 @@ from mrag.completion.plan.calibration import Weights
 from mrag.completion.plan.choices import FEATURES
 from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.review import accept, propose, resume
-from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.runs import CompletionRun
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer as generate

@@ -11,6 +11,7 @@ from typing import Final
 
 from rdflib import Literal, URIRef
 
+from mrag.completion.checks import SchemaFacts
 from mrag.completion.evidence.asserting import instructs
 from mrag.completion.evidence.passages import PassageSource
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple, is_text
@@ -19,7 +20,6 @@ from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.rule_reader import RuleReader
-from mrag.completion.writeback.schema import SchemaFacts
 from mrag.generation.result import EvidenceRef
 from mrag.generation.support.grammar import is_turned_round
 from mrag.graph.kg import KnowledgeGraph

@@ -9,6 +9,7 @@ from itertools import product
 from rdflib import URIRef
 from rdflib.term import Node
 
+from mrag.completion.checks import SchemaFacts
 from mrag.completion.lookup import Known, TripleLookup
 from mrag.completion.patterns import (
     ROLES,
@@ -23,7 +24,6 @@ from mrag.completion.patterns import (
     is_text,
     with_terms,
 )
-from mrag.completion.writeback.schema import SchemaFacts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from rdflib import BNode, Literal, URIRef
 
 from mrag.completion import patterns
+from mrag.completion.checks import SchemaFacts
 from mrag.completion.patterns import Completion
 from mrag.completion.plan.names import ALTERNATIVE, NEARLY, EntityNames, ranked
 from mrag.completion.plan.relations import NamedRelation, Relations
-from mrag.completion.writeback.schema import SchemaFacts
 from mrag.context.display import Display
 from mrag.errors import ConfigError, MissingIndex, TermError
 from mrag.generation.verbalise import DESCRIBING

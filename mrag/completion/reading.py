@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast
 from rdflib import URIRef
 
 from mrag import untrusted
+from mrag.completion.checks import SCHEMA as SCHEMA_TERMS
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.patterns import ROLES, IncompleteTriple
 from mrag.completion.plan.relations import NamedRelation, Relations
 from mrag.completion.plan.roles import term_names
 from mrag.completion.plan.spans import key_of, mentioned, words_of
-from mrag.completion.writeback.schema import SCHEMA as SCHEMA_TERMS
 from mrag.errors import ModelError
 from mrag.generation.models import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph

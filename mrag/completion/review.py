@@ -17,11 +17,19 @@ from typing import Any, Final, cast
 from rdflib import Literal, URIRef
 from rdflib import Literal as RdfLiteral
 
+from mrag.completion import checks
+from mrag.completion.checks import (
+    CheckSettings,
+    CompletionRun,
+    State,
+    Statement,
+    Verdict,
+    check,
+    digest,
+    new_run,
+    now,
+)
 from mrag.completion.patterns import CompletedTriple
-from mrag.completion.writeback import kept_checks
-from mrag.completion.writeback.checks import check
-from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.runs import CompletionRun, State, Statement, Verdict, digest, new_run, now
 from mrag.errors import ConfigError, IndexError_
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
@@ -112,7 +120,7 @@ def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
         (node, PROV + "startedAtTime", datetime_literal(run.started)),
         (node, PROV + "wasAssociatedWith", next(iter(agents))),
         (node, PROV + "wasInfluencedBy", list(agents)[1]),
-        (node, _CHECKS, _hidden(kept_checks.written(run.checks))),
+        (node, _CHECKS, _hidden(checks.written(run.checks))),
     ]
     if run.decided:
         rows.append((node, PROV + "endedAtTime", datetime_literal(run.decided)))
@@ -190,7 +198,7 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
             one[PROV + "startedAtTime"],
             one.get(PROV + "endedAtTime", ""),
             (),
-            kept_checks.read(one.get(_CHECKS, "")),
+            checks.read(one.get(_CHECKS, "")),
             one.get(_GRAPH, ""),
         )
         for iri, one in said.items()

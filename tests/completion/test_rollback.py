@@ -12,9 +12,8 @@ from rdflib import Graph
 
 import mrag
 from mrag.completion import review
+from mrag.completion.checks import CheckSettings, CompletionRun
 from mrag.completion.review import accept, find_run, propose, reject, rollback
-from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.runs import CompletionRun
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf import queries

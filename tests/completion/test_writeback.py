@@ -9,6 +9,7 @@ import pytest
 from rdflib import Graph, Literal, URIRef
 
 import mrag
+from mrag.completion.checks import CompletionRun
 from mrag.completion.review import (
     PROV,
     accept,
@@ -20,7 +21,6 @@ from mrag.completion.review import (
     runs_graph,
     triples_of,
 )
-from mrag.completion.writeback.runs import CompletionRun
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
@@ -218,7 +218,7 @@ def test_the_provenance_is_whole_and_holds_its_shapes(kg: KnowledgeGraph) -> Non
         [quote] = described.objects(one, URIRef(PROV + "wasDerivedFrom"))
         assert described.value(quote, URIRef(PROV + "value")).toPython() is not None
         assert described.value(quote, URIRef(PROV + "wasQuotedFrom")) == URIRef("urn:x:page")
-    shapes = pytest.importorskip("mrag.completion.writeback.shapes")
+    shapes = pytest.importorskip("mrag.completion.checks")
     pytest.importorskip("pyshacl", reason="pySHACL is not installed (pip install 'mrag[completion]')")
     rules = shapes.read_shapes(ROOT / "ontology" / "shapes.ttl")
     assert shapes.results(described, rules) == set()

@@ -23,8 +23,8 @@ from mrag.server.web.validation import (
 from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
+    from mrag.completion.checks import CompletionRun, Statement
     from mrag.completion.review import WriteReport
-    from mrag.completion.writeback.runs import CompletionRun, Statement
     from mrag.context.display import Display
     from mrag.generation.result import EvidenceRef
     from mrag.rdf.terms import Triple
@@ -127,8 +127,8 @@ class Review(PageView):
         engine, values = await self.change(request, "id", "only")
 
         def work() -> dict[str, Any]:
+            from mrag.completion.checks import consequences
             from mrag.completion.review import checked_anew
-            from mrag.completion.writeback.consistency import consequences
             from mrag.context.display import Display
 
             run, display = self._found(values), Display(self.kg)
