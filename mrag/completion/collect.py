@@ -14,10 +14,8 @@ from rdflib import Literal, URIRef
 from mrag.completion.checks import SchemaFacts
 from mrag.completion.evidence.asserting import instructs
 from mrag.completion.evidence.passages import PassageSource
+from mrag.completion.names import End, EntityNames, PropertyEnds, Relations
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple, is_text
-from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.relations import Relations
-from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.rule_reader import RuleReader
 from mrag.generation.result import EvidenceRef

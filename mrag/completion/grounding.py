@@ -18,9 +18,8 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.completion import patterns
 from mrag.completion.checks import SchemaFacts
+from mrag.completion.names import ALTERNATIVE, NEARLY, EntityNames, NamedRelation, Relations, ranked
 from mrag.completion.patterns import Completion
-from mrag.completion.plan.names import ALTERNATIVE, NEARLY, EntityNames, ranked
-from mrag.completion.plan.relations import NamedRelation, Relations
 from mrag.context.display import Display
 from mrag.errors import ConfigError, MissingIndex, TermError
 from mrag.generation.verbalise import DESCRIBING

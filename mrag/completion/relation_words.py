@@ -21,10 +21,16 @@ from rdflib import Literal, URIRef
 from mrag.completion.checks import SCHEMA
 from mrag.completion.evidence.asserting import asserts
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.relations import Relations
-from mrag.completion.plan.roles import PropertyEnds
-from mrag.completion.plan.spans import Span, TextWord, all_names, text_of, words_of
+from mrag.completion.names import (
+    EntityNames,
+    PropertyEnds,
+    Relations,
+    Span,
+    TextWord,
+    all_names,
+    text_of,
+    words_of,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.loaders.snippets import sentence_spans

@@ -37,10 +37,19 @@ from mrag.completion.evidence.phrases import (
     reaches,
 )
 from mrag.completion.evidence.sentences import ReadSentence, StandIn, sentences
-from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.relations import Relations
-from mrag.completion.plan.roles import End, PropertyEnds
-from mrag.completion.plan.spans import Span, TextWord, all_names, find, key_of, text_of, words_of
+from mrag.completion.names import (
+    End,
+    EntityNames,
+    PropertyEnds,
+    Relations,
+    Span,
+    TextWord,
+    all_names,
+    find,
+    key_of,
+    text_of,
+    words_of,
+)
 from mrag.completion.reading import Extraction, Place, SoughtTriple
 from mrag.completion.relation_words import RelationWords, around
 from mrag.graph.kg import KnowledgeGraph

@@ -26,8 +26,8 @@ from mrag.completion.evidence.passages import (
     store_documents,
     store_folder,
 )
+from mrag.completion.names import PropertyEnds
 from mrag.completion.patterns import IncompleteTriple
-from mrag.completion.plan.roles import PropertyEnds
 from mrag.errors import LoadError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.settings import EnrichSettings

@@ -13,8 +13,8 @@ from rdflib import RDF, Literal, URIRef
 import mrag
 from mrag.completion.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.names import PropertyEnds
 from mrag.completion.patterns import IncompleteTriple
-from mrag.completion.plan.roles import PropertyEnds
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple

@@ -17,6 +17,7 @@ from rdflib import Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import GroundingSettings, PathSettings, PathTable, Step, ground
+from mrag.completion.names import EntityNames
 from mrag.completion.patterns import (
     MAX_TRIPLES,
     GroundedPlan,
@@ -27,7 +28,6 @@ from mrag.completion.patterns import (
 )
 from mrag.completion.plan.calibration import Weights
 from mrag.completion.plan.mentions import find_mentions
-from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from mrag.completion.evidence.sentences import ReadSentence
-from mrag.completion.plan.spans import Span, TextWord, words_of
+from mrag.completion.names import Span, TextWord, words_of
 
 _NEGATIONS: Final = frozenset(
     ("not", "no", "never", "nor", "neither", "without", "cannot", "none", "nobody", "nothing", "hardly",

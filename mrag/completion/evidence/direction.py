@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mrag.completion.evidence.sentences import ReadSentence
-from mrag.completion.plan.spans import Span, TextWord
+from mrag.completion.names import Span, TextWord
 
 _INVERSE: Final = frozenset(("belong", "flow", "empt"))
 """Verbs of which the subject is what is had."""
@@ -31,7 +31,7 @@ def subject_first(
         right: The second name.
 
     Example:
-        >>> from mrag.completion.plan.spans import words_of
+        >>> from mrag.completion.names import words_of
         >>> text, ends = "Lumo was acquired by Ada", (Span(0, 1), Span(4, 5))
         >>> subject_first(text, words_of(text), 2, "acquir+by", ["owner"], *ends)
         True
@@ -71,7 +71,7 @@ def stative(
         between: The places of the words between them.
 
     Example:
-        >>> from mrag.completion.plan.spans import words_of
+        >>> from mrag.completion.names import words_of
         >>> def told(text):
         ...     words = words_of(text)
         ...     ends = Span(0, 1), Span(len(words) - 1, len(words))

@@ -7,15 +7,15 @@ LangChain gave; what has gone from a folder goes out of its collection, and what
 from __future__ import annotations
 
 import hashlib
+import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-import typing
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rdflib import URIRef
 
-from mrag.completion.plan.spans import mentioned
+from mrag.completion.names import mentioned
 from mrag.completion.review import DCTERMS
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph

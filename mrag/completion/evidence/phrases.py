@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from mrag.completion.evidence.sentences import ReadSentence
-from mrag.completion.plan.spans import Span, TextWord
+from mrag.completion.names import Span, TextWord
 from mrag.text.tokens import is_stopword
 
 _GOES: Final = {

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mrag.completion.names import EntityNames
 from mrag.completion.patterns import TermCandidate
-from mrag.completion.plan.names import EntityNames
 from mrag.text.tokens import is_stopword, keys, normalised, stem
 
 _WORD = re.compile(r"\w+")

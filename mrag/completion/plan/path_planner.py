@@ -17,12 +17,11 @@ from rdflib import URIRef
 
 from mrag.completion.graph import CompletionSettings, complete_from_graph
 from mrag.completion.grounding import PathSettings, PathTable, RelationPath, of_sort, steps_from, unread
+from mrag.completion.names import EntityNames, Relations
 from mrag.completion.patterns import GroundedPlan, IncompleteTriple, Slot, TriplePlan
 from mrag.completion.plan.calibration import Weights, learn, softmax, unseen, words_of
 from mrag.completion.plan.choices import Choice, Numbers, Vector
 from mrag.completion.plan.mentions import HOLE, Mention, find_mentions
-from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedding.embedders import Embedder, embedder
