@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
     from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
     from mrag.completion.metrics import CompletionScores, contained, exact_match, hits_at_1, score, set_f1
+    from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate
     from mrag.completion.patterns import (
         CompletedTriple,
         Completion,
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
         TermCandidate,
         TriplePlan,
     )
-    from mrag.completion.plan.calibration import Weights
-    from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
     from mrag.completion.reading import Extraction, ModelReader, Reader, SoughtTriple
     from mrag.completion.review import (
         WriteReport,

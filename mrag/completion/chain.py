@@ -18,10 +18,8 @@ from mrag.completion.checks import CheckSettings, CompletionRun
 from mrag.completion.collect import Evidence
 from mrag.completion.graph import complete
 from mrag.completion.grounding import Grounder, GroundingSettings, of_kind, of_sort
+from mrag.completion.path_planner import FEATURES, PathPlanner, Weights
 from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, Planner, Slot
-from mrag.completion.plan.calibration import Weights
-from mrag.completion.plan.choices import FEATURES
-from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.review import accept, propose, resume
 from mrag.context.display import Display
 from mrag.context.render import Context, Line

@@ -11,10 +11,8 @@ from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import PathTable, RelationPath, Step, unread
 from mrag.completion.lookup import TripleLookup
 from mrag.completion.names import EntityNames, Relations
+from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate, find_mentions
 from mrag.completion.patterns import GroundedPlan
-from mrag.completion.plan.calibration import Weights
-from mrag.completion.plan.mentions import find_mentions
-from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term

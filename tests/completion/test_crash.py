@@ -128,7 +128,7 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
 WEIGHTS = """
 import sys
 import numpy as np
-from mrag.completion.plan.calibration import Weights
+from mrag.completion.path_planner import Weights
 from mrag.errors import MragError
 size = int(sys.argv[1])
 chance = np.random.default_rng(size)
@@ -142,7 +142,7 @@ except MragError as error:
 
 
 def test_a_calibration_that_is_kept_is_broken_off(tmp_path: Path) -> None:
-    from mrag.completion.plan.calibration import Weights
+    from mrag.completion.path_planner import Weights
 
     def state(folder: Path) -> tuple[int, float] | None:
         path = folder / "weights.npz"

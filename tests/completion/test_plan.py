@@ -18,6 +18,7 @@ from rdflib import Literal, URIRef
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import GroundingSettings, PathSettings, PathTable, Step, ground
 from mrag.completion.names import EntityNames
+from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate, find_mentions
 from mrag.completion.patterns import (
     MAX_TRIPLES,
     GroundedPlan,
@@ -26,9 +27,6 @@ from mrag.completion.patterns import (
     TriplePlan,
     read_plan,
 )
-from mrag.completion.plan.calibration import Weights
-from mrag.completion.plan.mentions import find_mentions
-from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

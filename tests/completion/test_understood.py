@@ -12,7 +12,7 @@ from mrag.completion.chain import Completer, open_planner
 from mrag.completion.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.grounding import PathTable, Step
-from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
+from mrag.completion.path_planner import Example, PathPlanner, calibrate
 from mrag.generation.result import Completed
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, Triple
