@@ -23,7 +23,7 @@ from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.completion.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

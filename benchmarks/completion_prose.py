@@ -28,7 +28,7 @@ from completion_paraphrases import Made, iri, people, read
 
 import mrag
 from mrag.completion.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import XSD, Term, Triple

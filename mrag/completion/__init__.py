@@ -28,21 +28,22 @@ if TYPE_CHECKING:
     )
     from mrag.completion.checks import CheckSettings, CompletionRun, Statement, check
     from mrag.completion.collect import Evidence, EvidenceSettings
-    from mrag.completion.evidence.images import describe_folder, image_passages
-    from mrag.completion.evidence.passages import (
+    from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
+    from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
+    from mrag.completion.metrics import CompletionScores, contained, exact_match, hits_at_1, score, set_f1
+    from mrag.completion.passages import (
         CombinedPassages,
         Passage,
         Passages,
         PassageSource,
         RetrievedPassages,
+        describe_folder,
         from_langchain,
+        image_passages,
         passages_of,
         store_documents,
         store_folder,
     )
-    from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
-    from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
-    from mrag.completion.metrics import CompletionScores, contained, exact_match, hits_at_1, score, set_f1
     from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate
     from mrag.completion.patterns import (
         CompletedTriple,

@@ -330,7 +330,7 @@ class Completer:
 
     Example:
         >>> import mrag
-        >>> from mrag.completion.evidence.passages import Passage, Passages
+        >>> from mrag.completion.passages import Passage, Passages
         >>> kg = mrag.demo(model="none")
         >>> text = "Stardog was developed by Rainer Weiss."
         >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))
@@ -429,7 +429,7 @@ def reading_completer(
         ...     print(reading_completer(kg).ask("Who is GraphDB developed by?").text)
         Ontotext [t1].
     """
-    from mrag.completion.evidence.passages import Passage, Passages
+    from mrag.completion.passages import Passage, Passages
     from mrag.generation.models import resolve
     from mrag.loaders.snippets import Snippets
 

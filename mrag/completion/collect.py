@@ -13,8 +13,8 @@ from rdflib import Literal, URIRef
 
 from mrag.completion.checks import SchemaFacts
 from mrag.completion.evidence.asserting import instructs
-from mrag.completion.evidence.passages import PassageSource
 from mrag.completion.names import End, EntityNames, PropertyEnds, Relations
+from mrag.completion.passages import PassageSource
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple, is_text
 from mrag.completion.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.rule_reader import RuleReader
@@ -164,7 +164,7 @@ class Evidence:
 
     Example:
         >>> import mrag
-        >>> from mrag.completion.evidence.passages import Passage, Passages
+        >>> from mrag.completion.passages import Passage, Passages
         >>> kg, e = mrag.demo(model="none"), "https://w3id.org/mrag/demo/products#"
         >>> text = "Last year Stardog was developed by Rainer Weiss and his friends."
         >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))

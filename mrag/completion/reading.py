@@ -17,8 +17,8 @@ from rdflib import URIRef
 
 from mrag import untrusted
 from mrag.completion.checks import SCHEMA as SCHEMA_TERMS
-from mrag.completion.evidence.passages import Passage
 from mrag.completion.names import NamedRelation, Relations, key_of, mentioned, term_names, words_of
+from mrag.completion.passages import Passage
 from mrag.completion.patterns import ROLES, IncompleteTriple
 from mrag.errors import ModelError
 from mrag.generation.models import invoke, invoke_json, json_values, model_name, repair_messages

@@ -18,7 +18,6 @@ from rdflib import RDF, URIRef
 
 from mrag.completion.evidence.asserting import asserts, beyond, closed, governed, unreal
 from mrag.completion.evidence.direction import beside, stative, subject_first
-from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.phrases import (
     AND,
     COPULA,
@@ -50,6 +49,7 @@ from mrag.completion.names import (
     text_of,
     words_of,
 )
+from mrag.completion.passages import Passage
 from mrag.completion.reading import Extraction, Place, SoughtTriple
 from mrag.completion.relation_words import RelationWords, around
 from mrag.graph.kg import KnowledgeGraph

@@ -22,8 +22,8 @@ from mrag.completion.chain import (
 )
 from mrag.completion.checks import CheckSettings
 from mrag.completion.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_folder
 from mrag.completion.grounding import GroundingSettings
+from mrag.completion.passages import Passage, Passages, evidence_graph, store_folder
 from mrag.completion.patterns import ModelPlanner
 from mrag.completion.reading import ModelReader
 from mrag.completion.review import accept, list_runs, rollback, runs_graph

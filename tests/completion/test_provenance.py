@@ -10,7 +10,7 @@ import pytest
 from rdflib import Graph
 
 import mrag
-from mrag.completion.evidence.passages import store_folder
+from mrag.completion.passages import store_folder
 from mrag.completion.review import accept, propose
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.journal import JournalEntry

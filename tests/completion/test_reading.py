@@ -11,8 +11,8 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.completion.collect import Evidence, EvidenceSettings
-from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.names import EntityNames, all_names, text_of, words_of
+from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple
 from mrag.completion.reading import HUMAN, ModelReader, locate
 from mrag.completion.relation_words import RelationWords

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.completion.evidence.passages import passages_of, store_folder
+from mrag.completion.passages import passages_of, store_folder
 from mrag.completion.review import accept, find_run, list_runs, propose, reject, rollback
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets

@@ -10,7 +10,7 @@ from rdflib import Literal, URIRef
 
 from mrag.completion.chain import Completer
 from mrag.completion.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.passages import Passage, Passages
 from mrag.completion.review import accept, find_run, reject, rollback
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph

@@ -15,7 +15,7 @@ from pydantic import PrivateAttr
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.passages import Passage
+from mrag.completion.passages import Passage
 from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader, SoughtTriple
 from mrag.context.display import Display

@@ -15,7 +15,7 @@ from rdflib import Literal, URIRef
 import mrag
 from mrag.completion.checks import Statement, new_run
 from mrag.completion.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_documents
+from mrag.completion.passages import Passage, Passages, evidence_graph, store_documents
 from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader
 from mrag.completion.review import accept, list_runs, propose, runs_graph

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mrag.completion.evidence.passages import Passage
 from mrag.completion.names import Span, TextWord, text_of, words_of
+from mrag.completion.passages import Passage
 from mrag.loaders.snippets import sentence_spans
 
 _PRONOUNS: Final = frozenset(("it", "he", "she", "they", "this", "its", "his", "her", "their"))

@@ -220,7 +220,7 @@ class Review(PageView):
         }
 
     def _passages(self, iris: Sequence[str]) -> dict[str, str]:
-        from mrag.completion.evidence.passages import evidence_graph
+        from mrag.completion.passages import evidence_graph
         from mrag.rdf import queries
         from mrag.stores.base import Dataset
 
@@ -330,7 +330,7 @@ def _read(view: Review, question: str, texts: Sequence[tuple[str, str]]) -> tupl
     """Keep texts as evidence, answer a question over them by rules, and propose what was read."""
     from mrag.completion.chain import Completer, CompleterSettings
     from mrag.completion.collect import Evidence
-    from mrag.completion.evidence.passages import Passage, Passages, store_documents
+    from mrag.completion.passages import Passage, Passages, store_documents
     from mrag.loaders.snippets import Snippets
     from mrag.storage.scratch import Scratch
 

@@ -1,7 +1,8 @@
-"""Passages as evidence: kept in the store as nodes of their own, and found by the words of a triple.
+"""Images as evidence: each is described by a model that sees, and so are parts cut from it.
 
-They stand in a graph that no question is answered from. A collection is a folder, or what a loader of
-LangChain gave; what has gone from a folder goes out of its collection, and what was quoted from it stays.
+The images of a folder become a small knowledge graph of their own in the same store, named after the one that
+is completed, so that descriptions are made once, survive an interruption, and carry their provenance
+(`mrag.images.enrichment.enrich`). What was said of an image, or of a part of it, is read like a passage.
 """
 
 from __future__ import annotations
@@ -13,15 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from rdflib import URIRef
+from rdflib import RDF, Literal, URIRef
 
 from mrag.completion.names import mentioned
 from mrag.completion.review import DCTERMS
-from mrag.errors import IndexError_
+from mrag.errors import IndexError_, LoadError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.images.enrichment.enrich import describe
+from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
+from mrag.images.files.folder import part_of
+from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.similarity import home
+from mrag.loaders._inside import leads_out
 from mrag.loaders.snippets import (
     Cutting,
     Document,
@@ -33,11 +39,14 @@ from mrag.loaders.snippets import (
     title_of,
 )
 from mrag.rdf import queries
+from mrag.rdf.terms import RDFS, Triple
 from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangChainDocument
     from langchain_core.retrievers import BaseRetriever
+
+    from mrag.images.enrichment.requests import ModelSpec
 
 _BATCH: Final = 4 << 20
 """Bytes of N-Triples after which they are written."""
@@ -316,3 +325,110 @@ class CombinedPassages:
         lists = [source.search(query, names, k) for source in self.sources]
         mixed = [found[at] for at in range(k) for found in lists if at < len(found)]
         return list(dict.fromkeys(mixed))[:k]
+
+
+ENDINGS: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif")
+"""Endings of the files that are described."""
+
+PROMPT: Final = (
+    "Describe what this picture shows and states. Copy every name, title, date and other text that can be "
+    "read in it. Say who or what is shown only where the picture itself says so. Write plain sentences."
+)
+
+
+def image_graph_name(kg: KnowledgeGraph) -> str:
+    """Return the name of the knowledge graph of images that belongs to another."""
+    return f"{kg.name[:55]}-pictures"
+
+
+def describe_folder(
+    kg: KnowledgeGraph,
+    folder: Path | str,
+    model: ModelSpec | None = None,
+    *,
+    settings: EnrichSettings | None = None,
+    on_progress: Callable[[EnrichProgress], None] | None = None,
+    **options: Any,
+) -> EnrichReport:
+    """Describe the images of a folder that have no description yet, and parts of each.
+
+    Args:
+        kg: The knowledge graph that is completed; it is not changed.
+        folder: The folder; those below are looked through too.
+        model: A model that sees, as for `mrag.images.enrichment.enrich.describe`.
+        settings: The settings; by default a whole image and a grid of two by two parts.
+        on_progress: Called when something is done.
+        options: Passed to `describe`.
+
+    Raises:
+        LoadError: If there is no such folder.
+        ModelError: If the model cannot be had, or fails again and again.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise LoadError("There is no such folder.", file=str(root), hint="Check the path.")
+    settings = settings or EnrichSettings(prompt=PROMPT, regions="grid")
+    side = _side(kg)
+    known = set(file_names(side))
+    rows: list[Triple] = []
+    for path in sorted(p for p in root.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file()):
+        if leads_out(path, root):
+            continue
+        name = path.relative_to(root).as_posix()
+        # The IRI follows from name and content: another picture under the same name is another image.
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        image = "urn:mrag:picture:" + hashlib.sha256(f"{name}\n{content}".encode()).hexdigest()[:32]
+        if image not in known:
+            rows.append(Triple(URIRef(image), RDF.type, URIRef(EX + "Image")))
+            rows.append(Triple(URIRef(image), URIRef(EX + "hasFileName"), Literal(name)))
+            rows.append(Triple(URIRef(image), URIRef(RDFS + "label"), Literal(_title(path))))
+    side.insert(rows)
+    return describe(side, model, folder=root, settings=settings, on_progress=on_progress, **options)
+
+
+def image_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
+    """Return what was said of images and of parts of them, as passages.
+
+    Args:
+        kg: The knowledge graph that is completed.
+        own: Whether the images that it has itself count beside those of folders.
+    """
+    found: list[Passage] = []
+    graphs = [_side(kg), *([kg] if own else [])]
+    for graph in graphs:
+        files = file_names(graph)
+        labels = graph.labels(files)
+        for texts in image_texts(graph, ImageVocabulary()):
+            name = files.get(texts.image, texts.image)
+            title = labels.get(texts.image) or _title(Path(name))
+            for text in (*texts.sentences, *texts.generated):
+                found.append(Passage(texts.image, text, name, title, "image"))
+            for fragment, text in texts.regions:
+                found.append(Passage(part_of(texts.image, fragment), text, name, title, "region"))
+    return joined_by_node(list(dict.fromkeys(found)))
+
+
+def joined_by_node(passages: Sequence[Passage]) -> list[Passage]:
+    """Return passages with those of one node joined, since a search finds each node once.
+
+    Example:
+        >>> a, b = (Passage("urn:i", text, "i.png", "i", "image") for text in ("A sign.", "A street."))
+        >>> [p.text for p in joined_by_node([a, b])]
+        ['A sign. A street.']
+    """
+    groups: dict[str, list[Passage]] = {}
+    for passage in passages:
+        groups.setdefault(passage.iri, []).append(passage)
+    return [
+        Passage(iri, " ".join(p.text for p in several), several[0].source, several[0].title, several[0].kind)
+        for iri, several in groups.items()
+    ]
+
+
+def _side(kg: KnowledgeGraph) -> KnowledgeGraph:
+    """Open the knowledge graph of images beside another, in the same store."""
+    return KnowledgeGraph(kg.store, image_graph_name(kg))
+
+
+def _title(path: Path) -> str:
+    return title_of("-", path.stem)
