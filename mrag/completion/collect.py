@@ -12,12 +12,12 @@ from typing import Final
 from rdflib import Literal, URIRef
 
 from mrag.completion.checks import SchemaFacts
-from mrag.completion.evidence.asserting import instructs
 from mrag.completion.names import End, EntityNames, PropertyEnds, Relations
 from mrag.completion.passages import PassageSource
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple, is_text
 from mrag.completion.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.rule_reader import RuleReader
+from mrag.completion.sentences import instructs
 from mrag.generation.result import EvidenceRef
 from mrag.generation.support.grammar import is_turned_round
 from mrag.graph.kg import KnowledgeGraph

@@ -19,7 +19,6 @@ from typing import Final
 from rdflib import Literal, URIRef
 
 from mrag.completion.checks import SCHEMA
-from mrag.completion.evidence.asserting import asserts
 from mrag.completion.names import (
     EntityNames,
     PropertyEnds,
@@ -31,6 +30,7 @@ from mrag.completion.names import (
     words_of,
 )
 from mrag.completion.passages import Passage
+from mrag.completion.sentences import asserts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.loaders.snippets import sentence_spans

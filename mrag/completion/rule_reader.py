@@ -16,26 +16,6 @@ from typing import Final
 
 from rdflib import RDF, URIRef
 
-from mrag.completion.evidence.asserting import asserts, beyond, closed, governed, unreal
-from mrag.completion.evidence.direction import beside, stative, subject_first
-from mrag.completion.evidence.phrases import (
-    AND,
-    COPULA,
-    ELSE,
-    LIGHT,
-    OF,
-    PARTICIPLES,
-    acting,
-    another,
-    apart,
-    between_others,
-    in_fiction,
-    led_elsewhere,
-    listed,
-    qualifies,
-    reaches,
-)
-from mrag.completion.evidence.sentences import ReadSentence, StandIn, sentences
 from mrag.completion.names import (
     End,
     EntityNames,
@@ -52,6 +32,34 @@ from mrag.completion.names import (
 from mrag.completion.passages import Passage
 from mrag.completion.reading import Extraction, Place, SoughtTriple
 from mrag.completion.relation_words import RelationWords, around
+from mrag.completion.sentences import (
+    AND,
+    COPULA,
+    ELSE,
+    LIGHT,
+    OF,
+    PARTICIPLES,
+    ReadSentence,
+    StandIn,
+    acting,
+    another,
+    apart,
+    asserts,
+    beside,
+    between_others,
+    beyond,
+    closed,
+    governed,
+    in_fiction,
+    led_elsewhere,
+    listed,
+    qualifies,
+    reaches,
+    sentences,
+    stative,
+    subject_first,
+    unreal,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.text.tokens import normalised
