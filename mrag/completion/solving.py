@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.completion.graph import complete_from_graph
+from mrag.completion.graph import TripleLookup, complete_from_graph
 from mrag.completion.grounding import PathTable, RelationPath, Step, unread
-from mrag.completion.lookup import TripleLookup
 from mrag.completion.names import EntityNames, Relations
 from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate, find_mentions
 from mrag.completion.patterns import GroundedPlan

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
-from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
+from mrag.completion.graph import CompletionSettings, TripleLookup, complete, complete_from_graph
 from mrag.completion.grounding import GroundingSettings, ground
-from mrag.completion.lookup import TripleLookup
 from mrag.completion.patterns import (
     CompletedTriple,
     Completion,
