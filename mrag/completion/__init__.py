@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from mrag.completion.collect import Evidence, EvidenceSettings
     from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
     from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
-    from mrag.completion.metrics import CompletionScores, contained, exact_match, hits_at_1, score, set_f1
     from mrag.completion.passages import (
         CombinedPassages,
         Passage,
@@ -69,7 +68,17 @@ if TYPE_CHECKING:
         rollback,
     )
     from mrag.completion.rule_reader import RuleReader
-    from mrag.completion.solving import Calibration, KnownAnswers, calibrate_on_answers
+    from mrag.completion.solving import (
+        Calibration,
+        CompletionScores,
+        KnownAnswers,
+        calibrate_on_answers,
+        contained,
+        exact_match,
+        hits_at_1,
+        score,
+        set_f1,
+    )
     from mrag.generation.result import EvidenceRef
     from mrag.planning.plan import Unknown
 
