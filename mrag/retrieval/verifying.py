@@ -14,9 +14,7 @@ from mrag import __version__
 from mrag.context.display import Display, holding, named_graphs, said_in
 from mrag.context.render import Line
 from mrag.errors import ModelError, MragError
-from mrag.generation.receipts.checking import ENVELOPE, THEN, with_receipt
-from mrag.generation.receipts.envelope import opened, receipt
-from mrag.generation.receipts.keys import KeyStore
+from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
 from mrag.generation.result import Answer, context_from_json
 from mrag.generation.verification import VerifyReport
 from mrag.generation.verification import verify as checked

@@ -13,8 +13,7 @@ import pytest
 
 import mrag
 from mrag.errors import ConfigError, ModelError, MragError
-from mrag.generation.receipts.checking import checked_alone
-from mrag.generation.receipts.keys import KeyStore
+from mrag.generation.receipts import KeyStore, checked_alone
 from mrag.generation.result import canonical, parse
 from mrag.generation.verification import VerifyReport
 from mrag.graph.kg import KnowledgeGraph

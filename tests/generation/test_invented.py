@@ -13,9 +13,7 @@ import pytest
 
 import mrag
 from mrag.errors import MragError
-from mrag.generation.receipts.checking import ENVELOPE, checked_alone
-from mrag.generation.receipts.envelope import receipt
-from mrag.generation.receipts.keys import KeyStore
+from mrag.generation.receipts import ENVELOPE, KeyStore, checked_alone, receipt
 from mrag.generation.verification import READING
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED
