@@ -20,8 +20,7 @@ from rdflib import Literal
 from mrag.context.render import Context, Line
 from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, is_person
 from mrag.generation.support.possession import owned
-from mrag.generation.verbalise import TYPE, describes
-from mrag.generation.wording.expressions import is_empty
+from mrag.generation.verbalise import TYPE, describes, is_empty
 from mrag.rdf.terms import RDFS, Term
 from mrag.text.names import split_identifier
 from mrag.text.tokens import (

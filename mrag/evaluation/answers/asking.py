@@ -20,7 +20,7 @@ from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.statistics import Resampling
 from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
-from mrag.generation.wording.phrases import PHRASES
+from mrag.generation.verbalise import PHRASES
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.neural.choosing import Planner

@@ -28,7 +28,7 @@ from mrag.generation.support.roots import PREPOSITIONS, finite
 from mrag.generation.support.sentences import items_after, leads_of
 from mrag.generation.support.symbols import Symbol, symbols_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
-from mrag.generation.wording.phrases import caveats
+from mrag.generation.verbalise import caveats
 from mrag.rdf.terms import RDF, XSD, Term
 from mrag.text.tokens import (
     NEGATIONS,
