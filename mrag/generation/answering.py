@@ -18,10 +18,8 @@ from mrag.generation.models import invoke, model_errors, model_name
 from mrag.generation.plain_answer import plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, without_fences
 from mrag.generation.result import Answer, Citation, Sentence, recorded
-from mrag.generation.support.citations import Citer, supports
-from mrag.generation.support.pictures import PictureCiter
+from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
-from mrag.generation.support.verdicts import FactSource, judged
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import Literal as OneOf
 from mrag import html, untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError, TermError
+from mrag.generation.support.citations import VERDICTS, Verdict, verdict_of
 from mrag.generation.support.sentences import with_ids
-from mrag.generation.support.verdicts import VERDICTS, Verdict, verdict_of
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Term, Triple, term_from_json, term_to_json, triple_from_json, triple_to_json
 from mrag.terminal import inline

@@ -21,10 +21,8 @@ from mrag import untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError, MragError, TermError
 from mrag.generation.result import FORMAT, Answer, context_from_json, line_from_json, line_to_json, same
-from mrag.generation.support.citations import Citer, supports
-from mrag.generation.support.pictures import PictureCiter
+from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports, verdict_of
 from mrag.generation.support.sentences import with_ids
-from mrag.generation.support.verdicts import FactSource, judged, verdict_of
 from mrag.generation.verbalise import unquoted
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Term, Triple, triple_from_json
