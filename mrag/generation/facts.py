@@ -18,8 +18,7 @@ from typing import Final
 from rdflib import Literal
 
 from mrag.context.render import Context, Line
-from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, is_person
-from mrag.generation.support.possession import owned
+from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, is_person, owned
 from mrag.generation.verbalise import TYPE, describes, is_empty
 from mrag.rdf.terms import RDFS, Term
 from mrag.text.names import split_identifier

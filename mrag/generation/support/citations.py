@@ -21,12 +21,9 @@ from rdflib import Literal
 
 from mrag.context.render import Context, Line
 from mrag.generation.support.grammar import ClaimStep, Derivation, Facts, Steps, derive, facts_of, longest
-from mrag.generation.support.mentions import ContextNames
-from mrag.generation.support.possession import owned
+from mrag.generation.support.mentions import PREPOSITIONS, ContextNames, Symbol, finite, owned, symbols_of
 from mrag.generation.support.relations import relations
-from mrag.generation.support.roots import PREPOSITIONS, finite
 from mrag.generation.support.sentences import items_after, leads_of
-from mrag.generation.support.symbols import Symbol, symbols_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
 from mrag.generation.verbalise import caveats
 from mrag.rdf.terms import RDF, XSD, Term

@@ -20,10 +20,18 @@ from typing import Final
 from rdflib import Literal, URIRef
 
 from mrag.context.render import Line
-from mrag.generation.support.mentions import ContextNames
+from mrag.generation.support.mentions import (
+    PREPOSITIONS,
+    UNITS,
+    ContextNames,
+    Symbol,
+    agentive,
+    finite,
+    participle,
+    root,
+    symbols_of,
+)
 from mrag.generation.support.relations import PLACED, TYPE, RelationWordings, Way, relations
-from mrag.generation.support.roots import PREPOSITIONS, UNITS, agentive, finite, participle, root
-from mrag.generation.support.symbols import Symbol, symbols_of
 from mrag.rdf.terms import OWL, RDFS, XSD, Term, Triple
 from mrag.text.tokens import keys, tokens, words
 
