@@ -26,10 +26,10 @@ from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, Term, Triple, curie, from_ox, iri
 from mrag.reasoning.proofs import Proof, render
 from mrag.reasoning.run import proof_of
-from mrag.retrieval.claims import StoreFacts
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
 from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, uncomputed
+from mrag.retrieval.verifying import StoreFacts
 from mrag.text.names import iri_words
 from mrag.tracing import spanned
 
