@@ -1,8 +1,8 @@
-"""SHACL shapes that must hold for what is written back, checked by pySHACL (extra `completion`).
+"""Runs of statements to be written back, and what each must pass: the schema, the facts, ontology and shapes.
 
-Of a large graph only the part that the statements touch is checked: the entities that they speak of with
-their triples, and the classes above those. What the shapes find fault with there before is no fault of
-theirs.
+SHACL shapes need pySHACL (extra `completion`). Of a large graph they check only the part that the statements
+touch: the entities that they speak of with their triples, and the classes above those. What the shapes find
+fault with there before is no fault of theirs.
 """
 
 from __future__ import annotations

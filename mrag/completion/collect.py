@@ -1,4 +1,4 @@
-"""Completing a triple from evidence: put in words, looked for in texts and images, read, checked, linked."""
+"""Completion of triples from evidence: found in texts and images, read, checked, linked to terms."""
 
 from __future__ import annotations
 

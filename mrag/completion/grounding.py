@@ -1,4 +1,4 @@
-"""Whether a plan reads its question: every word that carries meaning, and every step by words of its own.
+"""Plans linked to a graph: texts to terms, relations to paths, and whether a plan reads its whole question.
 
 A path through a graph always leads somewhere. What it finds answers a question only where the question asks
 for each of its steps, and says nothing besides.

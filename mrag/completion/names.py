@@ -1,4 +1,4 @@
-"""What stands where in a graph's triples: which entities a property leads from and to, and how they look."""
+"""Names of a graph's entities and relations: where texts mention them, and which ends relations have."""
 
 from __future__ import annotations
 

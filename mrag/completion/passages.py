@@ -1,4 +1,4 @@
-"""Images as evidence: each is described by a model that sees, and so are parts cut from it.
+"""Passages and images as evidence: kept in the store as nodes of their own, found by the words of a triple.
 
 The images of a folder become a small knowledge graph of their own in the same store, named after the one that
 is completed, so that descriptions are made once, survive an interruption, and carry their provenance

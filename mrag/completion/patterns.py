@@ -1,4 +1,4 @@
-"""A planner by a language model: any chat model of LangChain, asked once, and again with what was wrong."""
+"""Plans of incomplete triples: what they are made of, how they are written, and a planner by a language model."""
 
 from __future__ import annotations
 

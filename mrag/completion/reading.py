@@ -1,4 +1,4 @@
-"""A reader with a language model: it fills a place and names the passage and the words it relied on.
+"""What a passage says of an incomplete triple, checked by code; and a reader with a language model.
 
 The model sees passages as data and can only fill the unknown place of a triple that was planned before; what
 it quotes is looked up in the passage by code, and its answer in the quote, so that a passage which gives

@@ -1,4 +1,4 @@
-"""How a word of a sentence stands to the names beside it: whether it reaches them, and what is light."""
+"""Sentences of a passage: words, names, what they assert, and how their words stand to the names beside them."""
 
 from __future__ import annotations
 

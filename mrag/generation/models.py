@@ -1,4 +1,4 @@
-"""From a name to a chat model, or to the reason why there is none.
+"""Language models: from a name to a chat model or the reason why there is none, and calls of it.
 
     None, "auto"      Ollama if it runs and has a chat model, else no model
     "none"            no model

@@ -1,4 +1,4 @@
-"""What a receipt adds to the check of its answer: who vouches for what, and for what nobody does."""
+"""Receipts of answers: the envelope with its hash, the keys that sign it, and what a receipt adds to a check."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 What a predicate says is read from its label: "developed by" becomes "is developed by", "develops" stays,
 "has feature" takes a list, and what is left is a noun, "The height of … is …". Terms of RDF, RDFS, OWL,
 SKOS and their like have sentences of their own. Where a label is not English, the sentence is a list of
-labels and values, which needs no grammar. Other languages have templates in `mrag.generation.wording`.
+labels and values, which needs no grammar. Other languages have templates (`PHRASES`).
 """
 
 from __future__ import annotations
