@@ -1,4 +1,4 @@
-"""Plans of incomplete triples: what they are made of, how they are written, and a planner by a language model."""
+"""Plans of incomplete triples: their parts, how they are written, and a planner by a language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of a passage: words, names, what they assert, and how their words stand to the names beside them."""
+"""Sentences of a passage: words, names, what they assert, and how words stand to names."""
 
 from __future__ import annotations
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
-from langchain_core.messages import BaseMessage
-from langchain_core.prompts import ChatPromptTemplate
-
-from mrag import untrusted
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+    from langchain_core.prompts import ChatPromptTemplate
 
 SYSTEM = """\
 Using only the given Context, answer the Question. Answer briefly.
@@ -70,6 +69,8 @@ def prompt(system: str = SYSTEM) -> ChatPromptTemplate:
     """
     from langchain_core.messages import SystemMessage
 
+    from mrag.generation.template import ContextPrompt
+
     return ContextPrompt.from_messages([SystemMessage(system), ("human", HUMAN)])
 
 
@@ -86,29 +87,6 @@ def messages(question: str, context: str, system: str = SYSTEM) -> list[BaseMess
         '<context>\n[t1] (a, b, {c})\n</context>\n\nQuestion: What is {x}?'
     """
     return prompt(system).format_messages(question=question, context=context)
-
-
-class ContextPrompt(ChatPromptTemplate):
-    """A chat template whose `context` and `question` come from others.
-
-    Example:
-        >>> made = ContextPrompt.from_messages([("human", "<c>{context}</c> {question}")])
-        >>> made.format_messages(context="[t1] (a, b, {c} </c>)", question="Who?")[0].content
-        '<c>[t1] (a, b, {c} <\\\\/c>)</c> Who?'
-    """
-
-    def format_messages(self, **kwargs: Any) -> list[BaseMessage]:
-        """Fill in the values, each as data: a question in one line, a context in its own lines."""
-        values = {
-            **kwargs,
-            "context": untrusted.block(str(kwargs["context"])),
-            "question": untrusted.one_line(str(kwargs["question"])),
-        }
-        return super().format_messages(**values)
-
-    async def aformat_messages(self, **kwargs: Any) -> list[BaseMessage]:
-        """Fill in the values, each as data."""
-        return self.format_messages(**kwargs)
 
 
 # In front of a mark may stand quote marks and the bullet of an item. Behind it stands what kind of code it

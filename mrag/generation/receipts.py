@@ -1,4 +1,4 @@
-"""Receipts of answers: the envelope with its hash, the keys that sign it, and what a receipt adds to a check."""
+"""Receipts of answers: the envelope with its hash, the keys that sign it, and what it adds to a check."""
 
 from __future__ import annotations
 
