@@ -22,7 +22,7 @@ from structured_questions import model_alone
 
 from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers import Prediction, outcome, predict
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 

@@ -27,15 +27,15 @@ from common import shared_data
 from metaqa import gold_plan, load, questions, relation
 from rdflib import RDFS
 
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.passages import Passages, store_folder
-from mrag.completion.evidence.reading import Reader
-from mrag.completion.evidence.rule_reader import RuleReader
+from mrag.completion.checks import CheckSettings
+from mrag.completion.collect import Evidence
 from mrag.completion.graph import complete, complete_from_graph
-from mrag.completion.metrics import exact_match
-from mrag.completion.plan.patterns import GroundedPlan
-from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.review import accept, propose
+from mrag.completion.passages import Passages, store_folder
+from mrag.completion.patterns import GroundedPlan
+from mrag.completion.reading import Reader
+from mrag.completion.review import accept, propose
+from mrag.completion.rule_reader import RuleReader
+from mrag.completion.solving import exact_match
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 
@@ -321,7 +321,7 @@ def main() -> None:
     folder = shared_data("metaqa")
     reader: Reader | None = None
     if args.gguf:
-        from mrag.completion.evidence.model_reader import ModelReader
+        from mrag.completion.reading import ModelReader
 
         reader = ModelReader(f"local:{args.gguf}")
     found = run(folder, reader, seed=args.seed, sample=args.sample)

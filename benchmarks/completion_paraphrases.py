@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.collect import Evidence
+from mrag.completion.passages import Passage, Passages
+from mrag.completion.patterns import IncompleteTriple
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import XSD, Term, Triple

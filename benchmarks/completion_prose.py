@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from completion_paraphrases import Made, iri, people, read
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.collect import Evidence
+from mrag.completion.passages import Passage, Passages
+from mrag.completion.patterns import IncompleteTriple
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import XSD, Term, Triple
 

@@ -36,7 +36,7 @@ from mrag.graphcodes.metrics import Weighted
 from mrag.graphcodes.reading import PIPELINES, TextExtractor
 from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
 from mrag.index.embedding import MiniLmEmbedder
-from mrag.retrieval.late_interaction import met
+from mrag.retrieval.registry import met
 
 KINDS = ("swap_obj", "swap_att", "replace_rel")
 

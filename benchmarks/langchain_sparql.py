@@ -17,7 +17,7 @@ from mrag.community import rdf_graph
 from mrag.context.display import Display
 from mrag.evaluation import GoldQuestion
 from mrag.evaluation.answers import Prediction, named_in
-from mrag.generation.models.calls import bounded
+from mrag.generation.models import bounded
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.base import Limits
 

@@ -26,11 +26,10 @@ from common import row, shared_data
 from rdflib import RDFS, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.metrics import score
-from mrag.completion.plan.grounding import GroundingSettings, ground
-from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.plan.paths import Step
-from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Planner, TriplePlan, with_slots
+from mrag.completion.grounding import GroundingSettings, Step, ground
+from mrag.completion.path_planner import Example, PathPlanner, calibrate
+from mrag.completion.patterns import GroundedPlan, IncompleteTriple, Planner, TriplePlan, with_slots
+from mrag.completion.solving import score
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
@@ -204,8 +203,8 @@ def paths(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Na
 
 def by_model(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
     """Measure the planner with a model file on a sample; a plan that cannot be read answers nothing."""
-    from mrag.completion.plan.model_planner import ModelPlanner
-    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.completion.patterns import ModelPlanner
+    from mrag.generation.models import LocalServer
 
     with LocalServer(options.gguf, n_ctx=2048, n_threads=options.threads) as server:
         planner: Planner = ModelPlanner(server.chat_model(max_tokens=options.tokens), form=options.form)

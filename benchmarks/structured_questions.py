@@ -38,8 +38,7 @@ from mrag.context.display import Display
 from mrag.errors import MragError
 from mrag.evaluation import GoldQuestion, Interval, evaluate_questions, read_questions
 from mrag.evaluation.answers import Outcome, Prediction, outcome, predict, summarised
-from mrag.generation.models.calls import bounded, invoke
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import bounded, invoke, resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of

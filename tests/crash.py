@@ -35,7 +35,7 @@ from typer.testing import CliRunner
 
 import mrag
 from mrag.cli import app
-from mrag.completion.writeback.run_store import list_runs, runs_graph
+from mrag.completion.review import list_runs, runs_graph
 from mrag.errors import MragError
 from mrag.graph.record import status_of
 from mrag.index.similarity import SimilarityIndexes

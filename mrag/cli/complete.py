@@ -195,11 +195,11 @@ def accept(
       mrag complete accept last
       mrag complete accept 3f2a91 --shapes shapes.ttl
     """
-    from mrag.completion.writeback import review as writeback
+    from mrag.completion import review
 
     with options.opened(store, kg, lang) as graph:
         checks = _checks(graph, functional, shapes) if functional or shapes else None
-        _decide(graph, names, lambda name: writeback.accept(graph, name, settings=checks), as_json)
+        _decide(graph, names, lambda name: review.accept(graph, name, settings=checks), as_json)
 
 
 @app.command()
@@ -216,10 +216,10 @@ def reject(
     Example:
       mrag complete reject 3f2a91
     """
-    from mrag.completion.writeback import review as writeback
+    from mrag.completion import review
 
     with options.opened(store, kg, lang) as graph:
-        _decide(graph, names, lambda name: writeback.WriteReport(writeback.reject(graph, name)), as_json)
+        _decide(graph, names, lambda name: review.WriteReport(review.reject(graph, name)), as_json)
 
 
 @app.command()
@@ -239,10 +239,10 @@ def rollback(
     Example:
       mrag complete rollback last
     """
-    from mrag.completion.writeback import review as writeback
+    from mrag.completion import review
 
     with options.opened(store, kg, lang) as graph:
-        _decide(graph, names, lambda name: writeback.rollback(graph, name), as_json)
+        _decide(graph, names, lambda name: review.rollback(graph, name), as_json)
 
 
 def _checks(

@@ -107,7 +107,7 @@ def serve(
       mrag serve --log-requests 2> requests.jsonl
     """
     try:
-        from mrag.generation.models.resolve import check_model
+        from mrag.generation.models import check_model
         from mrag.retrieval.registry import check_ranker
         from mrag.server.remote.processes import serve_in_processes
         from mrag.server.running import address_of, listen
@@ -244,7 +244,7 @@ def mcp(
       mrag mcp
       mrag mcp --store oxigraph:./data --timeout 60
     """
-    from mrag.generation.models.resolve import check_model
+    from mrag.generation.models import check_model
     from mrag.mcp import McpSettings
     from mrag.mcp import serve as run
     from mrag.retrieval.registry import check_ranker

@@ -16,56 +16,70 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.completion.answering import CompletedAnswer, answer
     from mrag.completion.chain import (
+        CompletedAnswer,
         CompletedQuestion,
         Completer,
         CompleterSettings,
+        answer,
         completion_chain,
         open_planner,
         reading_completer,
     )
-    from mrag.completion.evidence.collect import Evidence, EvidenceSettings
-    from mrag.completion.evidence.images import describe_folder, image_passages
-    from mrag.completion.evidence.model_reader import ModelReader
-    from mrag.completion.evidence.passages import (
+    from mrag.completion.checks import CheckSettings, CompletionRun, Statement, check
+    from mrag.completion.collect import Evidence, EvidenceSettings
+    from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
+    from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
+    from mrag.completion.passages import (
         CombinedPassages,
         Passage,
         Passages,
         PassageSource,
         RetrievedPassages,
+        describe_folder,
         from_langchain,
+        image_passages,
         passages_of,
         store_documents,
         store_folder,
     )
-    from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple
-    from mrag.completion.evidence.rule_reader import RuleReader
-    from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
-    from mrag.completion.metrics import CompletionScores, contained, exact_match, hits_at_1, score, set_f1
-    from mrag.completion.plan.calibration import Weights
-    from mrag.completion.plan.grounding import Grounder, GroundingSettings, ground
-    from mrag.completion.plan.model_planner import ModelPlanner
-    from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-    from mrag.completion.plan.paths import PathSettings, Step
-    from mrag.completion.plan.patterns import (
+    from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate
+    from mrag.completion.patterns import (
         CompletedTriple,
         Completion,
         EvidenceSource,
         GroundedPlan,
         IncompleteTriple,
+        ModelPlanner,
         Planner,
         TermCandidate,
         TriplePlan,
     )
-    from mrag.completion.solving import Calibration, KnownAnswers, calibrate_on_answers
-    from mrag.completion.writeback.checks import check
-    from mrag.completion.writeback.kept_checks import CheckSettings
-    from mrag.completion.writeback.refresh import catch_up
-    from mrag.completion.writeback.review import WriteReport, accept, propose, reject, resume, rollback
-    from mrag.completion.writeback.run_store import find_run, list_runs
-    from mrag.completion.writeback.runs import CompletionRun, Statement
-    from mrag.generation.found import EvidenceRef
+    from mrag.completion.reading import Extraction, ModelReader, Reader, SoughtTriple
+    from mrag.completion.review import (
+        WriteReport,
+        accept,
+        catch_up,
+        find_run,
+        list_runs,
+        propose,
+        reject,
+        resume,
+        rollback,
+    )
+    from mrag.completion.rule_reader import RuleReader
+    from mrag.completion.solving import (
+        Calibration,
+        CompletionScores,
+        KnownAnswers,
+        calibrate_on_answers,
+        contained,
+        exact_match,
+        hits_at_1,
+        score,
+        set_f1,
+    )
+    from mrag.generation.result import EvidenceRef
     from mrag.planning.plan import Unknown
 
 __all__ = [

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.completion.graph import complete_from_graph
-from mrag.completion.lookup import TripleLookup
-from mrag.completion.plan.calibration import Weights
-from mrag.completion.plan.mentions import find_mentions
-from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.plan.paths import PathTable, RelationPath, Step
-from mrag.completion.plan.patterns import GroundedPlan
-from mrag.completion.plan.relations import Relations
-from mrag.completion.plan.understood import unread
+from mrag.completion.graph import TripleLookup, complete_from_graph
+from mrag.completion.grounding import PathTable, RelationPath, Step, unread
+from mrag.completion.names import EntityNames, Relations
+from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate, find_mentions
+from mrag.completion.patterns import GroundedPlan
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term
-from mrag.text.tokens import normalised
+from mrag.text import tokens
 
 _ENOUGH = 0.5
 _WIDE = 2000
@@ -183,7 +180,7 @@ class Solver:
         """Return for each answer what counts as it: IRIs of that name, and the text itself."""
         names = EntityNames.of(self.kg)
         return [
-            frozenset((answer, normalised(answer), *(str(c.term) for c in names.exact(answer))))
+            frozenset((answer, tokens.normalised(answer), *(str(c.term) for c in names.exact(answer))))
             for answer in dict.fromkeys(answers)
         ]
 
@@ -240,10 +237,150 @@ def _f1(found: frozenset[Term], gold: Sequence[frozenset[str]]) -> float:
     """Return the harmonic mean of precision and recall of what was found."""
     if not found or len(found) > 50 * len(gold):
         return 0.0
-    forms = [{str(t)} if isinstance(t, URIRef) else {str(t), normalised(str(t))} for t in found]
+    forms = [{str(t)} if isinstance(t, URIRef) else {str(t), tokens.normalised(str(t))} for t in found]
     right = sum(any(form & one for one in gold) for form in forms)
     hit = sum(any(form & one for form in forms) for one in gold)
     if not right or not hit:
         return 0.0
     precision, recall = right / len(found), hit / len(gold)
     return 2 * precision * recall / (precision + recall)
+
+
+_SIGN = re.compile(r"[^\w\s]|_")
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+
+
+def normalised(answer: str) -> str:
+    """Reduce an answer to what is compared: no case, accents, punctuation, English articles or spare spaces.
+
+    The order is: compatibility decomposition (NFKD) and removal of combining marks, casefold, punctuation and
+    underscores to spaces, articles out, spaces joined. An answer of which nothing is left, such as `$` or
+    `The The`, is only decomposed, casefolded and its spaces joined.
+
+    Example:
+        >>> normalised(" The  Café-Owner's "), normalised("The The"), normalised("$")
+        ('cafe owner s', 'the the', '$')
+    """
+    folded = _folded(answer)
+    return _bare(folded) or folded
+
+
+def exact_match(found: Iterable[str], gold: Iterable[str]) -> float:
+    """Return 1 if both sets are equal, else 0; two empty sets are equal.
+
+    Example:
+        >>> exact_match(["The Matrix", "Up"], ["up", "matrix"]), exact_match([], ["up"])
+        (1.0, 0.0)
+    """
+    return float(_set(found) == _set(gold))
+
+
+def set_f1(found: Iterable[str], gold: Iterable[str]) -> float:
+    """Return the harmonic mean of precision and recall of a set; 1 if both are empty, 0 if one is.
+
+    Example:
+        >>> set_f1(["up", "matrix"], ["up"])
+        0.6666666666666666
+    """
+    a, b = _set(found), _set(gold)
+    if not a or not b:
+        return float(a == b)
+    return 2 * len(a & b) / (len(a) + len(b))
+
+
+def contained(text: str, gold: Iterable[str]) -> float:
+    """Return 1 if the text of an answer holds one of the gold answers, else 0: CoMuS-KG's accuracy.
+
+    An answer is held if its words occur in the text one after another; the paper's bare substrings would find
+    `man` in `command`. One that has signs or articles alone is held if it stands there as it is. Without gold
+    answers it is 1 for a text without words.
+
+    Example:
+        >>> contained("It was directed by John McTiernan.", ["john mctiernan"]), contained("command", ["man"])
+        (1.0, 0.0)
+    """
+    words = f" {normalised(text)} "
+    wanted = _set(gold)
+    if not wanted:
+        return float(not words.strip())
+    plain = _folded(text)
+    return float(any(f" {a} " in words if _bare(a) else a in plain for a in wanted))
+
+
+def hits_at_1(found: Sequence[str], gold: Iterable[str]) -> float:
+    """Return 1 if the first answer is one of the gold answers, else 0; 1 if both are empty.
+
+    Example:
+        >>> hits_at_1(["Up", "Heat"], ["up"]), hits_at_1(["Heat", "Up"], ["up"]), hits_at_1([], ["up"])
+        (1.0, 0.0, 0.0)
+    """
+    wanted = _set(gold)
+    if not found or not wanted:
+        return float(not found and not wanted)
+    return float(normalised(found[0]) in wanted)
+
+
+@dataclass(frozen=True)
+class CompletionScores:
+    """Means over questions.
+
+    Attributes:
+        questions: How many.
+        hits_at_1: Mean of `hits_at_1`.
+        exact_match: Mean of `exact_match`.
+        f1: Mean of `set_f1`.
+        accuracy: Mean of `contained`.
+    """
+
+    questions: int
+    hits_at_1: float
+    exact_match: float
+    f1: float
+    accuracy: float
+
+    def __str__(self) -> str:
+        return (
+            f"hits@1 {self.hits_at_1:.3f}  exact {self.exact_match:.3f}  F1 {self.f1:.3f}  "
+            f"containment {self.accuracy:.3f}  n={self.questions}"
+        )
+
+
+def score(
+    found: Mapping[str, Sequence[str]],
+    gold: Mapping[str, Iterable[str]],
+    texts: Mapping[str, str] | None = None,
+) -> CompletionScores:
+    """Score the answers to many questions.
+
+    Args:
+        found: Answers by question, best first; a question without counts as answered by nothing.
+        gold: Gold answers by question; these questions count.
+        texts: Answers in words by question, for the containment; the answers joined by commas otherwise.
+
+    Example:
+        >>> print(score({"q": ["Up"]}, {"q": ["up"], "r": ["heat"]}))
+        hits@1 0.500  exact 0.500  F1 0.500  containment 0.500  n=2
+    """
+    rows = []
+    for question, wanted in gold.items():
+        right, given = list(wanted), list(found.get(question, ()))
+        text = (texts or {}).get(question, ", ".join(given))
+        rows.append(
+            (hits_at_1(given, right), exact_match(given, right), set_f1(given, right), contained(text, right))
+        )
+    count = len(rows)
+    means = [sum(row[at] for row in rows) / count if count else 0.0 for at in range(4)]
+    return CompletionScores(count, *means)
+
+
+def _folded(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).split())
+
+
+def _bare(folded: str) -> str:
+    return " ".join(_ARTICLE.sub(" ", _SIGN.sub(" ", folded)).split())
+
+
+def _set(answers: Iterable[str]) -> set[str]:
+    return {key for answer in answers if (key := normalised(answer))}

@@ -18,10 +18,9 @@ from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
 from mrag.evaluation.metrics import Interval, Resampling, interval
-from mrag.generation.computed import AnswerCell
-from mrag.generation.models.calls import model_name
-from mrag.generation.result import Answer
-from mrag.generation.wording.phrases import PHRASES
+from mrag.generation.models import model_name
+from mrag.generation.result import Answer, AnswerCell
+from mrag.generation.verbalise import PHRASES
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, compute
 from mrag.planning.certainty import model

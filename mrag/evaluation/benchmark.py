@@ -33,8 +33,7 @@ from mrag.evaluation.questions import (
     target_only,
     template_questions,
 )
-from mrag.generation.models.calls import model_errors
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import model_errors, resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import documents_of
 from mrag.index.bm25 import THESIS, Bm25Index

@@ -14,10 +14,7 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.generation.answering import aanswer, answer, astream_answer, cite, stream_answer
-    from mrag.generation.models.calls import model_name
-    from mrag.generation.models.llama_cpp import LocalServer
-    from mrag.generation.models.ollama import ModelStatus
-    from mrag.generation.models.resolve import resolve, status
+    from mrag.generation.models import LocalServer, ModelStatus, model_name, resolve, status
     from mrag.generation.prompts import NO_MODEL_NOTICE, messages, prompt
     from mrag.generation.result import Answer, Citation, Sentence
     from mrag.generation.verification import VerifyReport, verify

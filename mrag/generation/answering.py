@@ -14,16 +14,12 @@ from typing import TYPE_CHECKING, Any
 from mrag import untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.lines import recorded
-from mrag.generation.models.calls import invoke, model_errors, model_name
+from mrag.generation.models import invoke, model_errors, model_name
 from mrag.generation.plain_answer import plain_sentences, verbalise_all
-from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
-from mrag.generation.result import Answer, Citation, Sentence
-from mrag.generation.support.citations import Citer, supports
-from mrag.generation.support.pictures import PictureCiter
+from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, without_fences
+from mrag.generation.result import Answer, Citation, Sentence, recorded
+from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
-from mrag.generation.support.verdicts import FactSource, judged
-from mrag.generation.wording.fences import without_fences
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:

@@ -8,12 +8,10 @@ from dataclasses import replace
 
 from mrag import untrusted
 from mrag.context.render import Context, Line
-from mrag.generation.facts import FactSelector, Selection
-from mrag.generation.grouping import FactGroup
+from mrag.generation.facts import FactGroup, FactSelector, Selection
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
-from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
-from mrag.generation.wording.phrases import PHRASES, Phrases, filled
+from mrag.generation.verbalise import PHRASES, TYPE, Phrases, VerbalisedSentence, filled, value, verbalise
 from mrag.rdf.terms import Term
 from mrag.text.names import split_identifier
 from mrag.text.tokens import language_of, stem

@@ -2,23 +2,400 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeAlias, get_args
 from typing import Literal as OneOf
 
 from mrag import html, untrusted
 from mrag.context.render import Context, Line
-from mrag.errors import ModelError
-from mrag.generation.computed import Computed, OtherReading, doubt_of
-from mrag.generation.found import Completed, ShownImage
-from mrag.generation.lines import context_from_json, context_to_json
+from mrag.errors import ModelError, TermError
+from mrag.generation.support.citations import VERDICTS, Verdict, verdict_of
 from mrag.generation.support.sentences import with_ids
-from mrag.generation.support.verdicts import VERDICTS, Verdict, verdict_of
 from mrag.graph.record import status_of
-from mrag.rdf.terms import Triple, triple_to_json
+from mrag.rdf.terms import Term, Triple, term_from_json, term_to_json, triple_from_json, triple_to_json
 from mrag.terminal import inline
+
+CERTAIN = 0.9
+"""Certainty below which an answer says that its reading is not certain."""
+PROBABLE = 0.7
+"""Certainty from which on it is called probable."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCell:
+    """A cell of a computed answer.
+
+    Attributes:
+        term: The entity or value; None where there is none.
+        label: How it is shown.
+    """
+
+    term: Term | None
+    label: str
+
+    def to_json(self) -> dict[str, Any] | None:
+        """Return the cell as `{type, value, label}`; None for an empty one."""
+        return None if self.term is None else {**term_to_json(self.term), "label": self.label}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any] | None) -> AnswerCell:
+        """Read a cell written by `to_json`.
+
+        Raises:
+            TermError: If it holds no term.
+        """
+        if value is None:
+            return cls(None, "")
+        return cls(term_from_json(value), str(value.get("label", "")))
+
+
+@dataclass(frozen=True, slots=True)
+class OtherReading:
+    """Another way of reading a question, which gives another answer.
+
+    Attributes:
+        number: How to choose it: `mrag ask --reading 2`.
+        reading: The reading in words.
+        answer: Its answer in brief.
+    """
+
+    number: int
+    reading: str
+    answer: str
+
+    def __str__(self) -> str:
+        return f"{self.answer}, read as: {self.reading}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"number": self.number, "reading": self.reading, "answer": self.answer}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> OtherReading:
+        """Read what `to_json` wrote."""
+        return cls(int(value["number"]), str(value["reading"]), str(value["answer"]))
+
+
+def doubt_of(confidence: float) -> str:
+    """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps".
+
+    Example:
+        >>> doubt_of(0.95), doubt_of(0.8), doubt_of(0.6)
+        ('', 'Probably', 'Perhaps')
+    """
+    return "" if confidence >= CERTAIN else "Probably" if confidence >= PROBABLE else "Perhaps"
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """How an answer was computed.
+
+    Attributes:
+        reading: How the question was read, in words.
+        plan: The query plan as JSON values, as `mrag.planning.plan_to_json` returns it.
+        query: The SPARQL that was run; it can be pasted into any endpoint.
+        columns: Names of the columns of `rows`.
+        rows: The rows.
+        confidence: How likely the reading is what was meant, from 0 to 1.
+        ignored: Words of the question that were not read.
+        readings: Other readings that give other answers.
+        truncated: Whether there may be more rows.
+        runners_up: The rows that come next, where only the first were asked for: what `rows` shows, and
+            behind it what they are ordered by.
+        last: The last of `rows` in the same columns, if `rows` does not show what it is ordered by.
+        follows: What the question goes on from, as JSON values: the question before it, its plan and columns,
+            and what that went on from; None for a question that stands alone.
+    """
+
+    reading: str
+    plan: Mapping[str, Any]
+    query: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[AnswerCell, ...], ...]
+    confidence: float = 1.0
+    ignored: tuple[str, ...] = ()
+    readings: tuple[OtherReading, ...] = ()
+    truncated: bool = False
+    runners_up: tuple[tuple[AnswerCell, ...], ...] = ()
+    last: tuple[AnswerCell, ...] = ()
+    follows: Mapping[str, Any] | None = None
+
+    @property
+    def next(self) -> str:
+        """Return the runners-up in a line, "" if there are none."""
+        rows = [_line(row) for row in self.runners_up]
+        return f"{_line(self.last)}, then {'; '.join(rows)}" if rows and self.last else "; ".join(rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "reading": self.reading,
+            "plan": dict(self.plan),
+            "query": self.query,
+            "columns": list(self.columns),
+            "rows": [[cell.to_json() for cell in row] for row in self.rows],
+            "confidence": round(self.confidence, 4),
+            "ignored": list(self.ignored),
+            "doubt": doubt_of(self.confidence),
+            "readings": [other.to_json() for other in self.readings],
+            "truncated": self.truncated,
+            "runners_up": [[cell.to_json() for cell in row] for row in self.runners_up],
+            "last": [cell.to_json() for cell in self.last],
+            **({} if self.follows is None else {"follows": dict(self.follows)}),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Computed:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ModelError: If a field is missing or of another type.
+        """
+        try:
+            rows, runners_up, last = (
+                tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in some)
+                for some in (value["rows"], value.get("runners_up", ()), (value.get("last", ()),))
+            )
+            others = tuple(map(OtherReading.from_json, value["readings"]))
+            return cls(
+                str(value["reading"]), dict(value["plan"]), str(value["query"]),
+                tuple(map(str, value["columns"])), rows, float(value["confidence"]),
+                tuple(map(str, value["ignored"])), others, bool(value["truncated"]),
+                runners_up, last[0], None if value.get("follows") is None else dict(value["follows"]),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
+            raise ModelError(
+                "Not the JSON form of a computed answer.", hint=f"Missing or malformed: {error}."
+            ) from error
+
+
+def _line(row: tuple[AnswerCell, ...]) -> str:
+    first, *others = (cell.label or "none" for cell in row)
+    return f"{first}: {', '.join(others)}" if others else first
+
+
+@dataclass(frozen=True)
+class EvidenceRef:
+    """Where a completed triple was read.
+
+    Attributes:
+        iri: The evidence node: a passage, a region of an image, or an image.
+        quote: The words relied on, as they stand there.
+        kind: What the node is.
+        source: The document or file that it belongs to.
+    """
+
+    iri: str
+    quote: str
+    kind: OneOf["passage", "region", "image"]
+    source: str
+
+
+@dataclass(frozen=True)
+class Completed:
+    """How an answer was completed from evidence.
+
+    Attributes:
+        answers: The values that answer the question, as a person reads them, best supported first.
+        evidence: For the id of each cited line that was read in evidence, where.
+        missing: Triples that the question needs and that neither the graph nor the evidence has.
+        ungrounded: Words of the question that name nothing in the graph.
+        truncated: Whether there are more solutions than were read.
+        triples: What was read, as JSON values: the triple, its confidence and its evidence.
+        run: What became of it, as `CompletionRun.to_json` returns it; None where nothing is kept for review.
+        entered: Number of triples that came into the graph.
+        reading: How the question was read, as JSON values: the triples of its plan, what they ask in words,
+            how sure the planner is, and what of the question is unread.
+    """
+
+    answers: tuple[str, ...] = ()
+    evidence: Mapping[str, tuple[EvidenceRef, ...]] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    ungrounded: tuple[str, ...] = ()
+    truncated: bool = False
+    triples: tuple[Mapping[str, Any], ...] = ()
+    run: Mapping[str, Any] | None = None
+    entered: int = 0
+    reading: Mapping[str, Any] | None = None
+
+    @property
+    def read_as(self) -> str:
+        """Return how the question was read, in words; "" where that is not known."""
+        if self.reading is None:
+            return ""
+        asks = " ".join(self.reading.get("asks") or ()) or ", ".join(self.reading["plan"])
+        plan = f"plan {', '.join(self.reading['plan'])}, " if self.reading.get("asks") else ""
+        return f"{asks} ({plan}score {self.reading['score']:.2f})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "answers": list(self.answers),
+            "evidence": {line: [asdict(ref) for ref in refs] for line, refs in self.evidence.items()},
+            "missing": list(self.missing),
+            "ungrounded": list(self.ungrounded),
+            "truncated": self.truncated,
+            "completed": [dict(triple) for triple in self.triples],
+            "run": None if self.run is None else dict(self.run),
+            "entered": self.entered,
+            "read_as": None if self.reading is None else dict(self.reading),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Completed:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ModelError: If a field is missing or of another type.
+        """
+        try:
+            evidence = {
+                str(line): tuple(EvidenceRef(**ref) for ref in refs)
+                for line, refs in value["evidence"].items()
+            }
+            return cls(
+                tuple(map(str, value["answers"])), evidence, tuple(map(str, value["missing"])),
+                tuple(map(str, value["ungrounded"])), bool(value["truncated"]),
+                tuple(dict(triple) for triple in value["completed"]), value["run"], int(value["entered"]),
+                value.get("read_as"),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(
+                "Not the JSON form of a completed answer.", hint=f"Missing or malformed: {error}."
+            ) from error
+
+
+@dataclass(frozen=True)
+class ShownImage:
+    """An image that was found.
+
+    Attributes:
+        iri: The image.
+        name: What to call it.
+        path: Its file; None where there is none that may be read.
+        score: As the ranker gave it.
+        rank: Counted from 1.
+        reasons: Why it was found.
+        lines: The triples about it and its parts, as the context has them.
+    """
+
+    iri: str
+    name: str
+    path: Path | None
+    score: float
+    rank: int
+    reasons: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the image in types that JSON has."""
+        return {
+            "iri": self.iri,
+            "name": self.name,
+            "path": None if self.path is None else str(self.path),
+            "score": self.score,
+            "rank": self.rank,
+            "reasons": list(self.reasons),
+            "lines": [line.id for line in self.lines],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any], lines: Mapping[str, Line]) -> ShownImage:
+        """Read what `to_json` wrote.
+
+        Args:
+            value: The JSON form.
+            lines: The lines of the answer's context by id.
+
+        Raises:
+            ModelError: If a field is missing or of another type.
+        """
+        try:
+            path = value["path"]
+            return cls(
+                str(value["iri"]), str(value["name"]), None if path is None else Path(path),
+                float(value["score"]), int(value["rank"]), tuple(map(str, value["reasons"])),
+                tuple(lines[one] for one in value["lines"]),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(
+                "Not the JSON form of an image that was found.", hint=f"Missing or malformed: {error}."
+            ) from error
+
+
+def recorded(context: Context) -> Context:
+    """Return a context as an answer records it: what is cited, each text made fit for its one line."""
+    kept = tuple(
+        Line(
+            line.id,
+            untrusted.shown(line.text),
+            Triple(*line.triple),
+            str(line.graph),
+            bool(line.inferred),
+            (str(line.labels[0]), str(line.labels[1]), str(line.labels[2])),
+            str(line.entity),
+            float(line.score) if math.isfinite(line.score) else 0.0,  # JSON has no NaN
+            named=tuple(map(str, line.named)),
+        )
+        for line in context.lines
+    )
+    return Context(kept, tuple(str(entity) for entity in context.entities), cut=context.cut)
+
+
+def line_to_json(line: Line) -> dict[str, Any]:
+    """Return a recorded line as JSON values."""
+    return {
+        "id": line.id,
+        "text": line.text,
+        "triple": triple_to_json(line.triple),
+        "graph": line.graph,
+        "inferred": line.inferred,
+        "labels": list(line.labels),
+        "entity": line.entity,
+        "score": line.score,
+        "named_graphs": list(line.named),
+    }
+
+
+def context_to_json(context: Context) -> dict[str, Any]:
+    """Return a recorded context as JSON values."""
+    return {"entities": list(context.entities), "lines": [line_to_json(line) for line in context.lines]}
+
+
+def context_from_json(value: Mapping[str, Any]) -> Context:
+    """Read a context written by `context_to_json`.
+
+    Raises:
+        ModelError: If a field is missing or of another type.
+    """
+    try:
+        lines = tuple(line_from_json(line) for line in value["lines"])
+        return Context(lines, tuple(str(entity) for entity in value["entities"]))
+    except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
+        raise ModelError("Not the context of a recorded answer.", term=repr(value)[:200]) from error
+
+
+def line_from_json(value: Mapping[str, Any]) -> Line:
+    """Read a line written by `line_to_json`; what is wrong with it is an error of several kinds."""
+    s, p, o = (str(label) for label in value["labels"])
+    return Line(
+        id=str(value["id"]),
+        text=str(value["text"]),
+        triple=triple_from_json(value["triple"]),
+        graph=str(value["graph"]),
+        inferred=bool(value["inferred"]),
+        labels=(s, p, o),
+        entity=str(value.get("entity", "")),
+        score=float(value.get("score", 0.0)),
+        named=tuple(map(str, value.get("named_graphs", ()))),
+    )
+
 
 Way: TypeAlias = OneOf["plan", "read", "complete", "images"]
 """The ways to an answer: computed, read in the context, completed from texts, found in images."""
@@ -352,3 +729,102 @@ class Answer:
             lines = [f"{image.rank}. {image.name}  {image.path or f'<{image.iri}>'}"]
             found.append("\n".join(map(inline, [*lines, *(f"   {reason}" for reason in image.reasons)])))
         return found
+
+
+_LARGEST = 2**53 - 1
+"""The largest integer that every reader of JSON keeps (RFC 7493, section 2.2)."""
+
+
+def parse(text: str | bytes) -> Any:
+    """Read JSON of which every reader reads the same: no name twice, no NaN, no half of a character.
+
+    Args:
+        text: The text, or its bytes in UTF-8.
+
+    Raises:
+        ModelError: If it is no such JSON.
+
+    Example:
+        >>> parse('{"a": [1, true]}')
+        {'a': [1, True]}
+        >>> parse('{"a": 1, "a": 2}')
+        Traceback (most recent call last):
+        mrag.errors.ModelError: Not JSON: the name “a” stands twice in one object...
+    """
+    try:
+        written = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
+        found = json.loads(written, object_pairs_hook=_object, parse_constant=_no_number)
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+        return found
+    except RecursionError as error:
+        raise ModelError("Not JSON: it is nested too deeply.", hint="Save it as it came.") from error
+    except ValueError as error:
+        raise ModelError(f"Not JSON: {error}.", hint="Save the output of `mrag ask --json`.") from error
+
+
+def canonical(value: Any) -> bytes:
+    """Write JSON values in their one spelling (RFC 8785).
+
+    Raises:
+        ModelError: If it holds what JSON has no one spelling for.
+
+    Example:
+        >>> canonical({"b": [1.0, 1e-7, True], "a": "ü"}).decode()
+        '{"a":"ü","b":[1,1e-7,true]}'
+    """
+    try:
+        return _written(value).encode()
+    except (RecursionError, UnicodeEncodeError) as error:
+        raise ModelError("This JSON has no canonical form.", hint=str(error)[:80]) from error
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two JSON values are the same, `true` and `1` and `"1"` being three values."""
+    return canonical(one) == canonical(other)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the name “{name[:40]}” stands twice in one object")
+        found[name] = value
+    return found
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number")
+
+
+def _written(value: Any) -> str:
+    if value is None or isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, Mapping):
+        # By UTF-16 code units, which differs from code points beyond the basic plane.
+        if not all(isinstance(name, str) for name in value):
+            raise ModelError("The names of a JSON object are strings.")
+        names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(f"{_written(name)}:{_written(value[name])}" for name in names) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return "[" + ",".join(map(_written, value)) + "]"
+    raise ModelError("Not a JSON value.", term=repr(value)[:80])
+
+
+def _number(value: float) -> str:
+    """Write a number as ECMAScript does."""
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise ModelError("An integer is larger than JSON keeps.", term=str(value.bit_length()) + " bits")
+    number = Decimal(repr(value))
+    if not number.is_finite():
+        raise ModelError("JSON has no such number.", term=repr(value))
+    if not number:
+        return "0"
+    sign, digits, _ = number.normalize().as_tuple()
+    at = number.adjusted()
+    if -6 <= at < 21:
+        shown = format(number, "f")
+        return shown.rstrip("0").rstrip(".") if "." in shown else shown
+    text = "".join(map(str, digits))
+    return f"{'-' if sign else ''}{text[0]}{'.' + text[1:] if text[1:] else ''}e{at:+d}"

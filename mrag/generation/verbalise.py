@@ -3,7 +3,7 @@
 What a predicate says is read from its label: "developed by" becomes "is developed by", "develops" stays,
 "has feature" takes a list, and what is left is a noun, "The height of … is …". Terms of RDF, RDFS, OWL,
 SKOS and their like have sentences of their own. Where a label is not English, the sentence is a list of
-labels and values, which needs no grammar. Other languages have templates in `mrag.generation.wording`.
+labels and values, which needs no grammar. Other languages have templates (`PHRASES`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,312 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING
-from mrag.generation.wording.expressions import bare, is_expression, of_members
-from mrag.generation.wording.phrases import PHRASES, Phrases
-from mrag.generation.wording.translated import told_in
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD
 from mrag.text.grammar import article, join, relation, yes_or_no
 from mrag.text.names import split_identifier
-from mrag.text.tokens import fold, stem, tokens, words
+from mrag.text.tokens import PREPOSITIONS, fold, stem, tokens, words
+
+_COUNTS = r"(?:at least|at most|exactly) \d+"
+_EXPRESSION = re.compile(
+    rf"\(.* (?:and|or) .*\)\Z|one of \(|not |inverse of |.+? (?:some|only|value|self|{_COUNTS})\b", re.DOTALL
+)
+_RELATED = re.compile(rf"(.+?) ((?:some|only|{_COUNTS}) [^()]+)\Z", re.DOTALL)
+_UNTOLD = "something"
+
+
+def is_expression(line: Line) -> bool:
+    """Return whether the object of a line is a class without a name, put in words."""
+    return str(line.triple.o).startswith(SKOLEM) and _EXPRESSION.match(line.labels[2]) is not None
+
+
+def is_empty(line: Line) -> bool:
+    """Return whether the object of a line is an unnamed node of which nothing is known."""
+    return str(line.triple.o).startswith(SKOLEM) and line.labels[2] == _UNTOLD
+
+
+def bare(label: str) -> str:
+    """Return an expression without brackets around the whole of it.
+
+    Example:
+        >>> bare("(Dog and age at most 1)"), bare("(A or B) and C")
+        ('Dog and age at most 1', '(A or B) and C')
+    """
+    inside = label[1:-1]
+    depth = 0
+    for c in inside:
+        depth += (c == "(") - (c == ")")
+        if depth < 0:
+            return label
+    return inside if label[:1] == "(" and label[-1:] == ")" else label
+
+
+def of_members(name: str, label: str) -> str:
+    """Say of the members of a class what an expression says.
+
+    Example:
+        >>> of_members("dog", "eats some bone"), of_members("dog", "owner some person")
+        ('every dog eats some bone', 'every dog meets the condition “owner some person”')
+        >>> of_members("film", "directed by only person")
+        'every film is directed by only person'
+    """
+    found = _RELATED.match(label)
+    if found:
+        kind, text = relation(found[1], several=False)
+        # Only what keeps its words can be compared with the line again.
+        if (
+            kind == "phrase"
+            and text in (found[1], f"is {found[1]}")
+            and not text.startswith(("has ", "have "))
+        ):
+            return f"every {name} {text} {found[2]}"
+    return f"every {name} meets the condition “{bare(label)}”"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The sentences of one language.
+
+    Attributes:
+        nothing_found: Said where the context is empty.
+        no_match: Said where nothing in it answers.
+        sought: Names what was looked for, `{names}`.
+        nearest: Heading of facts that do not answer.
+        mentions: Names words of the question that no fact has, `{names}`.
+        links: Says that no fact links `{s}` to `{names}`.
+        also: Names further things, `{names}`.
+        shown: How many values of `{p}` are shown, `{n}` of `{m}`.
+        least: Says of `{m}` that it is the least.
+        quotes: Marks before and behind a quotation.
+        conjunction: What stands before the last of several.
+        typed: Says that `{s}` is of the class `{o}`.
+        kind: Says that the class `{s}` is a kind of `{o}`.
+        same: Says that two are the same.
+        apart: Says that nothing is of both classes.
+        named: Says what `{s}` is also called.
+        described: Quotes a text on `{s}`.
+        condition: Says that what is a `{s}` meets a condition.
+        noun: Gives the values `{o}` of a property `{p}` whose label is a noun.
+        elides: Whether "de" loses its vowel before another.
+    """
+
+    nothing_found: str
+    no_match: str
+    sought: str
+    nearest: str
+    mentions: str
+    links: str
+    also: str
+    shown: str
+    least: str
+    quotes: tuple[str, str]
+    conjunction: str
+    typed: str = ""
+    kind: str = ""
+    same: str = ""
+    apart: str = ""
+    named: str = ""
+    described: str = ""
+    condition: str = ""
+    noun: str = ""
+    elides: bool = False
+
+    def join(self, parts: Sequence[str]) -> str:
+        """Join parts as the language does.
+
+        Example:
+            >>> PHRASES["fr"].join(["a", "b", "c"])
+            'a, b et c'
+        """
+        if self.conjunction == "and":
+            return join(parts)
+        return f" {self.conjunction} ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+
+    def quoted(self, text: str) -> str:
+        """Return a text in quotation marks."""
+        return f"{self.quotes[0]}{text}{self.quotes[1]}"
+
+
+PHRASES: dict[str, Phrases] = {
+    "en": Phrases(
+        nothing_found="Nothing was found in the graph for this question.",
+        no_match="I don't know: nothing in the context answers this question.",
+        sought="I looked for {names}.",
+        nearest="Nearest facts, which do not answer the question:",
+        mentions="Nothing in the context mentions {names}.",
+        links="Nothing in the context links {s} to {names}.",
+        also="Also {names}.",
+        shown="{p}: {n} of {m} shown.",
+        least="more than {m}",
+        quotes=("“", "”"),
+        conjunction="and",
+    ),
+    "de": Phrases(
+        nothing_found="Zu dieser Frage wurde im Graphen nichts gefunden.",
+        no_match="Das weiß ich nicht: Nichts im Kontext beantwortet diese Frage.",
+        sought="Gesucht wurde nach {names}.",
+        nearest="Die nächsten Tatsachen, die die Frage nicht beantworten:",
+        mentions="Nichts im Kontext erwähnt {names}.",
+        links="Nichts im Kontext verbindet {s} mit {names}.",
+        also="Außerdem {names}.",
+        shown="{p}: {n} von {m} gezeigt.",
+        least="mehr als {m}",
+        quotes=("„", "“"),
+        conjunction="und",
+        typed="{s} ist vom Typ {o}",
+        kind="{s} ist eine Art von {o}",
+        same="{s} ist dasselbe wie {o}",
+        apart="Nichts ist zugleich {s} und {o}",
+        named="{s} heißt auch {o}",
+        described="Beschreibung von {s}: {o}",
+        condition="Was {s} ist, erfüllt die Bedingung {o}",
+        noun="{p} von {s}: {o}",
+    ),
+    "fr": Phrases(
+        nothing_found="Rien n'a été trouvé dans le graphe pour cette question.",
+        no_match="Je ne sais pas : rien dans le contexte ne répond à cette question.",
+        sought="Recherche de {names}.",
+        nearest="Les faits les plus proches, qui ne répondent pas à la question :",
+        mentions="Rien dans le contexte ne mentionne {names}.",
+        links="Rien dans le contexte ne relie {s} à {names}.",
+        also="Et aussi {names}.",
+        shown="{p} : {n} sur {m} affichés.",
+        least="plus de {m}",
+        quotes=("« ", " »"),
+        conjunction="et",
+        typed="{s} est de type {o}",
+        kind="{s} est une sorte de {o}",
+        same="{s} est la même chose que {o}",
+        apart="Rien n'est à la fois {s} et {o}",
+        named="{s} s'appelle aussi {o}",
+        described="Description de {s} : {o}",
+        condition="Ce qui est {s} remplit la condition {o}",
+        noun="{p} de {s} : {o}",
+        elides=True,
+    ),
+    "es": Phrases(
+        nothing_found="No se encontró nada en el grafo para esta pregunta.",
+        no_match="No lo sé: nada en el contexto responde a esta pregunta.",
+        sought="Se buscó {names}.",
+        nearest="Los hechos más cercanos, que no responden a la pregunta:",
+        mentions="Nada en el contexto menciona {names}.",
+        links="Nada en el contexto relaciona {s} con {names}.",
+        also="Además {names}.",
+        shown="{p}: se muestran {n} de {m}.",
+        least="más de {m}",
+        quotes=("«", "»"),
+        conjunction="y",
+        typed="{s} es de tipo {o}",
+        kind="{s} es una especie de {o}",
+        same="{s} es lo mismo que {o}",
+        apart="Nada es a la vez {s} y {o}",
+        named="{s} se llama también {o}",
+        described="Descripción de {s}: {o}",
+        condition="Lo que es {s} cumple la condición {o}",
+        noun="{p} de {s}: {o}",
+    ),
+}
+"""The languages of answers without a model; in others they list labels and values."""
+
+_PLACEHOLDER = re.compile(r"\{(s|p|o|n|m|names)\}")
+
+
+def filled(template: str, **values: object) -> str:
+    """Fill in a template at once, so that no value is read as one.
+
+    Example:
+        >>> filled(PHRASES["es"].typed, s="{o}", o="Casa")
+        '{o} es de tipo Casa'
+    """
+    return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), template)
+
+
+def caveats() -> str:
+    """Return a regular expression of what answers without a model say of themselves."""
+    every = []
+    for p in PHRASES.values():
+        opening, closing = map(re.escape, p.quotes)
+        words = rf"(?:(?:, | {p.conjunction} )?{opening}(?:(?!{closing}).)*{closing})+"
+        linked = _pattern(p.links, s=".{1,200}", names=".{1,400}")
+        every += [*map(re.escape, (p.nothing_found, p.no_match, p.nearest))]
+        least = _pattern(p.least, m=r"\d+")
+        shown = _pattern(p.shown, p=words, n=r"\d+", m=rf"(?:\d+|{least})")
+        every += [*(_pattern(said, names=words) for said in (p.mentions, p.sought)), linked, shown]
+    return "|".join(every)
+
+
+def _pattern(template: str, **places: str) -> str:
+    parts = _PLACEHOLDER.split(template)
+    return "".join(places[part] if i % 2 else re.escape(part) for i, part in enumerate(parts))
+
+
+_TEMPLATES = {
+    RDF + "type": "typed",
+    RDFS + "subClassOf": "kind",
+    OWL + "equivalentClass": "same",
+    OWL + "sameAs": "same",
+    OWL + "disjointWith": "apart",
+    **dict.fromkeys(NAMING, "named"),
+}
+_LINKING = PREPOSITIONS | words(
+    "von mit zu zum zur auf für aus bei in im an am nach über unter durch um ist hat wird wurde "
+    "de du des par avec dans sur pour à au aux en est a sont été "
+    "del por con para en al es son fue ha tiene está"
+)
+"""Words at the beginning or the end of a label that is no noun."""
+
+_DE = re.compile(r"\bde (?=[AEIOUYÀÂÄÉÈÊËÎÏÔÖÙÛÜaeiouyàâäéèêëîïôöùûü])")
+
+
+def told_in(language: str, line: Line, label: str, values: Sequence[str], marked: str, *, prose: bool) -> str:
+    """Say what lines of one subject and predicate say, without a full stop.
+
+    Args:
+        language: A language of `PHRASES`; in any other, labels and values are listed.
+        line: The first of the lines.
+        label: Label of the predicate in words.
+        values: The values.
+        marked: The values joined, with the marks of what was inferred.
+        prose: Whether the values are texts about the subject.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.rdf.terms import Triple
+        >>> t = Triple(URIRef("urn:ada"), URIRef("urn:gender"), URIRef("urn:f"))
+        >>> line = Line("t1", "", t, "urn:g", False, ("Ada", "gender", "female"))
+        >>> [told_in(one, line, "gender", ["female"], "female", prose=False) for one in ("de", "fr", "it")]
+        ['gender von Ada: female', "gender d'Ada : female", 'Ada — gender: female']
+    """
+    name = line.labels[0]
+    phrases = PHRASES.get(language)
+    if phrases is None or language == "en":
+        return f"{name} — {label}: {marked}"
+    kind = _TEMPLATES.get(str(line.triple.p), "")
+    if kind in ("kind", "same") and is_expression(line) and len(values) == 1:
+        return _elided(phrases, phrases.condition, name, phrases.quoted(bare(values[0])))
+    if kind:
+        return _elided(phrases, getattr(phrases, kind), name, marked)
+    if prose:
+        return _elided(phrases, phrases.described, name, marked)
+    if _is_noun(label):
+        return _elided(phrases, phrases.noun, name, marked, label)
+    return f"{name} — {label}: {marked}"
+
+
+def _elided(phrases: Phrases, template: str, name: str, value: str, label: str = "") -> str:
+    if phrases.elides and _DE.match(f"de {name}"):
+        template = template.replace("de {s}", "d'{s}")
+    if phrases.elides and _DE.match(f"de {value}"):
+        template = template.replace("de {o}", "d'{o}")
+    return filled(template, s=name, o=value, p=label)
+
+
+def _is_noun(label: str) -> bool:
+    """Return whether a label names a property by a noun, in English or another language."""
+    parts = label.casefold().split()
+    if not parts or parts[0] in _LINKING or parts[-1] in _LINKING:
+        return False
+    return relation(label, several=False)[0] in ("noun", "foreign")
+
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _DC = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")

@@ -8,25 +8,341 @@ is named as not checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, get_args
+from typing import Literal as OneOf
+
+from rdflib import Literal
 
 from mrag import untrusted
 from mrag.context.render import Context, Line
-from mrag.errors import ModelError, MragError
-from mrag.generation.checks.form import odd_signs, read_form, wrong_layout
-from mrag.generation.checks.lines import Names, Said, agrees, wrong_line
-from mrag.generation.checks.report import READING, SENTENCES, TRIPLES, CheckedPart, VerifyReport
-from mrag.generation.lines import context_from_json
-from mrag.generation.result import FORMAT, Answer
-from mrag.generation.support.citations import Citer, supports
-from mrag.generation.support.pictures import PictureCiter
+from mrag.errors import ModelError, MragError, TermError
+from mrag.generation.result import FORMAT, Answer, context_from_json, line_from_json, line_to_json, same
+from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports, verdict_of
 from mrag.generation.support.sentences import with_ids
-from mrag.generation.support.verdicts import FactSource, judged, verdict_of
-from mrag.rdf.terms import Term, Triple
+from mrag.generation.verbalise import unquoted
+from mrag.graph.record import status_of
+from mrag.rdf.terms import Term, Triple, triple_from_json
+from mrag.terminal import inline
 
-__all__ = ["Recomputed", "VerifyReport", "verify"]
+__all__ = [
+    "Recomputed",
+    "VerifyReport",
+    "verify",
+]
+
+_LISTED = 5
+_STRUCK = frozenset(map(chr, [*range(0x334, 0x339), 0x20D2, 0x20D3, 0x20D8, 0x20E0, 0x20E5]))
+"""Signs that strike out the letter before them."""
+_ALIKE = frozenset(["LATIN", "CYRILLIC", "GREEK"])
+"""Scripts whose letters look alike."""
+
+
+def read_form(value: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return an answer as answers are written, None if it is not read, and where it is not written so.
+
+    A field that answers do not have, or a value of another type, would stand in it unread.
+
+    Args:
+        value: The JSON form.
+    """
+    try:
+        written = Answer.from_json(value).to_json()
+        # Answers of earlier releases do not say again in a word how certain they are.
+        whole = {"doubt": written["doubt"], **_bare(value)}
+        found = list(dict.fromkeys(differences(whole, written, lenient=True)))
+    except (MragError, TypeError, ValueError, AttributeError, KeyError) as error:
+        said = error.hint or error.message if isinstance(error, MragError) else str(error)
+        return None, [f"it cannot be read back: {said}"]
+    more = [f"{len(found) - _LISTED} more fields are not as answers are written"] if found[_LISTED:] else []
+    wrong = [f"{where or 'the whole'} is not as answers are written" for where in found[:_LISTED]]
+    return (None if wrong else written), [*wrong, *more]
+
+
+def wrong_layout(sentences: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return where something else than layout stands between the sentences of an answer."""
+    return [
+        f"words stand between the sentences: {s['before'].strip()[:80]}"
+        for s in sentences
+        if untrusted.layout(s["before"]) != s["before"]
+    ]
+
+
+def odd_signs(text: str, known: str) -> bool:
+    """Return whether a text has signs that cannot be seen, or that stand for words or other letters.
+
+    Args:
+        text: The text.
+        known: Texts whose signs are those of the graph.
+
+    Example:
+        >>> odd_signs("Gr\u0430phDB", "GraphDB"), odd_signs("GraphDB\u2122", "\u2122")
+        (True, False)
+    """
+    new = {sign for sign in text if ord(sign) > 127} - {*known}
+    if any(unicodedata.category(s) in ("Cf", "So", "Co", "Cn") or s in _STRUCK for s in new):
+        return True
+    words = re.findall(r"[^\W\d_]+", text) if new else []
+    scripts = ({unicodedata.name(s, "").partition(" ")[0] for s in word} & _ALIKE for word in words)
+    return any(len(some) > 1 for some in scripts)
+
+
+def differences(one: Any, other: Any, where: str = "", *, lenient: bool = False) -> Iterator[str]:
+    """Yield where two JSON values differ, as `context.lines[3].text`.
+
+    Args:
+        one: The first.
+        other: The second.
+        where: Where they stand.
+        lenient: Whether the first may lack what is empty in the second, as older answers do.
+    """
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name in dict.fromkeys([*one, *other]):
+            place = f"{where}.{name}" if where else str(name)
+            if name in one and name in other:
+                yield from differences(one[name], other[name], place, lenient=lenient)
+            elif name in one or not lenient or other[name]:
+                yield place
+    elif _is_list(one) and _is_list(other) and len(one) == len(other):
+        for at, (a, b) in enumerate(zip(one, other, strict=True)):
+            yield from differences(a, b, f"{where}[{at}]", lenient=lenient)
+    elif not _same(one, other):
+        yield where
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return same(one, other)
+    except ModelError:
+        return False
+
+
+def _bare(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an answer without what the server adds to it for the page, where that says the same again."""
+    lines = [_without_status(line) for line in value["context"]["lines"]]
+    labels = {line["id"]: line["labels"] for line in value["context"]["lines"]}
+    cited = [
+        {k: v for k, v in _without_status(c).items() if k != "labels" or v != labels.get(c["id"])}
+        for c in value["citations"]
+    ]
+    return {**value, "citations": cited, "context": {**value["context"], "lines": lines}}
+
+
+def _without_status(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    graph, said = str(line["graph"]), line.get("status")
+    right = said is not None and said == status_of(graph, inferred=line["inferred"] is True)
+    return {name: part for name, part in line.items() if not (right and name == "status")}
+
+
+_LINE_ID = re.compile(r"[A-Za-z]{1,3}[0-9]+")
+
+Names = Callable[[Term], Collection[str]]
+Said = Callable[[Sequence[str]], Sequence[str]]
+
+
+def agrees(citation: Mapping[str, Any], line: Line) -> bool:
+    """Return whether a citation says what its line says."""
+    try:
+        return (
+            triple_from_json(citation["triple"]) == line.triple
+            and citation["graph"] == line.graph
+            and citation["inferred"] is line.inferred
+            and citation["text"] == line.text
+        )
+    except (TermError, KeyError, TypeError):
+        return False
+
+
+def wrong_line(line: Line, labels: Names | None, said: Said | None) -> list[str]:
+    """Return in what a line is not what its triple makes.
+
+    Args:
+        line: The line.
+        labels: Returns every name that the graph has for a term; without it names are taken as they are.
+        said: Returns what a line says of the named graphs of its triple; without it that is taken as it is.
+    """
+    wrong = [] if _LINE_ID.fullmatch(line.id) else ["that is no id of a line"]
+    for term, label in zip(line.triple, line.labels, strict=True):
+        if isinstance(term, Literal):
+            if not _shows(_spaced(term), label):
+                wrong.append(f"“{label}” is not the value")
+        elif labels is not None:
+            names = labels(term)
+            if names and _spaced(label) not in {_spaced(name) for name in names}:
+                wrong.append(f"“{label}” is not a name of {term}")
+    mark = untrusted.mark_of(line.text)
+    if mark and mark != status_of(line.graph, inferred=line.inferred) and mark != "completed":
+        wrong.append(f"its text is marked {mark}")
+    bare = line.text.removesuffix(f" {mark}") if mark else line.text
+    told = said(line.named) if said is not None else ()
+    parts = (*line.labels, *told)
+    whole = untrusted.fact(parts)
+    # Lines that were not made here may be written as they stand, and are made fit as a whole.
+    ways = (untrusted.shown(whole), untrusted.shown(f"({', '.join(parts)})"))
+    if said is None and line.named:
+        right = len(bare.splitlines()) == 1 and any(bare.startswith(way[:-1]) for way in ways)
+    else:
+        right = bare in ways
+    return wrong if right else [*wrong, f"its text is not that of its triple, which is {whole}"]
+
+
+def _shows(value: str, label: str) -> bool:
+    """Return whether a label is a value, in quotation marks or not, and maybe cut as one sees."""
+    for shown in (label, unquoted(label), label[1:-1] if label[:1] == label[-1:] == '"' else label):
+        shown = _spaced(shown)
+        if shown == value or (len(shown) > 1 and shown[-1] == "…" and value.startswith(shown[:-1])):
+            return True
+    return False
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+State: TypeAlias = OneOf["recomputed", "signed", "not checked"]
+
+SENTENCES = "the sentences"
+TRIPLES = "the cited triples"
+READING = "that the query is a reading of the question"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPart:
+    """One part of an answer or of its receipt, and what vouches for it.
+
+    Attributes:
+        name: What it is, in words.
+        state: `recomputed` from the graph or from other parts; `signed` by somebody who is trusted and, if it
+            is part of an answer, recomputed it; else `not checked`.
+        note: By whom it is signed, or why it is not checked.
+    """
+
+    name: str
+    state: State
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What is wrong with an answer; nothing, when `ok`.
+
+    Attributes:
+        checked: How many cited triples were looked up.
+        missing: Cited lines whose triples are no longer in their graphs.
+        unknown: Ids that are cited and that no line of the answer's context has.
+        altered: What does not agree with what was recorded beside it, or with what is computed now, in words.
+        unsupported: Sentences that are marked as supported and that the cited lines do not support.
+        parts: What vouches for each part; what none of them names is part of the form, which was read whole.
+        flagged: Sentences that the answer itself marks as not supported, and that are not.
+    """
+
+    checked: int = 0
+    missing: tuple[Line, ...] = ()
+    unknown: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    parts: tuple[CheckedPart, ...] = ()
+    flagged: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong; of what is not checked `parts` tells."""
+        return not (self.missing or self.unknown or self.altered or self.unsupported)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is wrong and every part is recomputed or signed."""
+        return self.ok and bool(self.parts) and not self.of("not checked")
+
+    def of(self, state: State) -> tuple[CheckedPart, ...]:
+        """Return the parts of one state."""
+        return tuple(part for part in self.parts if part.state == state)
+
+    def recomputed(self, name: str) -> bool:
+        """Return whether a part was recomputed."""
+        return any(part.name == name for part in self.of("recomputed"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {
+            "ok": self.ok,
+            "complete": self.complete,
+            "checked": self.checked,
+            "missing": [line_to_json(line) for line in self.missing],
+            "unknown": list(self.unknown),
+            "altered": list(self.altered),
+            "unsupported": list(self.unsupported),
+            "flagged": list(self.flagged),
+            "parts": [{"part": p.name, "state": p.state, "note": p.note} for p in self.parts],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> VerifyReport:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ModelError: If a field is missing or of another type.
+        """
+        try:
+            parts = tuple(CheckedPart(str(p["part"]), p["state"], str(p["note"])) for p in value["parts"])
+            if not {part.state for part in parts} <= {*get_args(State)}:
+                raise ValueError("no such state")
+            return cls(
+                int(value["checked"]),
+                tuple(map(line_from_json, value["missing"])),
+                tuple(map(str, value["unknown"])),
+                tuple(map(str, value["altered"])),
+                tuple(map(str, value["unsupported"])),
+                parts,
+                tuple(map(str, value.get("flagged", ()))),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError("Not the report of a check.", hint=f"Missing or malformed: {error}.") from error
+
+    def __str__(self) -> str:
+        if self.ok:
+            rows = [self._headline()]
+            rows += [f"Marked as not supported, which is so: {text}" for text in self.flagged]
+        else:
+            rows = [f"No longer in the graph: [{line.id}] {line.text}" for line in self.missing]
+            rows += [f"Cited but not in the context: {one}" for one in self.unknown]
+            rows += [f"Altered: {what}" for what in self.altered]
+            rows += [f"Not supported by what it cites: {text}" for text in self.unsupported]
+        for state in ("not checked", "signed", "recomputed"):
+            if said := _told(self.of(state)):
+                rows.append(f"{state.capitalize()}: {said}.")
+        return "\n".join(map(inline, rows))
+
+    def _headline(self) -> str:
+        if not self.recomputed(TRIPLES):
+            by = {part.note for part in self.of("signed")}
+            signed = f", and it is signed {' and '.join(sorted(by))}" if by else ""
+            return f"Nothing in it contradicts the rest{signed}; the graph was not asked."
+        many = f"{self.checked} cited {'triple is' if self.checked == 1 else 'triples are'}"
+        there = f"{many} in the graph"
+        if self.complete:
+            return (
+                f"Verified: {there}, and every sentence holds{' that is not marked' if self.flagged else ''}."
+            )
+        follows = ", and what is not marked follows" if self.flagged else ", and the sentences follow"
+        return f"Verified in part: {there}{f'{follows} from them' if self.recomputed(SENTENCES) else ''}."
+
+
+def _told(parts: Iterable[CheckedPart]) -> str:
+    """Return parts in words, those of one note together."""
+    notes: dict[str, list[str]] = {}
+    for part in parts:
+        notes.setdefault(part.note, []).append(part.name)
+    said = (", ".join(names) + (f" ({note})" if note else "") for note, names in notes.items())
+    return "; ".join(said)
+
 
 NAMES = "the words of the lines"
 HOW = "how the question was answered"

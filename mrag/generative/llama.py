@@ -285,7 +285,7 @@ class GgufModel:
     """
 
     def __init__(self, path: str | Path, *, n_ctx: int = 4096, n_threads: int = 1) -> None:
-        from mrag.generation.models.llama_cpp import check
+        from mrag.generation.models import check
 
         self.path = check(path)
         if n_ctx < _LEAST:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from mrag.graph.updates import UpdateReport
     from mrag.index.intake import SyncReport
     from mrag.reasoning.rounds import Closure
-    from mrag.retrieval.conversation import Conversation
-    from mrag.retrieval.explanation import TripleProofs
+    from mrag.retrieval.answering import Conversation, TripleProofs
     from mrag.retrieval.rankers import Hit, Hits, Question, Ranker
     from mrag.retrieval.routing import How
     from mrag.widgets.answers import AnswerView
@@ -87,7 +86,7 @@ class Shortcuts:
 
     def conversation(self, **options: Any) -> Conversation:
         """Begin a conversation, in which a question may go on from the last answer; see `mrag.ask`."""
-        return cast("Conversation", _public("mrag.retrieval.conversation", "Conversation")(self, **options))
+        return cast("Conversation", _public("mrag.retrieval.answering", "Conversation")(self, **options))
 
     def explain(self, subject: str, predicate: str | None = None, object: str | None = None) -> TripleProofs:
         """Prove a triple, or the inferred triples of an entity; IRIs, CURIEs, or a literal in quotes.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from mrag import untrusted
 from mrag.errors import ConfigError, ModelError, MragError
-from mrag.generation.models.calls import json_values
+from mrag.generation.models import json_values
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 from mrag.images.files import Box, PictureLimits, open_picture
 

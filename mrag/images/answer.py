@@ -14,12 +14,9 @@ from mrag.context import Context, ContextSettings, expand
 from mrag.context.render import Line, render
 from mrag.errors import LoadError, ModelError
 from mrag.generation.answering import answer, cite
-from mrag.generation.found import ShownImage
-from mrag.generation.lines import recorded
-from mrag.generation.models.calls import model_errors, model_name
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import model_errors, model_name, resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
-from mrag.generation.result import Answer, Sentence
+from mrag.generation.result import Answer, Sentence, ShownImage, recorded
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.images.enrichment import default_model

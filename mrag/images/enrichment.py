@@ -33,8 +33,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
-from mrag.generation.models.calls import model_name
-from mrag.generation.models.resolve import resolve, status
+from mrag.generation.models import model_name, resolve, status
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined

@@ -15,7 +15,7 @@ class McpSettings:
         index: Name of the similarity index.
         ranker: What ranks entities, by a name of `mrag.known_rankers()`.
         seconds: Deadline of a call.
-        model: Language model of `ask`, as `mrag.generation.models.resolve.resolve` names them.
+        model: Language model of `ask`, as `mrag.generation.models.resolve` names them.
         calls: Calls that run at once; further ones wait, and their waiting counts.
         rows: Maximum number of rows that a query may have; most of them are counted, not shown.
         characters: Maximum number of characters of a result's text, and ten times as many of its JSON.

@@ -105,7 +105,7 @@ def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
 
 def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations: computed where that is sure, else read."""
-    from mrag.generation.models.resolve import check_model
+    from mrag.generation.models import check_model
     from mrag.retrieval.routing import with_unused
 
     desk.check_ranker(asked.ranker)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mrag import untrusted
 from mrag.context.render import Context
 from mrag.errors import ConfigError
-from mrag.generation.computed import OtherReading
-from mrag.generation.result import Answer, Sentence
+from mrag.generation.result import Answer, OtherReading, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting.verdict import accounted, of_the_kind
 from mrag.planning.algebra.scopes import aggregates

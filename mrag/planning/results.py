@@ -12,8 +12,8 @@ from rdflib import Literal, URIRef
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryTimeout, StoreError
-from mrag.generation.computed import CERTAIN as CERTAIN
-from mrag.generation.computed import AnswerCell, Computed, OtherReading
+from mrag.generation.result import CERTAIN as CERTAIN
+from mrag.generation.result import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.joins import work_of
 from mrag.planning.algebra.roles import plain

@@ -7,14 +7,29 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.retrieval.answering import aask, ask, retrieve, search, stream, verify
-    from mrag.retrieval.conversation import Conversation
-    from mrag.retrieval.cross_encoding import OnnxCrossEncoder
-    from mrag.retrieval.explanation import TripleProofs, explain
-    from mrag.retrieval.late_interaction import LateInteraction
+    from mrag.retrieval.answering import (
+        Conversation,
+        TripleProofs,
+        aask,
+        ask,
+        explain,
+        retrieve,
+        search,
+        stream,
+        verify,
+    )
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
-    from mrag.retrieval.registry import RankerInfo, RankerRequest, known_rankers, ranker
-    from mrag.retrieval.reranking import CrossEncoderRanker, ListwiseRanker, MmrRanker
+    from mrag.retrieval.registry import (
+        CrossEncoderRanker,
+        LateInteraction,
+        ListwiseRanker,
+        MmrRanker,
+        OnnxCrossEncoder,
+        RankerInfo,
+        RankerRequest,
+        known_rankers,
+        ranker,
+    )
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
 
 __all__ = [

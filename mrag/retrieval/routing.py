@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack,
 from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
-from mrag.generation.computed import OtherReading
-from mrag.generation.models.resolve import check_model, unused_notice
-from mrag.generation.result import Answer
+from mrag.generation.models import check_model, unused_notice
+from mrag.generation.result import Answer, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following.merging import LastAnswer

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mrag import errors
-from mrag.generation.receipts.canonical import parse
+from mrag.generation.result import parse
 from mrag.server.protocols.metrics import count_error
 from mrag.server.settings import ServerSettings
 from mrag.server.web.views.recent import note_error

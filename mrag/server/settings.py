@@ -51,7 +51,7 @@ class ServerSettings:
         max_body: Maximum number of bytes of a request's body.
         workers: Queries that run at once, each in a process of its own.
         queue: Queries that may wait for a worker; more are answered 503.
-        model: Language model that words answers, as `mrag.generation.models.resolve` names it.
+        model: Language model that words answers, as `mrag.generation.models` names it.
         index: Name of the similarity index used for questions.
         ranker: What ranks entities for questions, by a name of `mrag.known_rankers()`.
         union: Whether the default graph of queries holds the triples of named graphs too, as in GraphDB.

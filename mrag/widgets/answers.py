@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError
-from mrag.generation.computed import doubt_of
+from mrag.generation.result import doubt_of
 from mrag.graph.record import status_of
 from mrag.reasoning.proofs import render
 from mrag.reasoning.run import proof_of

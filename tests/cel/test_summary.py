@@ -12,7 +12,7 @@ from mrag.cel.learners.base import learner
 from mrag.cel.polish import SummarySettings, order_by_summary, summarise
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import embedder

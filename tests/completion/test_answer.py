@@ -7,10 +7,10 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from rdflib import URIRef
 
-from mrag.completion.answering import answer
+from mrag.completion.chain import answer
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.plan.grounding import GroundingSettings, ground
-from mrag.completion.plan.patterns import (
+from mrag.completion.grounding import GroundingSettings, ground
+from mrag.completion.patterns import (
     CompletedTriple,
     GroundedPlan,
     IncompleteTriple,
@@ -18,7 +18,7 @@ from mrag.completion.plan.patterns import (
     TriplePlan,
 )
 from mrag.errors import ModelError
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Triple

@@ -20,14 +20,13 @@ from mrag.completion.chain import (
     completion_chain,
     open_planner,
 )
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.model_reader import ModelReader
-from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_folder
-from mrag.completion.plan.grounding import GroundingSettings
-from mrag.completion.plan.model_planner import ModelPlanner
-from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.review import accept, rollback
-from mrag.completion.writeback.run_store import list_runs, runs_graph
+from mrag.completion.checks import CheckSettings
+from mrag.completion.collect import Evidence
+from mrag.completion.grounding import GroundingSettings
+from mrag.completion.passages import Passage, Passages, evidence_graph, store_folder
+from mrag.completion.patterns import ModelPlanner
+from mrag.completion.reading import ModelReader
+from mrag.completion.review import accept, list_runs, rollback, runs_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets

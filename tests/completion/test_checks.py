@@ -9,10 +9,8 @@ import pytest
 from rdflib import BNode, Literal, URIRef
 
 import mrag
-from mrag.completion.plan.patterns import CompletedTriple
-from mrag.completion.writeback.checks import check
-from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.runs import Statement
+from mrag.completion.checks import CheckSettings, Statement, check
+from mrag.completion.patterns import CompletedTriple
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
@@ -202,7 +200,7 @@ def test_shapes(kg: KnowledgeGraph, tmp_path: Path) -> None:
 
 
 def test_shapes_without_the_package(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    import mrag.completion.writeback.shapes as shapes
+    import mrag.completion.checks as shapes
 
     monkeypatch.setattr(shapes, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="pip install 'mrag\\[completion\\]'"):

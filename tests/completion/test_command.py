@@ -162,6 +162,6 @@ def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
     answers = [one["answers"] for one in json.loads(done.stdout)["questions"]]
     assert answers == [["Lund"]] * len(names)
     with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
-        from mrag.completion.writeback.run_store import list_runs
+        from mrag.completion.review import list_runs
 
         assert {r.state for r in list_runs(kg)} == {"accepted"} and len(list_runs(kg)) == len(names)

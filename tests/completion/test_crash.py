@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.completion.writeback.review import accept, propose, rollback
-from mrag.completion.writeback.run_store import list_runs
+from mrag.completion.review import accept, list_runs, propose, rollback
 from mrag.graph.kg import KnowledgeGraph
 from tests.completion.towns import TURTLE, read
 from tests.crash import Job, breaks, graph_state, mrag_in, program
@@ -129,7 +128,7 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
 WEIGHTS = """
 import sys
 import numpy as np
-from mrag.completion.plan.calibration import Weights
+from mrag.completion.path_planner import Weights
 from mrag.errors import MragError
 size = int(sys.argv[1])
 chance = np.random.default_rng(size)
@@ -143,7 +142,7 @@ except MragError as error:
 
 
 def test_a_calibration_that_is_kept_is_broken_off(tmp_path: Path) -> None:
-    from mrag.completion.plan.calibration import Weights
+    from mrag.completion.path_planner import Weights
 
     def state(folder: Path) -> tuple[int, float] | None:
         path = folder / "weights.npz"

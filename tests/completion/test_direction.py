@@ -8,8 +8,8 @@ import pytest
 from rdflib import URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence, IncompleteTriple
-from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.collect import Evidence, IncompleteTriple
+from mrag.completion.passages import Passage, Passages
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.stores.oxigraph import OxigraphStore

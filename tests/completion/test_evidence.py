@@ -12,23 +12,23 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from rdflib import URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.images import describe_folder, image_passages
-from mrag.completion.evidence.linking import link, new_iri
-from mrag.completion.evidence.passages import (
+from mrag.completion.collect import Evidence, link, new_iri
+from mrag.completion.names import PropertyEnds
+from mrag.completion.passages import (
     CombinedPassages,
     Passage,
     Passages,
     RetrievedPassages,
     collection_of,
+    describe_folder,
     evidence_graph,
     from_langchain,
+    image_passages,
     passages_of,
     store_documents,
     store_folder,
 )
-from mrag.completion.plan.patterns import IncompleteTriple
-from mrag.completion.plan.roles import PropertyEnds
+from mrag.completion.patterns import IncompleteTriple
 from mrag.errors import LoadError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import EnrichSettings

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
-from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
-from mrag.completion.lookup import TripleLookup
-from mrag.completion.plan.grounding import GroundingSettings, ground
-from mrag.completion.plan.patterns import (
+from mrag.completion.graph import CompletionSettings, TripleLookup, complete, complete_from_graph
+from mrag.completion.grounding import GroundingSettings, ground
+from mrag.completion.patterns import (
     CompletedTriple,
     Completion,
     GroundedPlan,
@@ -21,7 +20,7 @@ from mrag.completion.plan.patterns import (
     TermCandidate,
     TriplePlan,
 )
-from mrag.generation.found import EvidenceRef
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Term, Triple

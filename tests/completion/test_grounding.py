@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
-from mrag.completion.plan.grounding import Grounder, GroundingSettings, ground
-from mrag.completion.plan.names import NEARLY, EntityNames
-from mrag.completion.plan.patterns import IncompleteTriple, TriplePlan
-from mrag.completion.plan.relations import Relations
+from mrag.completion.grounding import Grounder, GroundingSettings, ground
+from mrag.completion.names import NEARLY, EntityNames, Relations
+from mrag.completion.patterns import IncompleteTriple, TriplePlan
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes

@@ -15,11 +15,10 @@ from types import ModuleType
 import pytest
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.metrics import score
-from mrag.completion.plan.calibration import Weights
-from mrag.completion.plan.grounding import GroundingSettings, ground
-from mrag.completion.plan.path_planner import PathPlanner, calibrate
-from mrag.completion.plan.patterns import GroundedPlan
+from mrag.completion.grounding import GroundingSettings, ground
+from mrag.completion.path_planner import PathPlanner, Weights, calibrate
+from mrag.completion.patterns import GroundedPlan
+from mrag.completion.solving import score
 from mrag.graph.kg import KnowledgeGraph
 from tests.conftest import ROOT, shared_data
 

@@ -11,10 +11,10 @@ import pytest
 from rdflib import RDF, Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.plan.patterns import IncompleteTriple
-from mrag.completion.plan.roles import PropertyEnds
+from mrag.completion.collect import Evidence
+from mrag.completion.names import PropertyEnds
+from mrag.completion.passages import Passage, Passages
+from mrag.completion.patterns import IncompleteTriple
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple

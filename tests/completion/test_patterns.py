@@ -4,7 +4,7 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.plan.patterns import (
+from mrag.completion.patterns import (
     GroundedPlan,
     IncompleteTriple,
     TermCandidate,

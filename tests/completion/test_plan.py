@@ -16,15 +16,17 @@ from langchain_core.messages import BaseMessage
 from rdflib import Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.plan.calibration import Weights
-from mrag.completion.plan.grounding import GroundingSettings, ground
-from mrag.completion.plan.mentions import find_mentions
-from mrag.completion.plan.model_planner import ModelPlanner
-from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.plan.paths import PathSettings, PathTable, Step
-from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, TriplePlan
-from mrag.completion.plan.plan_parser import MAX_TRIPLES, read_plan
+from mrag.completion.grounding import GroundingSettings, PathSettings, PathTable, Step, ground
+from mrag.completion.names import EntityNames
+from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate, find_mentions
+from mrag.completion.patterns import (
+    MAX_TRIPLES,
+    GroundedPlan,
+    IncompleteTriple,
+    ModelPlanner,
+    TriplePlan,
+    read_plan,
+)
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

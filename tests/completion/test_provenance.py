@@ -10,8 +10,8 @@ import pytest
 from rdflib import Graph
 
 import mrag
-from mrag.completion.evidence.passages import store_folder
-from mrag.completion.writeback.review import accept, propose
+from mrag.completion.passages import store_folder
+from mrag.completion.review import accept, propose
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import EnrichedGraph, JournalEntry
 from mrag.loaders.snippets import Snippets

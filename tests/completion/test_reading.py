@@ -10,15 +10,13 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence, EvidenceSettings
-from mrag.completion.evidence.model_reader import HUMAN, ModelReader
-from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.evidence.reading import locate
-from mrag.completion.evidence.relation_words import RelationWords
-from mrag.completion.evidence.rule_reader import RuleReader
-from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.patterns import CompletedTriple, IncompleteTriple
-from mrag.completion.plan.spans import all_names, text_of, words_of
+from mrag.completion.collect import Evidence, EvidenceSettings
+from mrag.completion.names import EntityNames, all_names, text_of, words_of
+from mrag.completion.passages import Passage, Passages
+from mrag.completion.patterns import CompletedTriple, IncompleteTriple
+from mrag.completion.reading import HUMAN, ModelReader, locate
+from mrag.completion.relation_words import RelationWords
+from mrag.completion.rule_reader import RuleReader
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

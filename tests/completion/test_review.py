@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.completion.evidence.passages import passages_of, store_folder
-from mrag.completion.writeback.review import accept, propose, reject, rollback
-from mrag.completion.writeback.run_store import find_run, list_runs
+from mrag.completion.passages import passages_of, store_folder
+from mrag.completion.review import accept, find_run, list_runs, propose, reject, rollback
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 from tests.completion.towns import TURTLE, E, iri, read

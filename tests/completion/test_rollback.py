@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from rdflib import Graph
 
 import mrag
-from mrag.completion.writeback import transaction
-from mrag.completion.writeback.kept_checks import CheckSettings
-from mrag.completion.writeback.review import accept, propose, reject, rollback
-from mrag.completion.writeback.run_store import find_run
-from mrag.completion.writeback.runs import CompletionRun
+from mrag.completion import review
+from mrag.completion.checks import CheckSettings, CompletionRun
+from mrag.completion.review import accept, find_run, propose, reject, rollback
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf import queries
@@ -238,17 +236,17 @@ def test_an_acceptance_cut_off_over_a_server_can_be_rolled_back(
         before = contents(kg)
         run = propose(kg, "Whom?", [read("bob", "knows", "lund")], settings=CheckSettings(closed_types=False))
         assert run is not None
-        plain = transaction.change
+        plain = review.change
 
         def cut(graph: KnowledgeGraph, out: object, into: object) -> None:
             if asks(graph, ":bob :knows :lund"):
                 raise KeyboardInterrupt
             plain(graph, out, into)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(transaction, "change", cut)
+        monkeypatch.setattr(review, "change", cut)
         with pytest.raises(KeyboardInterrupt):
             accept(kg, run)
-        monkeypatch.setattr(transaction, "change", plain)
+        monkeypatch.setattr(review, "change", plain)
         assert accept(kg, run).run.state == "accepted"
         assert len(rollback(kg, run).removed) == 1
         assert contents(kg) == before

@@ -9,10 +9,9 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.completion.chain import Completer
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.writeback.review import accept, reject, rollback
-from mrag.completion.writeback.run_store import find_run
+from mrag.completion.collect import Evidence
+from mrag.completion.passages import Passage, Passages
+from mrag.completion.review import accept, find_run, reject, rollback
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDFS, Triple

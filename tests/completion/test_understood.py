@@ -9,11 +9,11 @@ from rdflib import RDFS, Graph, Literal, URIRef
 
 import mrag
 from mrag.completion.chain import Completer, open_planner
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.plan.paths import PathTable, Step
-from mrag.generation.found import Completed
+from mrag.completion.collect import Evidence
+from mrag.completion.grounding import PathTable, Step
+from mrag.completion.passages import Passage, Passages
+from mrag.completion.path_planner import Example, PathPlanner, calibrate
+from mrag.generation.result import Completed
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, Triple
 
@@ -130,8 +130,8 @@ def test_words_learnt_from_solved_questions_are_read(kg: KnowledgeGraph) -> None
 
 
 def test_evidence_is_not_proposed_for_what_was_not_understood(kg: KnowledgeGraph) -> None:
-    from mrag.completion.evidence.collect import Evidence
-    from mrag.completion.evidence.passages import Passage, Passages
+    from mrag.completion.collect import Evidence
+    from mrag.completion.passages import Passage, Passages
 
     evidence = Evidence(Passages([Passage("urn:x:1", "Bob Stone was born in Paris.", "a.txt")]))
     planner = open_planner(kg)

@@ -9,9 +9,18 @@ import pytest
 from rdflib import Graph, Literal, URIRef
 
 import mrag
-from mrag.completion.writeback.review import accept, propose, reject, rollback
-from mrag.completion.writeback.run_store import PROV, find_run, list_runs, runs_graph, triples_of
-from mrag.completion.writeback.runs import CompletionRun
+from mrag.completion.checks import CompletionRun
+from mrag.completion.review import (
+    PROV,
+    accept,
+    find_run,
+    list_runs,
+    propose,
+    reject,
+    rollback,
+    runs_graph,
+    triples_of,
+)
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
@@ -209,7 +218,7 @@ def test_the_provenance_is_whole_and_holds_its_shapes(kg: KnowledgeGraph) -> Non
         [quote] = described.objects(one, URIRef(PROV + "wasDerivedFrom"))
         assert described.value(quote, URIRef(PROV + "value")).toPython() is not None
         assert described.value(quote, URIRef(PROV + "wasQuotedFrom")) == URIRef("urn:x:page")
-    shapes = pytest.importorskip("mrag.completion.writeback.shapes")
+    shapes = pytest.importorskip("mrag.completion.checks")
     pytest.importorskip("pyshacl", reason="pySHACL is not installed (pip install 'mrag[completion]')")
     rules = shapes.read_shapes(ROOT / "ontology" / "shapes.ttl")
     assert shapes.results(described, rules) == set()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rdflib import Literal, URIRef
 
-from mrag.completion.plan.patterns import CompletedTriple
-from mrag.generation.found import EvidenceRef
+from mrag.completion.patterns import CompletedTriple
+from mrag.generation.result import EvidenceRef
 from mrag.rdf.terms import Term
 
 E = "http://example.org/"

@@ -25,7 +25,7 @@ from mrag.evaluation.benchmark import (
 )
 from mrag.evaluation.metrics import read_qrels
 from mrag.evaluation.questions import question_id, read_collection, single_questions
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.storage.files import lines
@@ -152,7 +152,7 @@ _KILLED = """
 import sys
 from pathlib import Path
 from mrag.evaluation.benchmark import generate_questions
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import resolve
 from tests.evaluation.test_questions import DOCUMENTS
 generate_questions(DOCUMENTS, resolve("ollama:asker"), Path(sys.argv[1]), name="asker")
 """

@@ -19,7 +19,7 @@ from mrag.context.render import Context, Line
 from mrag.rdf.terms import RDF, RDFS, Term, Triple
 
 if TYPE_CHECKING:
-    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.generation.models import LocalServer
 
 E = "http://example.org/"
 GRAPH = "http://example.org/graph"
@@ -140,7 +140,7 @@ def gguf() -> Path:
 
 @pytest.fixture(scope="session")
 def local_server(gguf: Path) -> Iterator[LocalServer]:
-    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.generation.models import LocalServer
 
     with LocalServer(gguf, n_ctx=2048) as server:
         yield server

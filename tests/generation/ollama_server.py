@@ -29,7 +29,7 @@ from ollama import ChatResponse, EmbedResponse, GenerateResponse, ListResponse, 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.generation.models import LocalServer
 
 VERSION = "0.12.0"
 _SAMPLING = {"temperature": "temperature", "seed": "seed", "num_predict": "max_tokens", "stop": "stop",

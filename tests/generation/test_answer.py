@@ -16,8 +16,8 @@ from mrag.errors import ModelError
 from mrag.generation.answering import aanswer, answer, astream_answer, cite, stream_answer
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, prompt
 from mrag.generation.result import Answer
+from mrag.generation.verbalise import PHRASES
 from mrag.generation.verification import verify
-from mrag.generation.wording.phrases import PHRASES
 from mrag.rdf.terms import XSD, Triple
 from tests.generation.conftest import GRAPH, E, ask_in, context_of
 

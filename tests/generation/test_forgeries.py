@@ -13,10 +13,9 @@ import pytest
 
 import mrag
 from mrag.errors import ConfigError, ModelError, MragError
-from mrag.generation.checks.report import VerifyReport
-from mrag.generation.receipts.canonical import canonical, parse
-from mrag.generation.receipts.checking import checked_alone
-from mrag.generation.receipts.keys import KeyStore
+from mrag.generation.receipts import KeyStore, checked_alone
+from mrag.generation.result import canonical, parse
+from mrag.generation.verification import VerifyReport
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.saved import run_question, save_question
 from mrag.retrieval.verifying import receipt_of, verified

@@ -13,14 +13,11 @@ import pytest
 
 import mrag
 from mrag.errors import MragError
-from mrag.generation.checks.report import READING
-from mrag.generation.receipts.checking import ENVELOPE, checked_alone
-from mrag.generation.receipts.envelope import receipt
-from mrag.generation.receipts.keys import KeyStore
+from mrag.generation.receipts import ENVELOPE, KeyStore, checked_alone, receipt
+from mrag.generation.verification import READING
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED
-from mrag.retrieval.recomputing import FOUND, NOTICE, WHY, WRITER
-from mrag.retrieval.verifying import receipt_of, verified
+from mrag.retrieval.verifying import FOUND, NOTICE, WHY, WRITER, receipt_of, verified
 
 Answers = dict[str, dict[str, Any]]
 Forge = Callable[[dict[str, Any], Answers], object]

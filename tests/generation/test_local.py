@@ -18,8 +18,7 @@ from pydantic import BaseModel
 from mrag.context.render import Context
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, stream_answer
-from mrag.generation.models.llama_cpp import LocalServer, check, serve, stop_all
-from mrag.generation.models.resolve import resolve, status
+from mrag.generation.models import LocalServer, check, resolve, serve, status, stop_all
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
 from tests.generation.conftest import ask_in
@@ -54,7 +53,7 @@ def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
 def test_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(b"GGUF....")
-    monkeypatch.setattr("mrag.generation.models.llama_cpp.find_spec", lambda name: None)
+    monkeypatch.setattr("mrag.generation.models.find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"xllamacpp is not installed.*mrag\[local\]"):
         check(path)
 
@@ -174,7 +173,7 @@ def test_one_server_for_one_file(gguf: Path) -> None:
 def test_a_program_that_used_it_ends(gguf: Path) -> None:
     program = (
         "import sys\n"
-        "from mrag.generation.models.resolve import resolve\n"
+        "from mrag.generation.models import resolve\n"
         "model = resolve('local:' + sys.argv[1], n_ctx=256, max_tokens=2)\n"
         "sys.stdout.write(model.invoke('Hi').text)\n"
     )

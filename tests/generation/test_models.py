@@ -19,9 +19,8 @@ from langchain_ollama import ChatOllama
 
 from mrag.config import ollama_host
 from mrag.errors import ModelError
-from mrag.generation.models import ollama
-from mrag.generation.models import resolve as models
-from mrag.generation.models.resolve import ModelStatus, resolve, status
+from mrag.generation import models
+from mrag.generation.models import ModelStatus, resolve, status
 from tests.generation.ollama_server import OllamaServer, Served
 
 NOBODY = "http://127.0.0.1:9"  # the discard port; nothing listens there
@@ -183,7 +182,7 @@ def test_only_this_machine_is_looked_at_unasked(monkeypatch: pytest.MonkeyPatch)
             asked.append(request.full_url)
             raise OSError("nobody")
 
-    monkeypatch.setattr(ollama, "build_opener", lambda *handlers: Opener())
+    monkeypatch.setattr(models, "build_opener", lambda *handlers: Opener())
     assert resolve() is None
     assert asked == ["http://127.0.0.1:11434/api/tags"]
     asked.clear()
@@ -274,8 +273,8 @@ def test_unknown_providers_are_typed_errors() -> None:
 
 def test_importing_loads_no_client() -> None:
     program = (
-        "import sys, mrag.generation.models.resolve, mrag.generation.answering\n"
-        "import mrag.generation.models.llama_cpp\n"
+        "import sys, mrag.generation.models, mrag.generation.answering\n"
+        "import mrag.generation.models\n"
         "heavy = {'langchain', 'langchain_core', 'langchain_ollama', 'langchain_openai', 'openai', 'ollama',"
         " 'httpx', 'xllamacpp'}\n"
         "sys.exit(' '.join(heavy & {m.partition('.')[0] for m in sys.modules}) or 0)"

@@ -18,8 +18,7 @@ from pydantic import BaseModel
 from mrag.context.render import Context
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, astream_answer, stream_answer
-from mrag.generation.models.llama_cpp import LocalServer
-from mrag.generation.models.resolve import resolve, status
+from mrag.generation.models import LocalServer, resolve, status
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
 from tests.generation.conftest import ask_in

@@ -9,8 +9,8 @@ from mrag.context.render import Context
 from mrag.generation.answering import aanswer, answer, astream_answer
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer
+from mrag.generation.verbalise import PHRASES
 from mrag.generation.verification import verify
-from mrag.generation.wording.phrases import PHRASES
 from mrag.rdf.terms import XSD
 from tests.generation.conftest import ask_in, context_of
 

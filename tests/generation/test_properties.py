@@ -11,8 +11,7 @@ from rdflib import BNode, Literal, URIRef
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, cite
-from mrag.generation.lines import recorded
-from mrag.generation.result import Answer
+from mrag.generation.result import Answer, recorded
 from mrag.generation.support.sentences import split
 from mrag.generation.verification import verify
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Triple

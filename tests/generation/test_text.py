@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from rdflib import Literal
 
+from mrag.generation.prompts import without_fences
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, with_ids
-from mrag.generation.wording.fences import without_fences
 from mrag.rdf.terms import XSD
 from mrag.text.grammar import article, relation
 from mrag.text.names import split_identifier

@@ -10,7 +10,7 @@ from mrag.context.expansion import expand
 from mrag.context.render import Context
 from mrag.generation.answering import cite
 from mrag.graph.kg import KnowledgeGraph
-from mrag.retrieval.claims import StoreFacts
+from mrag.retrieval.verifying import StoreFacts
 from mrag.stores.oxigraph import OxigraphStore
 
 TURTLE = """

@@ -9,8 +9,8 @@ import mrag
 from mrag.context.render import Context
 from mrag.generation.answering import answer
 from mrag.generation.support.citations import Citer
+from mrag.generation.verbalise import PHRASES, filled
 from mrag.generation.verification import verify
-from mrag.generation.wording.phrases import PHRASES, filled
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 from tests.generation.conftest import ask_in, context_of

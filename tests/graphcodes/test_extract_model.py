@@ -24,7 +24,7 @@ from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava
 
 if TYPE_CHECKING:
-    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.generation.models import LocalServer
 
 CHASE = {("dog", "chase", "cat"), ("cat", "is", "black")}
 EDGES = [
@@ -138,7 +138,7 @@ def test_a_picture_goes_to_the_model_as_a_block(
     photos: Path,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from mrag.generation.models.resolve import resolve
+    from mrag.generation.models import resolve
 
     def say(data: bytes) -> str:
         return json.dumps({"edges": [["Garment", "is", colour_of(data)]]})

@@ -9,7 +9,7 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag.generation.result import Answer
-from mrag.generation.support.pictures import PictureCiter
+from mrag.generation.support.citations import PictureCiter
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.answer import AnswerSettings, ask_pictures
 from mrag.rdf.terms import Triple

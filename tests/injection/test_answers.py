@@ -11,8 +11,8 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.answering import answer as completed_answer
-from mrag.completion.plan.patterns import (
+from mrag.completion.chain import answer as completed_answer
+from mrag.completion.patterns import (
     CompletedTriple,
     Completion,
     IncompleteTriple,
@@ -21,8 +21,7 @@ from mrag.completion.plan.patterns import (
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, stream_answer
-from mrag.generation.found import EvidenceRef
-from mrag.generation.result import Answer
+from mrag.generation.result import Answer, EvidenceRef
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph

@@ -11,13 +11,13 @@ from rdflib import URIRef
 
 import mrag
 from mrag import untrusted
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.model_reader import ModelReader
-from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.collect import Evidence
+from mrag.completion.passages import Passage, Passages
+from mrag.completion.patterns import IncompleteTriple
+from mrag.completion.reading import ModelReader
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
-from mrag.generation.models.resolve import resolve
+from mrag.generation.models import resolve
 from mrag.generation.prompts import messages
 from mrag.planning.plan import Unknown
 from tests.generation.conftest import gguf, local_server
@@ -29,7 +29,7 @@ from tests.injection.test_prompts import record
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.generation.models import LocalServer
 
 __all__ = ["gguf", "local_server"]
 

@@ -15,16 +15,15 @@ from pydantic import PrivateAttr
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.model_reader import ModelReader
-from mrag.completion.evidence.passages import Passage
-from mrag.completion.evidence.reading import SoughtTriple
-from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.completion.passages import Passage
+from mrag.completion.patterns import IncompleteTriple
+from mrag.completion.reading import ModelReader, SoughtTriple
 from mrag.context.display import Display
 from mrag.context.expansion import expand
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer
-from mrag.generation.lines import recorded
 from mrag.generation.prompts import messages, prompt
+from mrag.generation.result import recorded
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode, term
 from mrag.graphcodes.ranker import assemble
@@ -266,7 +265,7 @@ def test_documents_of_the_retriever() -> None:
 def of_other_prompts(rng: random.Random) -> str | None:
     """The extractor, the planner, the summary and the questions of a benchmark."""
     from mrag.cel.polish import summarise
-    from mrag.completion.plan.model_planner import ModelPlanner
+    from mrag.completion.patterns import ModelPlanner
     from mrag.errors import ModelError
     from mrag.evaluation.benchmark import QuestionSettings, _ask
     from mrag.graphcodes.models import ModelExtractor

@@ -11,7 +11,7 @@ from langchain_core.language_models import FakeListChatModel
 
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
-from mrag.generation.found import ShownImage
+from mrag.generation.result import ShownImage
 from tests.injection.hostile import failing, report, text, tries
 from tests.injection.test_prompts import record
 

@@ -13,14 +13,13 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.model_reader import ModelReader
-from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_documents
-from mrag.completion.plan.patterns import IncompleteTriple
-from mrag.completion.writeback.review import accept, propose
-from mrag.completion.writeback.run_store import list_runs, runs_graph
-from mrag.completion.writeback.runs import Statement, new_run
-from mrag.generation.found import EvidenceRef
+from mrag.completion.checks import Statement, new_run
+from mrag.completion.collect import Evidence
+from mrag.completion.passages import Passage, Passages, evidence_graph, store_documents
+from mrag.completion.patterns import IncompleteTriple
+from mrag.completion.reading import ModelReader
+from mrag.completion.review import accept, list_runs, propose, runs_graph
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Document
 from mrag.planning.plan import Unknown
@@ -108,7 +107,7 @@ def of_a_run(rng: random.Random) -> str | None:
         name = text(rng)
         made = URIRef("urn:mrag:entity:evil-00000000")
         ref = EvidenceRef("urn:mrag:passage:1", text(rng), "passage", text(rng))
-        from mrag.completion.plan.patterns import CompletedTriple
+        from mrag.completion.patterns import CompletedTriple
 
         found = CompletedTriple(s, p, made, "completed", (ref,), 0.9)
         before = (kg.record, kg.count("all"))

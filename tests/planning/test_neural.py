@@ -18,7 +18,7 @@ from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.models.calls import told
+from mrag.generation.models import told
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.following.editing import with_subclasses

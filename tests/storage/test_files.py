@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mrag.completion.plan.calibration import Weights
+from mrag.completion.path_planner import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
 from mrag.evaluation import benchmark
 from mrag.generative.clue_index import ClueIndex

@@ -23,7 +23,7 @@ import pytest
 import mrag
 from mrag.config import Settings
 from mrag.errors import MragError
-from mrag.generation.models.resolve import status
+from mrag.generation.models import status
 from mrag.graph.connection import open_store
 from mrag.index.backends.base import home
 from mrag.redaction import brief, redact, redact_url
@@ -253,7 +253,7 @@ def test_the_logs_of_a_models_client_do_not_tell_its_login(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
-    from mrag.generation.models.resolve import resolve
+    from mrag.generation.models import resolve
 
     caplog.set_level(logging.DEBUG)
     with server(401) as at:

@@ -10,7 +10,7 @@ from mrag.cli.shared import options
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.output import progress, show_json, show_lines
 from mrag.errors import ConfigError
-from mrag.generation.receipts.keys import KeyStore
+from mrag.generation.receipts import KeyStore
 
 app = Commands(
     help="Keep the key that signs receipts, and say whose keys are trusted.",

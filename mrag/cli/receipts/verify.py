@@ -43,7 +43,7 @@ def verify(
     """
     given = _read(file)
     if no_store:
-        from mrag.generation.receipts.checking import checked_alone
+        from mrag.generation.receipts import checked_alone
 
         if receipt is not None:
             raise typer.BadParameter("A receipt is of a check against the graph.", param_hint="--receipt")
@@ -63,7 +63,7 @@ def verify(
 
 
 def _read(file: Path) -> dict[str, Any]:
-    from mrag.generation.receipts.canonical import parse
+    from mrag.generation.result import parse
 
     try:
         given = parse(file.read_bytes())

@@ -12,7 +12,7 @@ from mrag.cli.shared.output import say, show, show_data, show_json, show_lines
 from mrag.errors import MragError
 
 if TYPE_CHECKING:
-    from mrag.generation.computed import Computed
+    from mrag.generation.result import Computed
 
 _AGAIN = re.compile(r"reading (\d{1,3})")
 _WAYS = {

@@ -12,23 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
-from itertools import islice
-from typing import Final
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from typing import Any, Final, Protocol, TypeAlias, get_args
+from typing import Literal as OneOf
 
 from rdflib import Literal
 
 from mrag.context.render import Context, Line
-from mrag.generation.support import asked
 from mrag.generation.support.grammar import ClaimStep, Derivation, Facts, Steps, derive, facts_of, longest
-from mrag.generation.support.mentions import ContextNames
-from mrag.generation.support.possession import owned
+from mrag.generation.support.mentions import PREPOSITIONS, ContextNames, Symbol, finite, owned, symbols_of
 from mrag.generation.support.relations import relations
-from mrag.generation.support.roots import PREPOSITIONS, finite
 from mrag.generation.support.sentences import items_after, leads_of
-from mrag.generation.support.symbols import Symbol, symbols_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
-from mrag.generation.wording.phrases import caveats
+from mrag.generation.verbalise import caveats
 from mrag.rdf.terms import RDF, XSD, Term
 from mrag.text.tokens import (
     NEGATIONS,
@@ -42,6 +39,164 @@ from mrag.text.tokens import (
     tokens,
     words,
 )
+
+__all__ = [
+    "Citer",
+    "Support",
+    "supports",
+]
+
+_WH: Final = words("who whom what which where when how whose")
+_DO: Final = words("do does did")
+_BE: Final = words("is are was were")
+_HAVE: Final = words("has have had")
+_LIST_WORDS: Final = words("list name give show tell find me all the us every")
+_PLACES: Final = ("in", "on", "at", "by", "from")
+COUNTS: Final = words("one two three four five six seven eight nine ten eleven twelve")
+"""Numbers in words."""
+_GENERAL: Final = (
+    _WH
+    | _DO
+    | _BE
+    | _HAVE
+    | _LIST_WORDS
+    | words(
+        "tell me about describe explain can you i a an know known say said of it anything something "
+        "information facts more in to please compare between and difference summarise summarize"
+    )
+)
+_LONGEST_QUESTION: Final = 4
+"""Words of what is asked for, behind "which"."""
+
+
+def word(low: str) -> Symbol:
+    """Return a function word as a symbol.
+
+    Example:
+        >>> word("is").low
+        'is'
+    """
+    return Symbol(low, low, low, 0, 0)
+
+
+def is_yes_no(question: Sequence[Symbol]) -> bool:
+    """Return whether a question asks whether something is so."""
+    return bool(question) and question[0].low in _BE | _DO | _HAVE
+
+
+def asserted(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
+    """Yield the statements that "yes" makes of a question.
+
+    Example:
+        >>> [" ".join(s.low for s in said) for said in asserted([word(w) for w in "is a b".split()])][:2]
+        ['is a b', 'a is b']
+    """
+    if not is_yes_no(question):
+        return
+    first, rest = question[0], list(question[1:])
+    if first.low in _DO:
+        yield rest
+        return
+    for at in range(len(rest) + 1):
+        yield [*rest[:at], first, *rest[at:]]
+
+
+def denied(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
+    """Yield the statements that "no" makes of a question.
+
+    Example:
+        >>> [" ".join(s.low for s in said) for said in denied([word(w) for w in "is a static".split()])][1]
+        'a is not static'
+    """
+    if question and question[0].low in _BE | _HAVE:
+        for said in asserted(question):
+            at = next(i for i, s in enumerate(said) if s is question[0])
+            yield [*said[: at + 1], word("not"), *said[at + 1 :]]
+
+
+def is_open(question: Sequence[Symbol], named: Sequence[bool]) -> bool:
+    """Return whether a question asks about what it names in general: "What is GraphDB?", "Tell me about it".
+
+    Args:
+        question: The question.
+        named: Whether each of its symbols is in a name.
+
+    Example:
+        >>> is_open([word(w) for w in "what is a".split()], [False, False, True])
+        True
+    """
+    return all(s.low in _GENERAL or s.is_mark or there for s, there in zip(question, named, strict=True))
+
+
+def declared(
+    question: Sequence[Symbol], fragment: Sequence[Symbol]
+) -> Iterator[tuple[list[Symbol], list[Symbol]]]:
+    """Yield the statements that a fragment makes as the answer to a question.
+
+    Args:
+        question: The question.
+        fragment: What stands for what was asked for.
+
+    Yields:
+        A statement, and the words that name the class of what was asked for, if any.
+
+    Example:
+        >>> made = declared([word(w) for w in "who makes x".split()], [word("y")])
+        >>> " ".join(s.low for s in next(made)[0])
+        'y makes x'
+    """
+    asked = list(question)
+    fragment = list(fragment)
+    at = next((i for i, s in enumerate(asked[:4]) if s.low in _WH), None)
+    if at is None:
+        start = 0
+        while start < len(asked) and asked[start].low in _LIST_WORDS:
+            start += 1
+        if 0 < start < len(asked):
+            yield [*fragment, word("is"), *asked[start:]], []
+        return
+    before = [s for s in asked[:at] if s.low in PREPOSITIONS][-1:]
+    most = _LONGEST_QUESTION if asked[at].low in ("which", "what", "how") else 0
+    for size in range(min(most, len(asked) - at - 2) + 1):
+        kind, rest = asked[at + 1 : at + 1 + size], asked[at + 1 + size :]
+        if any(s.low in _DO | _BE | _HAVE for s in kind) or not rest:
+            break
+        if asked[at].low == "how":
+            kind = [s for s in kind if s.low not in ("many", "much")]
+        for said in _statements(
+            rest, fragment, before, loose=asked[at].low in ("where", "when", "which", "what")
+        ):
+            yield said, kind
+        if asked[at].low == "how" and kind and rest[0].low in _DO | _HAVE | _BE:
+            # "How many moons does X have?": X has 3 moons
+            yield [*rest[1:], *(() if rest[-1].low in ("have", "has") else (rest[0],)), *fragment, *kind], []
+
+
+def _statements(
+    rest: list[Symbol], fragment: list[Symbol], before: list[Symbol], *, loose: bool
+) -> Iterator[list[Symbol]]:
+    first, behind = rest[0], rest[1:]
+    leads = [before] if before else [[], *([[word(p)] for p in _PLACES] if loose else [])]
+    if fragment and fragment[0].low in PREPOSITIONS:
+        leads = [[], *leads]
+        bare = fragment[1:]
+    else:
+        bare = fragment
+    if first.low in _DO:
+        for lead in leads:
+            yield [*behind, *lead, *fragment]
+        yield [*behind, *bare]
+        return
+    if first.low in _BE and behind:
+        yield [*bare, first, *behind]
+        for lead in leads:
+            for at in range(len(behind), 0, -1):
+                yield [*behind[:at], first, *behind[at:], *lead, *fragment]
+        return
+    if first.low in _HAVE and behind:
+        yield [*behind, first, *bare]
+    yield [*bare, *rest]
+
 
 _CAVEAT: Final = re.compile(caveats())
 """What answers without a model say of themselves."""
@@ -181,9 +336,7 @@ class Citer:
             stem(word.raw) for word in tokens(question)
         }
         self._asked_things = self._spoken_of(question)
-        self._open = asked.is_open(
-            self._asked, [self._is_named(self._asked, i) for i in range(len(self._asked))]
-        )
+        self._open = is_open(self._asked, [self._is_named(self._asked, i) for i in range(len(self._asked))])
 
     def _spoken_of(self, question: str) -> frozenset[Term]:
         """Return the things that a question names, without those whose possession alone is asked about."""
@@ -303,7 +456,7 @@ class Citer:
         led = "".join(
             led[s.start : e]
             for s, e in zip(counted, [*(x.start for x in counted[1:]), len(led)], strict=False)
-            if s.low not in asked.COUNTS and not s.low.isdigit()
+            if s.low not in COUNTS and not s.low.isdigit()
         )
         for said in (f"{led} {text}", f"{text} {led}"):
             lines = self.claims(said)
@@ -333,14 +486,14 @@ class Citer:
             return bare, None
         rest = rest[1:].strip()
         if first[0].key in NO:
-            for said in islice(asked.denied(self._asked), _MOST_STATEMENTS):
+            for said in islice(denied(self._asked), _MOST_STATEMENTS):
                 steps = derive(Derivation(said, self.facts))
                 if steps is not None:
                     return rest, _lines(steps)
             return bare, []
-        if not asked.is_yes_no(self._asked):
+        if not is_yes_no(self._asked):
             return rest, None if tokens(rest) else []
-        for said in islice(asked.asserted(self._asked), _MOST_STATEMENTS):
+        for said in islice(asserted(self._asked), _MOST_STATEMENTS):
             steps = derive(Derivation(said, self.facts))
             if steps is not None:
                 return rest, _lines(steps)
@@ -371,7 +524,7 @@ class Citer:
             parts = self._symbols(fragment)
             if not parts or len(parts) > 60:
                 continue
-            for said, kind in islice(asked.declared(self._asked, parts), _MOST_STATEMENTS):
+            for said, kind in islice(declared(self._asked, parts), _MOST_STATEMENTS):
                 if not kind or self._is_kind(parts, kind):
                     yield said, before
 
@@ -599,4 +752,413 @@ def _without(text: str, lines: Sequence[Line]) -> str:
     return text
 
 
-__all__ = ["Citer", "Support", "supports"]
+Verdict: TypeAlias = OneOf["read", "graph", "partly", "contradicted", "unsaid", "unread", "nothing"]
+"""What is known of a sentence: supported by what was read, or by the graph; supported in part; contradicted
+by the graph; not said by it; not said by what was read, where the graph was not asked; nothing that needs
+support."""
+
+VERDICTS: Final[dict[Verdict, str]] = {
+    "graph": "Supported by the graph, though not by what was read:",
+    "partly": "Supported in part:",
+    "contradicted": "Contradicted by the graph:",
+    "unsaid": "The graph does not say:",
+    "unread": "Not supported by what was read:",
+}
+"""What stands above the sentences of each verdict, where it is not plain support."""
+
+
+def verdict_of(sentence: Mapping[str, Any]) -> Verdict:
+    """Return the verdict of a sentence in JSON form, which earlier releases did not write.
+
+    Example:
+        >>> verdict_of({"supported": False}), verdict_of({"supported": True, "verdict": "graph"})
+        ('unread', 'graph')
+    """
+    said = sentence.get("verdict")
+    known = next((v for v in get_args(Verdict) if v == said), None)
+    return known or ("read" if sentence["supported"] else "unread")
+
+
+_DENIAL: Final = re.compile(
+    r"\b(?:(is|are|was|were|has|have|can) not|(is|are|was|were|has|have)n['’]t"
+    r"|(?:does|do|did)(?: not|n['’]t))\s+",
+    re.IGNORECASE,
+)
+
+
+class FactSource(Protocol):
+    """What can be asked of a graph about what a sentence says."""
+
+    def about(self, sentence: str, context: Context) -> Context:
+        """Return a context with what the graph says of what a sentence names behind its own lines."""
+
+    def is_single(self, prop: Term) -> bool:
+        """Return whether a property has at most one value, by the ontology."""
+
+    def is_one_way(self, prop: Term) -> bool:
+        """Return whether a property never holds the other way round, too, by the ontology."""
+
+    def are_disjoint(self, types: Sequence[Term], kind: Term) -> bool:
+        """Return whether what is of some classes cannot be of another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A sentence's support, and what the graph was found to say of it.
+
+    Attributes:
+        support: What it rests on.
+        verdict: What is known of it.
+        against: The lines that contradict it.
+    """
+
+    support: Support
+    verdict: Verdict
+    against: tuple[Line, ...] = ()
+
+
+def judged(
+    citer: Citer,
+    text: str,
+    support: Support,
+    before: frozenset[Term],
+    graph: FactSource | None,
+    under: str = "",
+) -> Judged:
+    """Say what holds of a sentence.
+
+    Args:
+        citer: Knows the question and the lines that were read.
+        text: The sentence.
+        support: What it rests on by these lines.
+        before: What a pronoun in it may point to.
+        graph: What asks the store; without it only what was read is known.
+        under: The sentence that leads in to the list that it is an item of.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.rdf.terms import Triple
+        >>> triple = Triple(URIRef("urn:g"), URIRef("urn:by"), URIRef("urn:o"))
+        >>> line = Line("t1", "…", triple, "urn:x", False, ("GraphDB", "developed by", "Ontotext"))
+        >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
+        >>> def verdict(text):
+        ...     return judged(citer, text, citer.support(text), frozenset(), None).verdict
+        >>> said = ("Ontotext.", "GraphDB is not developed by Ontotext.", "Ontotext owns GraphDB.")
+        >>> [verdict(text) for text in said]
+        ['read', 'contradicted', 'unread']
+    """
+    if support.supported:
+        return Judged(support, "read" if support.lines else "nothing")
+    further = citer
+    if graph is not None:
+        extended = graph.about(text, citer.context)
+        if len(extended.lines) > len(citer.context.lines):
+            further = Citer(citer.question, extended)
+            again = further.support(text, (), before, under=under)
+            if again.supported and again.lines:
+                return Judged(replace(again, rejected=support.rejected), "graph")
+            # Names of the graph that the context did not have are accounted for now.
+            support = replace(support, left=again.left)
+    against = _denied(further, text, before) or _clashing(further, text, before, graph)
+    if against:
+        return Judged(replace(support, lines=(), left=()), "contradicted", tuple(against))
+    if support.lines and support.left:
+        return Judged(support, "partly")
+    return Judged(support, "unread" if graph is None else "unsaid")
+
+
+def _denied(citer: Citer, text: str, before: frozenset[Term]) -> list[Line]:
+    """Return the lines of what a sentence denies."""
+    found = _DENIAL.search(text)
+    if found is None:
+        return []
+    verb = found[1] or found[2] or ""
+    return citer.claims(f"{text[: found.start()]}{verb} {text[found.end() :]}", before) or []
+
+
+def _alike(line: Line, claimed: Term) -> bool:
+    """Return whether a claimed value is of the sort of a line's value: a number or date, a text, a thing."""
+    value = line.triple.o
+    if isinstance(value, Literal) != isinstance(claimed, Literal):
+        return False
+    counted = [any(char.isdigit() for char in str(one)) for one in (value, claimed)]
+    return not isinstance(value, Literal) or counted[0] == counted[1]
+
+
+def _turned(citer: Citer, step: ClaimStep, graph: FactSource) -> list[Line]:
+    """Return the lines that say a claim the other way round, where it cannot hold both ways."""
+    for subject, one in product(sorted(step.subject, key=str), sorted(step.object, key=str)):
+        for p, flipped in sorted(step.way or (), key=str):
+            first, second = (subject, one) if flipped else (one, subject)
+            lines = [line for line in citer.values(first, p) if line.triple.o == second]
+            ends = [[line.triple.o for line in citer.types(end)] for end in (first, second)]
+            if lines and (graph.is_one_way(p) or any(graph.are_disjoint(ends[0], kind) for kind in ends[1])):
+                return lines
+    return []
+
+
+def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSource | None) -> list[Line]:
+    """Return the lines that say another thing than a sentence, where both cannot be."""
+    for step in citer.open_claims(text, before):
+        if graph is not None and (turned := _turned(citer, step, graph)):
+            return turned
+        for subject in sorted(step.subject, key=str):
+            if step.way is None:
+                types = citer.types(subject)
+                for kind, line in product(sorted(step.object, key=str), types):
+                    if graph is not None and graph.are_disjoint([line.triple.o], kind):
+                        return [line]
+                continue
+            for p, flipped in sorted(step.way, key=str):
+                values = [] if flipped else citer.values(subject, p)
+                if not values or not all(_alike(values[0], one) for one in step.object):
+                    continue  # "died in Paris" is nothing against when it was
+                one = len(values) == 1 and citer.is_measure(values[0])
+                if one or (graph is not None and graph.is_single(p)):
+                    return values
+    return []
+
+
+_NUMBERS: Final = {
+    word: n
+    for n, word in enumerate(
+        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+    )
+}
+_ORDINALS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_SHORT: Final = 4
+_LONGEST: Final = 500
+"""Characters of a sentence that is read as one about pictures."""
+_COUNT: Final = rf"(?:\d+|{'|'.join(_NUMBERS)})"
+_ONE: Final = r"pic§\d++"
+_KIND: Final = r"(?:images?|pictures?|photos?|photographs?)"
+_SUBJECT: Final = (
+    rf"(?P<named>(?:both |all of )?{_ONE}(?:(?:, and |, | and | & |/){_ONE})*)"
+    rf"|(?P<every>(?:both|all|each|every)(?: of)?(?: the| these| those)?(?: found)? {_KIND}|both|all of them)"
+    rf"|(?P<least>at least )?(?:only |exactly )?(?P<count>{_COUNT})(?: of the| of these)?"
+    rf"(?: {_COUNT})?(?: found)? {_KIND}"
+)
+_VERB: Final = (
+    r"(?:clearly |also |all |both |each )*(?:shows?|showing|contains?|depicts?|features?|includes?|displays?|"
+    r"portrays?|has|have|presents?|captures?)"
+)
+_SEEN: Final = (
+    r"(?:can (?:also )?be (?:seen|found)"
+    r"|(?:is|are) (?:also )?(?:shown|visible|depicted|present|displayed|pictured)"
+    r"|appears?|is|are)"
+)
+_FORMS: Final = tuple(
+    re.compile(form)
+    for form in (
+        rf"(?:{_SUBJECT}) {_VERB} (?P<things>.+)",
+        rf"there (?:is|are) (?:{_SUBJECT}) (?:(?:that|which) {_VERB}|with|of|showing|containing|depicting) "
+        r"(?P<things>.+)",
+        rf"there (?:is|are) (?P<things>.+?) (?:in|on) (?:{_SUBJECT})",
+        rf"(?:in|on) (?:{_SUBJECT}),? (?:there (?:is|are)|(?:you|one|we) (?:can )?see) (?P<things>.+)",
+        rf"(?P<things>.+?) {_SEEN} (?:in|on) (?:{_SUBJECT})",
+    )
+)
+_CLAUSES: Final = re.compile(rf"(?:,? (?:and|while|but|whereas) |; |, )(?={_ONE} {_VERB} )")
+_LIST: Final = re.compile(r",? and |, |,? (?:as well as|along with|together with|with|plus) ")
+_ADJECTIVES: Final = re.compile(r"(\b(?:an?|the|its|some) [\w-]+), (?=[\w-]+ [\w-]+\Z)")
+_SMALL: Final = frozenset(("a", "an", "the", "some", "its", "another", "of"))
+
+
+class PictureCiter(Citer):
+    """Finds support for sentences about pictures.
+
+    Args:
+        question: What was asked.
+        context: The lines that may be cited.
+        names: What the images are called, as in the lines about them.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.rdf.terms import Triple
+        >>> e = "http://example.org/"
+        >>> triple = Triple(URIRef(e + "i"), URIRef(e + "has"), URIRef(e + "hat"))
+        >>> line = Line("t1", "…", triple, e, False, ("beach.jpg", "has object", "hat"))
+        >>> citer = PictureCiter("a hat", Context((line,), ()), ["beach.jpg"])
+        >>> [citer.support(text).supported for text in ("beach.jpg shows a hat.", "Two images show hats.")]
+        [True, False]
+    """
+
+    def __init__(self, question: str, context: Context, names: Sequence[str]) -> None:
+        super().__init__(question, context)
+        self._pictures = list(names)
+
+    def support(
+        self,
+        text: str,
+        written: Sequence[str] = (),
+        before: frozenset[Term] = frozenset(),
+        lead: bool = False,
+        items: int = 0,
+        under: str = "",
+    ) -> Support:
+        """Find what a sentence rests on; see `Citer.support`."""
+        usual = super().support(text, written, before, lead, items, under)
+        found = self._shown(text, before)
+        if found is None:
+            return usual
+        lines, supported = found
+        ids = {line.id.casefold() for line in lines}
+        rejected = tuple(one for one in written if one.casefold() not in ids)
+        subjects = frozenset(line.triple.s for line in lines) or usual.subjects
+        return Support(tuple(lines), supported, rejected, subjects)
+
+    def _shown(self, text: str, before: frozenset[Term]) -> tuple[list[Line], bool] | None:
+        """Return the lines of what a sentence says that images show, and whether all of it is there."""
+        if len(text) > _LONGEST or len(set(map(str.casefold, self._pictures))) < len(self._pictures):
+            return None  # two images of one name cannot be told apart
+        plain = self._pointed(self._marked(text), before)
+        # One statement of several images is looked for before several statements.
+        return self._clauses([plain]) or self._clauses(_CLAUSES.split(plain))
+
+    def _clauses(self, clauses: Sequence[str]) -> tuple[list[Line], bool] | None:
+        lines: dict[str, Line] = {}
+        supported = True
+        for clause in clauses:
+            match = next((m for form in _FORMS if (m := form.fullmatch(clause))), None)
+            things = None if match is None else _things(match["things"])
+            found = None if match is None or things is None else self._clause(match, things)
+            if found is None:
+                return None
+            lines.update((line.id, line) for line in found[0])
+            supported = supported and found[1]
+        return list(lines.values()), supported and bool(lines)
+
+    def _marked(self, text: str) -> str:
+        """Return a sentence in small letters, its images as numbers."""
+        plain = " ".join(text.split()).rstrip(".!").strip()
+        for at in sorted(range(len(self._pictures)), key=lambda i: -len(self._pictures[i])):
+            name = re.escape(self._pictures[at])
+            plain = re.sub(
+                rf"(?<!\w)(?:the )?[\"“'‘]?{name}[\"”'’]?(?!\w)", f"pic§{at}", plain, flags=re.IGNORECASE
+            )
+        return plain.casefold()
+
+    def _pointed(self, plain: str, before: frozenset[Term]) -> str:
+        """Return a sentence with "the first image" as its number, and "it" where one image is meant."""
+        for at, word in enumerate(_ORDINALS[: len(self._pictures)]):
+            plain = re.sub(rf"\bthe {word} {_KIND}\b", f"pic§{at}", plain)
+        spoken = [
+            at
+            for at, name in enumerate(self._pictures)
+            if any(x.triple.s in before and _is_of(x, name) for x in self._every.lines)
+        ]
+        one = spoken if len(spoken) == 1 else [0] if len(self._pictures) == 1 else []
+        if one:
+            plain = re.sub(
+                r"\A(?:it|(?:the|this) (?:image|picture|photo(?:graph)?))\b", f"pic§{one[0]}", plain
+            )
+        return plain
+
+    def _clause(
+        self, match: re.Match[str], things: list[tuple[int, tuple[str, ...]]]
+    ) -> tuple[list[Line], bool] | None:
+        every = range(len(self._pictures))
+        named = [int(one) for one in re.findall(r"pic§(\d+)", match["named"] or "")]
+        counted = match["count"]
+        chosen = list(dict.fromkeys(named)) if named else list(every)
+        there: dict[int, list[Line]] = {}
+        for picture in chosen:
+            found = self._all_in(picture, things)
+            if found is None:
+                return None
+            if found[1]:
+                there[picture] = found[0]
+        lines = [line for several in there.values() for line in several]
+        if counted is None:
+            both = match["every"] is not None and match["every"].startswith("both")
+            return lines, len(there) == len(chosen) > 0 and (not both or len(chosen) == 2)
+        number = _NUMBERS.get(counted) or int(counted)
+        return lines, len(there) >= number if match["least"] else len(there) == number
+
+    def _all_in(
+        self, picture: int, things: list[tuple[int, tuple[str, ...]]]
+    ) -> tuple[list[Line], bool] | None:
+        """Return the lines of an image that have each of some things, and whether each is there."""
+        name = self._pictures[picture]
+        own = [x for x in self.lines if _is_of(x, name)]
+        words = {line.id: _stems(line) for line in own}
+        every = {word for several in words.values() for word in several}
+        kept: list[Line] = []
+        for count, thing in things:
+            having = [line for line in own if _run(words[line.id], thing)]
+            if not having and count == 1 and (together := self._together(own, thing)):
+                kept += together
+                continue
+            if not having and set(thing) <= every:
+                return None  # what belongs together there is for the general rules
+            things_there = sum(not isinstance(line.triple.o, Literal) for line in having)
+            told = [x for x in having if any(_run(words[x.id], (n, *thing)) for n in _ways(count))]
+            if not having or (count > 1 and things_there < count and not told):
+                return kept, False
+            # A plain fact says it better than a description that also has the words.
+            facts = [line for line in having if not isinstance(line.triple.o, Literal)]
+            kept += (told or facts or having) if count == 1 or told else facts
+        return kept, True
+
+    def _together(self, own: Sequence[Line], thing: tuple[str, ...]) -> list[Line]:
+        """Return the lines of one part of an image, or of one thing on it, that have all words of a thing.
+
+        "A green jacket" stands in the line of the jacket and that of its colour, "a casual style" in the name
+        of a property and its value.
+        """
+        wanted = set(thing)
+        for line in own:
+            of_part = [x for x in own if x.triple.s == line.triple.s and "(" in x.labels[0]]
+            of_thing = [x for x in self.lines if x.triple.s == line.triple.o]
+            unit = [x for x in {y.id: y for y in (line, *of_part, *of_thing)}.values() if _is_short(x)]
+            words = {x.id: {*_stems(x)} | {stem(t.raw) for t in tokens(x.labels[1])} for x in unit}
+            if line in unit and thing[-1] in words[line.id] and wanted <= set().union(*words.values()):
+                return [x for x in unit if {*_stems(x)} & wanted]
+        return []
+
+
+def _is_of(line: Line, name: str) -> bool:
+    """Return whether a line is about an image or a part of it."""
+    return line.labels[0] == name or line.labels[0].startswith(f"{name} (")
+
+
+def _is_short(line: Line) -> bool:
+    """Return whether a line has a name or a few words, not a text in which words of several things stand."""
+    truth = str(line.triple.o).strip().casefold()
+    return len(tokens(line.labels[2])) <= _SHORT and truth not in ("false", "0")
+
+
+def _things(text: str) -> list[tuple[int, tuple[str, ...]]] | None:
+    """Return what is listed, each with how many of it; None where more than a list is said."""
+    if re.search(r"[“”\"()]", text):
+        return None  # a fact that is quoted
+    found = []
+    # "a relaxed, casual style": adjectives of one noun
+    text = _ADJECTIVES.sub(r"\1 ", text)
+    for part in _LIST.split(text):
+        raw = [token.raw for token in tokens(part)]
+        if not raw or "§" in part or any(w.casefold() in NEGATIONS for w in raw):
+            return None
+        count = 1
+        while raw and (raw[0].casefold() in _SMALL or raw[0].casefold() in _NUMBERS or raw[0].isdigit()):
+            first = raw.pop(0).casefold()
+            count = _NUMBERS.get(first) or (int(first) if first.isdigit() else count)
+        if not raw:
+            return None
+        found.append((count, tuple(stem(word) for word in raw)))
+    return found
+
+
+def _stems(line: Line) -> list[str]:
+    told = [line.labels[2], *([str(line.triple.o)] if isinstance(line.triple.o, Literal) else [])]
+    # Something stands between the two texts, so that no run of words goes over both.
+    return [stem(token.raw) for text in told for token in (*tokens(text), *tokens("0"))]
+
+
+def _run(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted)
+    return any(tuple(words[at : at + size]) == tuple(wanted) for at in range(len(words) - size + 1))
+
+
+def _ways(count: int) -> list[str]:
+    return [str(count), *(stem(word) for word, n in _NUMBERS.items() if n == count)] if count > 1 else []

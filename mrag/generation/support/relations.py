@@ -18,8 +18,7 @@ from typing import Final
 from rdflib import Literal
 
 from mrag.context.render import Line
-from mrag.generation.support.mentions import NAMING
-from mrag.generation.support.roots import PREPOSITIONS, UNITS, agentive, finite, participle, root
+from mrag.generation.support.mentions import NAMING, PREPOSITIONS, UNITS, agentive, finite, participle, root
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.text.names import split_identifier
 from mrag.text.tokens import words

@@ -14,8 +14,7 @@ from typing import Final
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.verbalise import describes, value, verbalise
-from mrag.generation.wording.phrases import PHRASES, filled
+from mrag.generation.verbalise import PHRASES, describes, filled, value, verbalise
 from mrag.rdf.terms import OWL, Term
 from mrag.text.names import split_identifier
 from mrag.text.tokens import FUNCTION_WORDS, NEGATIONS, fold, keys, tokens, words

@@ -11,9 +11,7 @@ from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.errors import MragError, StoreError
-from mrag.generation.computed import Computed
-from mrag.generation.lines import recorded
-from mrag.generation.result import Answer, Citation, Sentence
+from mrag.generation.result import Answer, Citation, Computed, Sentence, recorded
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.planning.algebra.cells import Cells

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mrag import untrusted
 from mrag.context import ContextSettings, expand
 from mrag.errors import ConfigError, MragError
-from mrag.generation.models.calls import bounded, model_errors
+from mrag.generation.models import bounded, model_errors
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import Lexicon

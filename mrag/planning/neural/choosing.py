@@ -14,7 +14,7 @@ from rdflib import Literal
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError, StoreError
-from mrag.generation.computed import AnswerCell
+from mrag.generation.result import AnswerCell
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import rewritten, walk
@@ -215,7 +215,7 @@ def helper_of(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Pl
     Raises:
         ModelError: If a model that is no judge cannot be had.
     """
-    from mrag.generation.models.resolve import resolve
+    from mrag.generation.models import resolve
 
     try:
         chat = resolve(model)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
-from mrag.generation.models.calls import bounded, told
+from mrag.generation.models import bounded, told
 from mrag.generation.support.sentences import without_thoughts
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
-from mrag.generation.models.calls import Told, bounded, told
-from mrag.generation.models.llama_cpp import takes_grammar
+from mrag.generation.models import Told, bounded, takes_grammar, told
 from mrag.planning.accounting.verdict import Gap, account
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.writer import SYSTEM as WRITER

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.models.calls import Told, bounded, told, varied
+from mrag.generation.models import Told, bounded, told, varied
 from mrag.generation.support.sentences import without_thoughts
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.algebra.values import kind_of

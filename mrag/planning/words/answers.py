@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from rdflib import Literal, URIRef
 
-from mrag.generation.computed import AnswerCell
-from mrag.generation.result import Citation, Sentence
+from mrag.generation.result import AnswerCell, Citation, Sentence
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.algebra.vocabulary import unit_of_days
 from mrag.planning.building.scoring import Reading

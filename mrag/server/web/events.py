@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.context.render import Context, Line
-    from mrag.generation.computed import OtherReading
-    from mrag.generation.result import Answer
+    from mrag.generation.result import Answer, OtherReading
     from mrag.retrieval.retriever import Retrieval
 
 _IMAGES = 60

@@ -114,7 +114,7 @@ def _written(kg: KnowledgeGraph, statements: Sequence[Statement]) -> Mapping[Sta
 def _completed(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Statement, Origin]:
     from rdflib import URIRef
 
-    from mrag.completion.writeback.run_store import run_heads, runs_stating
+    from mrag.completion.review import run_heads, runs_stating
     from mrag.rdf.terms import Triple, from_ox
 
     if not statements:

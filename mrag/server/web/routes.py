@@ -247,7 +247,7 @@ class Api:
             )
 
         def prepare() -> Prepared:
-            from mrag.generation.models.resolve import check_model
+            from mrag.generation.models import check_model
             from mrag.retrieval.routing import Routed, with_unused
 
             check_model(model)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import mrag
-from mrag.completion.writeback.review import accept, propose
+from mrag.completion.review import accept, propose
 from mrag.server.settings import ServerSettings
 from tests.completion.towns import TURTLE, read
 from tests.conftest import slow

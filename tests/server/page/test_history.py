@@ -12,7 +12,7 @@ from rdflib import RDF, RDFS, Literal, URIRef
 import mrag
 from mrag.cel.concepts import keep_concept
 from mrag.cel.syntax.expressions import Named
-from mrag.completion.writeback.review import accept, propose
+from mrag.completion.review import accept, propose
 from mrag.context.neighbourhood import read as read_edges
 from mrag.graph import record
 from mrag.graph.kg import KnowledgeGraph

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 import mrag
-from mrag.completion.plan.patterns import CompletedTriple
-from mrag.completion.writeback.review import accept, propose
-from mrag.generation.found import EvidenceRef
+from mrag.completion.patterns import CompletedTriple
+from mrag.completion.review import accept, propose
+from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import JournalEntry, triples_of
 from mrag.server.settings import ServerSettings
@@ -254,8 +254,7 @@ def test_the_api_takes_what_it_should(kg: KnowledgeGraph) -> None:
 
 
 def test_what_was_left_out_stays_out(kg: KnowledgeGraph) -> None:
-    from mrag.completion.writeback.review import rollback
-    from mrag.completion.writeback.run_store import key_of
+    from mrag.completion.review import key_of, rollback
 
     run = propose(kg, "?", [read("ada", "knows", "bob"), read("bob", "livesIn", "visby")], model="m")
     assert run is not None

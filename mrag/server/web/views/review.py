@@ -23,10 +23,10 @@ from mrag.server.web.validation import (
 from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
-    from mrag.completion.writeback.review import WriteReport
-    from mrag.completion.writeback.runs import CompletionRun, Statement
+    from mrag.completion.checks import CompletionRun, Statement
+    from mrag.completion.review import WriteReport
     from mrag.context.display import Display
-    from mrag.generation.found import EvidenceRef
+    from mrag.generation.result import EvidenceRef
     from mrag.rdf.terms import Triple
     from mrag.server.web.routes import Api
 
@@ -71,7 +71,7 @@ class Review(PageView):
 
     def runs(self, values: Mapping[str, str]) -> dict[str, Any]:
         """List the runs of completion, the newest first, and those of enrichment."""
-        from mrag.completion.writeback.run_store import run_heads
+        from mrag.completion.review import run_heads
         from mrag.rdf import queries
 
         check_names(values)
@@ -127,8 +127,8 @@ class Review(PageView):
         engine, values = await self.change(request, "id", "only")
 
         def work() -> dict[str, Any]:
-            from mrag.completion.writeback.consistency import consequences
-            from mrag.completion.writeback.review import checked_anew
+            from mrag.completion.checks import consequences
+            from mrag.completion.review import checked_anew
             from mrag.context.display import Display
 
             run, display = self._found(values), Display(self.kg)
@@ -154,7 +154,7 @@ class Review(PageView):
         """Accept some triples of a run; those that are left out are rejected with it."""
 
         def work(run: CompletionRun, values: Mapping[str, Any]) -> WriteReport:
-            from mrag.completion.writeback.review import accept
+            from mrag.completion.review import accept
 
             return accept(self.kg, run, update=False, only=_only(values))
 
@@ -164,7 +164,7 @@ class Review(PageView):
         """Reject a run."""
 
         def work(run: CompletionRun, values: Mapping[str, Any]) -> WriteReport:
-            from mrag.completion.writeback.review import WriteReport, reject
+            from mrag.completion.review import WriteReport, reject
 
             return WriteReport(reject(self.kg, run))
 
@@ -174,7 +174,7 @@ class Review(PageView):
         """Take the triples of an accepted run out again."""
 
         def work(run: CompletionRun, values: Mapping[str, Any]) -> WriteReport:
-            from mrag.completion.writeback.review import rollback
+            from mrag.completion.review import rollback
 
             return rollback(self.kg, run, update=False)
 
@@ -192,12 +192,12 @@ class Review(PageView):
     # -- shared ------------------------------------------------------------------------------------
 
     def _found(self, values: Mapping[str, Any]) -> CompletionRun:
-        from mrag.completion.writeback.run_store import find_run
+        from mrag.completion.review import find_run
 
         return find_run(self.kg, text_value(values, "id", MAX_IRI))
 
     def _shown(self, run: CompletionRun) -> dict[str, Any]:
-        from mrag.completion.writeback.run_store import key_of
+        from mrag.completion.review import key_of
         from mrag.context.display import Display
 
         display, names = Display(self.kg), _new_names(run)
@@ -220,7 +220,7 @@ class Review(PageView):
         }
 
     def _passages(self, iris: Sequence[str]) -> dict[str, str]:
-        from mrag.completion.evidence.passages import evidence_graph
+        from mrag.completion.passages import evidence_graph
         from mrag.rdf import queries
         from mrag.stores.base import Dataset
 
@@ -293,7 +293,7 @@ def _only(values: Mapping[str, Any]) -> frozenset[str] | None:
 
 
 def _wanted(one: Statement, values: Mapping[str, Any]) -> bool:
-    from mrag.completion.writeback.run_store import key_of
+    from mrag.completion.review import key_of
 
     only = _only(values)
     return only is None or key_of(one.triple) in only
@@ -329,8 +329,8 @@ def _texts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _read(view: Review, question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, CompletionRun | None]:
     """Keep texts as evidence, answer a question over them by rules, and propose what was read."""
     from mrag.completion.chain import Completer, CompleterSettings
-    from mrag.completion.evidence.collect import Evidence
-    from mrag.completion.evidence.passages import Passage, Passages, store_documents
+    from mrag.completion.collect import Evidence
+    from mrag.completion.passages import Passage, Passages, store_documents
     from mrag.loaders.snippets import Snippets
     from mrag.storage.files import Scratch
 

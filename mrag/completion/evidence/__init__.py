@@ -1,1 +1,0 @@
-"""Evidence for incomplete triples in texts and images."""

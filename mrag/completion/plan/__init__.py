@@ -1,1 +1,0 @@
-"""From a question to incomplete triples over a graph."""

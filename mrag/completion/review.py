@@ -1,0 +1,719 @@
+"""Writing back: what was read is proposed as a run, and enters the graph when it is accepted.
+
+Until then it is described in the graph of runs alone. Accepting puts the triples that pass the checks into
+a graph of their own among the asserted ones, together with the record that brings them in sight and the
+state of the run, in one transaction. Rolling back takes them out again in one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from importlib.metadata import version
+from typing import Any, Final, cast
+
+from rdflib import Literal, URIRef
+from rdflib import Literal as RdfLiteral
+
+from mrag.completion import checks
+from mrag.completion.checks import (
+    CheckSettings,
+    CompletionRun,
+    State,
+    Statement,
+    Verdict,
+    check,
+    digest,
+    new_run,
+    now,
+)
+from mrag.completion.patterns import CompletedTriple
+from mrag.errors import ConfigError, IndexError_
+from mrag.generation.result import EvidenceRef
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import Record, joined, parted, status_of
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+from mrag.rdf import queries
+from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Quad, Term, Triple, ntriples_terms, to_ntriples
+from mrag.reasoning.run import reason
+from mrag.stores.base import Dataset
+
+logger = logging.getLogger(__name__)
+
+
+def catch_up(kg: KnowledgeGraph, reasoned: bool = True) -> bool:
+    """Bring inferred triples and similarity indexes up to date with the graph.
+
+    Only what changed is embedded anew. An index of a server's own is left to the server, and one that was
+    built with an embedding object that is not at hand is left as it is, with a warning.
+
+    Args:
+        kg: The knowledge graph.
+        reasoned: Whether it had been reasoned over; else that is not begun here.
+
+    Returns:
+        Whether there was something to do.
+
+    Raises:
+        InconsistentOntology: If the triples contradict the axioms; the inferred layer is as it was before.
+    """
+    done = False
+    if reasoned and not kg.reasoned and not kg.store.capabilities.reasoning:
+        reason(kg)
+        done = True
+    indexes = SimilarityIndexes.of(kg)
+    for name in indexes.names():
+        try:
+            info = indexes.info(name)
+            if not info.stale or info.definition is None:
+                continue
+            index = indexes.get(name)
+        except IndexError_ as error:
+            logger.warning("the index %r stays as it was: %s", name, error)
+            continue
+        if not isinstance(index, SimilarityIndex):
+            continue
+        spec: Any = index.files.extra.get("model") or ("none" if info.embedder is None else None)
+        if spec is None:
+            logger.warning("the index %r stays as it was: it was built with an embedding object", name)
+            continue
+        indexes.build(name, definition=info.definition, model=spec)
+        done = True
+    return done
+
+
+PROV: Final = "http://www.w3.org/ns/prov#"
+DCTERMS: Final = "http://purl.org/dc/terms/"
+_QUOTED: Final = (PROV + "wasQuotedFrom", PROV + "value", DCTERMS + "type", DCTERMS + "source")
+_MODEL: Final = PROV + "wasAssociatedWith"
+_CHECKS: Final = MRAG + "checks"
+_GRAPH: Final = MRAG + "writesTo"
+_BATCH: Final = 200
+
+
+def runs_graph(kg: KnowledgeGraph) -> str:
+    """Return the IRI of the graph of runs; it is none of the graphs that questions are answered from.
+
+    A server that reasons itself has all its graphs in sight, so there the descriptions can be seen, but
+    what they describe is not asserted there either.
+    """
+    return f"urn:graph:{kg.name}:runs" if kg.store.capabilities.reasoning else kg.beside[0]
+
+
+def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
+    """Return what a run's description says."""
+    node = URIRef(run.iri)
+    software = f"mrag {version('mrag')}"
+    agents = {
+        URIRef("urn:mrag:model:" + digest(run.model)): run.model,
+        URIRef("urn:mrag:software:" + digest(software)): software,
+    }
+    rows: list[tuple[URIRef, str, Term]] = [
+        (node, RDF + "type", URIRef(MRAG + "CompletionRun")),
+        (node, RDF + "type", URIRef(PROV + "Activity")),
+        (node, MRAG + "question", _hidden(run.question)),
+        (node, MRAG + "runState", RdfLiteral(run.state)),
+        (node, DCTERMS + "isPartOf", URIRef(kg.iri)),
+        (node, PROV + "startedAtTime", datetime_literal(run.started)),
+        (node, PROV + "wasAssociatedWith", next(iter(agents))),
+        (node, PROV + "wasInfluencedBy", list(agents)[1]),
+        (node, _CHECKS, _hidden(checks.written(run.checks))),
+    ]
+    if run.decided:
+        rows.append((node, PROV + "endedAtTime", datetime_literal(run.decided)))
+    if run.graph:
+        rows.append((node, _GRAPH, URIRef(run.graph)))
+    for agent, name in agents.items():
+        rows += [
+            (agent, RDF + "type", URIRef(PROV + "SoftwareAgent")),
+            (agent, RDFS + "label", RdfLiteral(name)),
+        ]
+    for one in run.statements:
+        # A store may spell a value in another way than it was given: a kept statement has its own name.
+        statement = URIRef(one.iri or "urn:mrag:statement:" + digest(run.iri, *one.key))
+        rows += [
+            (statement, RDF + "type", URIRef(MRAG + "CompletedStatement")),
+            (statement, RDF + "type", URIRef(PROV + "Entity")),
+            (statement, RDF + "subject", one.subject),
+            (statement, RDF + "predicate", one.predicate),
+            (statement, RDF + "object", one.object),
+            (statement, DCTERMS + "identifier", RdfLiteral(key_of(one.triple))),
+            (statement, MRAG + "confidence", RdfLiteral(Decimal(f"{one.confidence:.4f}"))),
+            (statement, MRAG + "verdict", RdfLiteral(one.verdict)),
+            (statement, PROV + "wasGeneratedBy", node),
+            (statement, PROV + "generatedAtTime", datetime_literal(run.started)),
+        ]
+        rows += [(statement, MRAG + "objection", _hidden(text)) for text in one.objections]
+        for ref in one.evidence:
+            quote = URIRef("urn:mrag:quote:" + digest(ref.iri, ref.quote))
+            rows += [
+                (statement, PROV + "wasDerivedFrom", quote),
+                (quote, RDF + "type", URIRef(PROV + "Entity")),
+                (quote, PROV + "value", _hidden(ref.quote)),
+                (quote, PROV + "wasQuotedFrom", URIRef(ref.iri)),
+                (quote, DCTERMS + "type", RdfLiteral(ref.kind)),
+                (quote, DCTERMS + "source", _hidden(ref.source)),
+            ]
+    return [Triple(s, URIRef(p), o) for s, p, o in dict.fromkeys(rows)]
+
+
+def changes(kg: KnowledgeGraph, before: CompletionRun, after: CompletionRun) -> tuple[list[Quad], list[Quad]]:
+    """Return what goes out of the description of a run and what comes into it, where the run has changed."""
+    graph = URIRef(runs_graph(kg))
+    old, new = triples_of(kg, before), triples_of(kg, after)
+    out, into = [t for t in old if t not in set(new)], [t for t in new if t not in set(old)]
+    return [(graph, *t) for t in out], [(graph, *t) for t in into]
+
+
+def list_runs(kg: KnowledgeGraph, *states: State) -> list[CompletionRun]:
+    """List the runs of a knowledge graph, in order of their time.
+
+    Args:
+        kg: The knowledge graph.
+        states: Only runs that stand here; all by default.
+    """
+    return _filled(kg, [run for run in run_heads(kg) if not states or run.state in states])
+
+
+def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
+    """List the runs of a knowledge graph without their statements, in order of their time."""
+    said: dict[str, dict[str, str]] = {}
+    seen = Dataset((runs_graph(kg),))
+    for run, name, value in kg.store.select(queries.get("completion/run-list").text, seen):
+        said.setdefault(str(run), {})[str(name)] = str(value)
+    agents = sorted({one[_MODEL] for one in said.values() if _MODEL in one})
+    names: dict[str, str] = {}
+    pairs = [(agent, RDFS + "label") for agent in agents]
+    for text in queries.get("label/labels").batches("entity_property", pairs, _BATCH):
+        names.update((str(agent), str(label)) for agent, _, label in kg.store.select(text, seen))
+    found = [
+        CompletionRun(
+            iri,
+            one[MRAG + "question"],
+            cast(State, one[MRAG + "runState"]),
+            names.get(one.get(_MODEL, ""), ""),
+            one[PROV + "startedAtTime"],
+            one.get(PROV + "endedAtTime", ""),
+            (),
+            checks.read(one.get(_CHECKS, "")),
+            one.get(_GRAPH, ""),
+        )
+        for iri, one in said.items()
+    ]
+    return sorted(found, key=lambda run: (run.started, run.iri))
+
+
+def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> CompletionRun:
+    """Return the run of an IRI, of the beginning of an id, or `last`.
+
+    Args:
+        kg: The knowledge graph.
+        name: What the run is called.
+        state: `last` is the newest run of this state; of any if left out.
+
+    Raises:
+        ConfigError: If there is none, or more than one.
+    """
+    every = run_heads(kg)
+    short = name.removeprefix("urn:mrag:run:")
+    found = [run for run in every if short and run.iri.removeprefix("urn:mrag:run:").startswith(short)]
+    if name == "last":
+        found = [run for run in every if state in (None, run.state)][-1:]
+    if len(found) != 1:
+        what = "No run is" if not found else f"{len(found)} runs are"
+        raise ConfigError(f"{what} called {name!r}.", hint="`mrag complete review --all` lists the runs.")
+    return _filled(kg, found)[0]
+
+
+def runs_stating(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, dict[str, State]]:
+    """Return, for each triple that runs state and do not refuse, those runs with their states."""
+    by_key = {key_of(t): t for t in triples}
+    found: dict[Triple, dict[str, State]] = {}
+    keys = [RdfLiteral(key) for key in sorted(by_key)]
+    for text in queries.get("completion/run-stating").batches("key", keys, _BATCH):
+        for key, run, state, verdict in kg.store.select(text, Dataset((runs_graph(kg),))):
+            if str(verdict) != "refused":
+                found.setdefault(by_key[str(key)], {})[str(run)] = cast(State, str(state))
+    return found
+
+
+def key_of(triple: Triple) -> str:
+    """Return the digest of a triple, under which statements of it are found."""
+    return digest(*ntriples_terms(triple))
+
+
+def _filled(kg: KnowledgeGraph, heads: Sequence[CompletionRun]) -> list[CompletionRun]:
+    """Return runs with their statements."""
+    names = [run.iri for run in heads]
+    seen = Dataset((runs_graph(kg),))
+    stated: dict[str, dict[str, Statement]] = {run: {} for run in names}
+    for text in queries.get("completion/run-statements").batches("run", names, _BATCH):
+        for run, statement, s, p, o, confidence, verdict, objection in kg.store.select(text, seen):
+            if s is None or p is None or o is None:
+                continue
+            sure, found = float(str(confidence)), cast(Verdict, str(verdict))
+            bare = Statement(s, p, o, sure, (), found, iri=str(statement))
+            one = stated[str(run)].setdefault(str(statement), bare)
+            if objection is not None and str(objection) not in one.objections:
+                more = (*one.objections, str(objection))
+                stated[str(run)][str(statement)] = replace(one, objections=more)
+    quotes = _quotes(kg, names)
+    done = []
+    for head in heads:
+        statements = [replace(one, evidence=tuple(quotes.get(n, ()))) for n, one in stated[head.iri].items()]
+        done.append(replace(head, statements=tuple(sorted(statements, key=lambda s: s.key))))
+    return done
+
+
+def _quotes(kg: KnowledgeGraph, runs: Sequence[str]) -> dict[str, list[EvidenceRef]]:
+    """Return what each statement of some runs was read in, by IRI of the statement."""
+    found: dict[str, list[EvidenceRef]] = {}
+    for text in queries.get("completion/run-evidence").batches("run", runs, _BATCH):
+        parts: dict[tuple[str, str], dict[str, str]] = {}
+        for row in kg.store.select(text, Dataset((runs_graph(kg),))):
+            statement, quote, about, value = map(str, row)
+            parts.setdefault((statement, quote), {})[about] = value
+        for (statement, _), values in parts.items():
+            if not values.keys() >= set(_QUOTED):
+                continue
+            place, words, kind, source = (values[name] for name in _QUOTED)
+            ref = EvidenceRef(place, words, cast(Any, kind), source)
+            if ref not in found.setdefault(statement, []):
+                found[statement].append(ref)
+    return found
+
+
+def datetime_literal(text: str) -> RdfLiteral:
+    """Return a time as a literal."""
+    return RdfLiteral(text, datatype=URIRef(XSD + "dateTime"), normalize=False)
+
+
+def _hidden(text: str) -> RdfLiteral:
+    # A datatype of its own keeps such texts out of indexes of texts and of labels.
+    return RdfLiteral(text, datatype=URIRef(MRAG + "verbatim"))
+
+
+_ROWS: Final = 400
+"""Most triples of one update to a server; servers limit VALUES."""
+
+
+def change(kg: KnowledgeGraph, out: Sequence[Quad], into: Sequence[Quad]) -> None:
+    """Take triples out of graphs and put others in, in one transaction, the record left as it is."""
+    if not out and into and not kg.store.capabilities.edges:
+        # Virtuoso trips over an empty list of what goes out.
+        for graph in dict.fromkeys(str(quad[0]) for quad in into):
+            rows = [Triple(*q[1:]) for q in into if str(q[0]) == graph]  # type: ignore[arg-type]
+            kg.store.insert(to_ntriples(rows), graph)
+        return
+    kg.store.update(kg.changes(out, into))
+
+
+def commit(kg: KnowledgeGraph, triples: Sequence[Triple], before: CompletionRun, after: CompletionRun) -> str:
+    """Bring triples into sight, and change the description of their run, together.
+
+    Args:
+        kg: The knowledge graph, which holds none of the triples.
+        triples: What comes into the graph.
+        before: The run as it is described.
+        after: The run as it is to be described.
+
+    Returns:
+        IRI of the graph that the triples are in; empty where there are none.
+    """
+    out, into = changes(kg, before, after)
+    if not triples:
+        change(kg, out, into)
+        return ""
+    if kg.store.capabilities.reasoning:
+        graph = kg.graphs_of("completed")[0]
+        change(kg, out, [*into, *_in(graph, triples)])
+        kg.recount()
+        return graph
+    if kg.store.capabilities.edges:
+        graph, record, gone, come = _placed(kg, len(triples))
+        kg.commit(record, kg.changes([*out, *gone], [*into, *come, *_in(graph, triples)]))
+        return graph
+    # Not every server takes all of it as one request. Cut off before the record, nothing has changed; behind
+    # it the run still counts as proposed, and accepting it again finds its triples in the graph noted for it.
+    graph = kg.new_graph("completed")
+    kg.store.clear(graph)
+    kg.store.insert(to_ntriples(triples), graph)
+    noted = replace(before, graph=graph)
+    change(kg, *changes(kg, before, noted))
+    kg.commit(joined(kg.record, graph, len(triples)))
+    change(kg, *changes(kg, noted, replace(after, graph=graph)))
+    return graph
+
+
+def withdraw(
+    kg: KnowledgeGraph, triples: Sequence[Triple], out: Sequence[Quad], into: Sequence[Quad]
+) -> list[Triple]:
+    """Take triples out of the completed graphs, and change a run's description, together.
+
+    Inferences that may rest on them are dropped.
+
+    Args:
+        kg: The knowledge graph.
+        triples: What goes out; what other graphs assert stays there.
+        out: What goes out of the descriptions of runs.
+        into: What comes into them.
+
+    Returns:
+        The triples that were there.
+    """
+    places = _places(kg, triples)
+    gone = [Triple(s, p, o) for _, s, p, o in places]  # type: ignore[arg-type]  # they come from triples
+    if kg.store.capabilities.reasoning:
+        change(kg, [*out, *places], into)
+        kg.recount()
+        return gone
+    if not places:
+        change(kg, out, into)
+        return gone
+    after = parted(kg.record, {str(quad[0]) for quad in places}, len(places))
+    if kg.store.capabilities.edges:
+        kg.commit(after, kg.changes([*out, *places], into))
+        return gone
+    # Cut off in between, the run still counts as accepted, and rolling it back again does the rest.
+    kg.commit(replace(after, triples=kg.record.triples))
+    for start in range(0, len(places), _ROWS):
+        change(kg, places[start : start + _ROWS], [])
+    kg.commit(replace(after, triples=kg.counted(after.asserted)))
+    change(kg, out, into)
+    return gone
+
+
+def _placed(kg: KnowledgeGraph, more: int) -> tuple[str, Record, list[Quad], list[Quad]]:
+    """Return the graph that triples go to, the record after that, and what is moved out of and into graphs.
+
+    After reasoning they go to a graph of their own, so that the next reasoning can start from them alone.
+    Graphs of earlier runs, which have been reasoned over, become one: each graph more makes reading slower.
+    """
+    record = kg.record
+    ours = kg.graphs_of("completed")
+    if not record.inferred or (not kg.reasoned and not record.added):
+        graph = ours[0] if ours else kg.new_graph("completed")
+        return graph, joined(record, graph, more), [], []
+    waiting = [g for g in ours if g in record.added]
+    graph = waiting[-1] if waiting else kg.new_graph("completed")
+    after = joined(record, graph, more)
+    base, *others = [g for g in ours if g not in waiting] or [""]
+    gone: list[Quad] = []
+    come: list[Quad] = []
+    for old in others:
+        rows = list(kg.store.construct(queries.get("kg/graph").text, Dataset((old,))))
+        gone += _in(old, rows)
+        come += _in(base, rows)
+    return graph, replace(after, asserted=tuple(g for g in after.asserted if g not in others)), gone, come
+
+
+def _places(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[Quad]:
+    """Return in which completed graphs triples stand."""
+    ask = queries.get("context/holds")
+    return [
+        (URIRef(graph), *triple)
+        for graph in kg.graphs_of("completed")
+        for triple in triples
+        if kg.store.ask(ask.bind(s_p_o=[tuple(triple)]), Dataset((graph,)))
+    ]
+
+
+def _in(graph: str, triples: Sequence[Triple]) -> list[Quad]:
+    return [(URIRef(graph), *triple) for triple in triples]
+
+
+_LABEL: Final = URIRef(RDFS + "label")
+LEFT_OUT: Final = "it was left out in review"
+"""Why a statement is refused that the person who accepted its run did not want."""
+
+
+@dataclass(frozen=True)
+class WriteReport:
+    """What accepting, rejecting or rolling back a run did.
+
+    Attributes:
+        run: The run as it stands now.
+        entered: Triples that came into the graph.
+        removed: Triples that went out of it.
+        graph: IRI of the graph that they came into; empty if none did.
+        caught_up: Whether reasoning and indexes were brought up to date afterwards.
+    """
+
+    run: CompletionRun
+    entered: tuple[Triple, ...] = ()
+    removed: tuple[Triple, ...] = ()
+    graph: str = ""
+    caught_up: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {
+            "run": self.run.to_json(),
+            "entered": [ntriples_terms(t) for t in self.entered],
+            "removed": [ntriples_terms(t) for t in self.removed],
+            "graph": self.graph,
+            "caught_up": self.caught_up,
+        }
+
+
+def propose(
+    kg: KnowledgeGraph,
+    question: str,
+    triples: Iterable[CompletedTriple],
+    *,
+    model: str = "",
+    names: Mapping[str, str] | None = None,
+    settings: CheckSettings | None = None,
+) -> CompletionRun | None:
+    """Check what was read for a question, and describe it as a run that can be reviewed.
+
+    Args:
+        kg: The knowledge graph; no graph that questions are answered from changes.
+        question: The question.
+        triples: What was read; triples of the graph are left out.
+        model: Name of what read them.
+        names: Labels of new entities, by IRI.
+        settings: The settings of the checks; the run keeps them, and is accepted under them.
+
+    Returns:
+        The run. One that says the same is returned as it stands, whatever its state; only one that awaits its
+        decision takes on the checks of this time. None where nothing was read, or all of it is known.
+
+    Raises:
+        ConfigError: If the triples are in graphs without names, which are read only here.
+    """
+    kg.require_writable()
+    checks = (settings or CheckSettings()).frozen()
+    read = [t for t in triples if t.status == "completed"]
+    labels = names or {}
+    statements = [Statement(*t.terms, t.confidence, t.evidence) for t in read]
+    statements += _labels(statements, labels)
+    checked = _with_their_entities(check(kg, statements, checks, new=labels))
+    if not any(one.verdict != "known" for one in checked):
+        return None
+    run = new_run(question, model, checked, checks)
+    if any(known.iri == run.iri for known in run_heads(kg)):
+        kept = find_run(kg, run.iri)
+        if kept.state != "proposed" or kept.checks == checks:
+            return kept
+        change(kg, *changes(kg, kept, replace(run, started=kept.started)))
+        return find_run(kg, run.iri)
+    kg.store.insert(to_ntriples(triples_of(kg, run)), runs_graph(kg))
+    return run
+
+
+def accept(
+    kg: KnowledgeGraph,
+    run: CompletionRun | str,
+    *,
+    settings: CheckSettings | None = None,
+    update: bool = True,
+    only: Collection[str] | None = None,
+) -> WriteReport:
+    """Add the triples of a run that pass the checks to the graph, in one transaction.
+
+    They are checked anew under the checks that the run was proposed under, since the graph may have changed,
+    and the run keeps what they say now. A run that was rejected or rolled back can be accepted as well; of
+    one that is accepted only reasoning and indexes catch up, where an interruption has left them behind.
+
+    Args:
+        kg: The knowledge graph.
+        run: The run, its IRI, the beginning of its id, or `last`, the newest that is proposed.
+        settings: Checks that are to hold beside those of the run.
+        update: Whether reasoning and similarity indexes are brought up to date afterwards.
+        only: The digests (`run_store.key_of`) of the triples that are wanted; the others are refused, and
+            stay so when the run is accepted again without this. All by default.
+
+    Raises:
+        ConfigError: If there is no such run, or the graph cannot be written.
+    """
+    kg.require_writable()
+    found = _run(kg, run, "proposed")
+    if found.state == "accepted":
+        return WriteReport(found, caught_up=update and catch_up(kg, _was_reasoned(kg)))
+    checks = found.checks.with_those_of(settings)
+    checked = checked_anew(kg, found, checks, only)
+    rows = [one.triple for one in checked if one.verdict == "fits"]
+    # Cut off before, some may be in the graph by this run already.
+    begun = _begun(kg, found, checked)
+    after = tuple(replace(s, verdict="fits") if s.triple in begun else s for s in checked)
+    reasoned = _was_reasoned(kg)
+    accepted = replace(found, state="accepted", decided=now(), statements=after, checks=checks)
+    graph = commit(kg, rows, found, accepted)
+    done = bool(rows or begun) and update and catch_up(kg, reasoned)
+    return WriteReport(_run(kg, found.iri), tuple(rows), (), graph, done)
+
+
+def checked_anew(
+    kg: KnowledgeGraph,
+    run: CompletionRun,
+    checks: CheckSettings | None = None,
+    only: Collection[str] | None = None,
+) -> list[Statement]:
+    """Return the statements of a run as they are checked when it is accepted.
+
+    Args:
+        kg: The knowledge graph, as it is now.
+        run: The run as the store has it.
+        checks: The settings of the checks; those of the run by default.
+        only: As for `accept`.
+    """
+    stated = [*run.statements, *_names_relied_on(kg, run.statements)]
+    out = [one for one in stated if _left_out(one, only)]
+    wanted = [one for one in stated if not _left_out(one, only)]
+    new = {str(s.subject) for s in wanted if s.predicate == _LABEL}
+    checked = _with_their_entities(check(kg, wanted, checks or run.checks, new=new))
+    left = [replace(one, verdict="refused", objections=(LEFT_OUT,)) for one in out]
+    return sorted([*checked, *left], key=lambda one: one.key)
+
+
+def resume(kg: KnowledgeGraph) -> bool:
+    """Bring reasoning and indexes up to date where accepting was interrupted before.
+
+    Returns:
+        Whether there was something to do.
+    """
+    # Reasoning takes graphs out of `added`; one of completed triples there has been left behind.
+    owed = any(status_of(graph) == "completed" for graph in kg.record.added)
+    if not owed and not any(run.state == "accepted" for run in run_heads(kg)):
+        return False
+    return catch_up(kg, owed)
+
+
+def reject(kg: KnowledgeGraph, run: CompletionRun | str) -> CompletionRun:
+    """Note that a run is not wanted; the same is not proposed again.
+
+    Raises:
+        ConfigError: If there is no such run, or it has been accepted: that is rolled back instead.
+    """
+    found = _run(kg, run, "proposed")
+    if found.state == "accepted":
+        raise ConfigError("This run has been accepted.", term=found.iri, hint="Roll it back instead.")
+    change(kg, *changes(kg, found, replace(found, state="rejected", decided=now())))
+    return _run(kg, found.iri)
+
+
+def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = True) -> WriteReport:
+    """Remove the triples of an accepted run from the graph, in one transaction.
+
+    What the run has written goes out, and nothing else: the graph is as if the run had not been accepted.
+    What another accepted run states too stays, and is that run's from then on; so is the label of a new
+    entity that it speaks of. Of a run that is rolled back already only reasoning and indexes catch up, where
+    an interruption has left them behind.
+
+    Args:
+        kg: The knowledge graph.
+        run: The run, its IRI, the beginning of its id, or `last`, the newest that is accepted.
+        update: Whether reasoning and similarity indexes are brought up to date afterwards.
+
+    Raises:
+        ConfigError: If there is no such run, or it has not been accepted.
+    """
+    kg.require_writable()
+    found = _run(kg, run, "accepted")
+    if found.state == "rolled back":
+        # Inferences were dropped with the run.
+        return WriteReport(found, caught_up=update and catch_up(kg, kg.record.reasoned >= 0))
+    if found.state != "accepted":
+        raise ConfigError(f"This run is {found.state}, not accepted.", term=found.iri)
+    written = [s.triple for s in found.statements if s.verdict == "fits"]
+    heirs = _heirs(kg, found, written)
+    gone = [t for t in written if t not in heirs]
+    out, into = changes(kg, found, replace(found, state="rolled back", decided=now(), graph=""))
+    for heir in dict.fromkeys(heirs.values()):
+        run_after = _inheriting(heir, {t for t, one in heirs.items() if one == heir})
+        more = changes(kg, heir, run_after)
+        out, into = [*out, *more[0]], [*into, *more[1]]
+    reasoned = _was_reasoned(kg)
+    gone = withdraw(kg, gone, out, into)
+    done = bool(gone) and update and catch_up(kg, reasoned)
+    return WriteReport(_run(kg, found.iri), (), tuple(gone), "", done)
+
+
+# -- what is written -------------------------------------------------------------------------------
+
+
+def _left_out(one: Statement, only: Collection[str] | None) -> bool:
+    """Return whether a person does not want a statement, now or when it was reviewed before."""
+    return LEFT_OUT in one.objections if only is None else key_of(one.triple) not in only
+
+
+def _labels(statements: Sequence[Statement], names: Mapping[str, str]) -> Iterable[Statement]:
+    """Yield the labels of the new entities that some statements speak of, resting on the same evidence."""
+    for iri, name in sorted(names.items()):
+        about = [s for s in statements if iri in (str(s.subject), str(s.object))]
+        if about:
+            best = max(about, key=lambda s: s.confidence)
+            refs = tuple(dict.fromkeys(ref for s in about for ref in s.evidence))
+            yield Statement(URIRef(iri), _LABEL, Literal(name), best.confidence, refs)
+
+
+def _with_their_entities(checked: list[Statement]) -> list[Statement]:
+    """Refuse the labels of new entities that nothing that is written speaks of."""
+    spoken = {
+        str(term)
+        for one in checked
+        if one.verdict == "fits" and one.predicate != _LABEL
+        for term in (one.subject, one.object)
+    }
+    return [
+        replace(one, verdict="refused", objections=("nothing that is written speaks of it",))
+        if one.predicate == _LABEL and one.verdict == "fits" and str(one.subject) not in spoken
+        else one
+        for one in checked
+    ]
+
+
+def _names_relied_on(kg: KnowledgeGraph, statements: Sequence[Statement]) -> Iterable[Statement]:
+    """Yield the labels of entities of a run that only completed graphs have, as statements of this run too.
+
+    Another run has brought such an entity in. Stated here as well, its label stays when that one is undone.
+    """
+    about = [s for s in statements if s.predicate != _LABEL]
+    named = {(s.subject, s.object) for s in statements if s.predicate == _LABEL}
+    entities = sorted({str(x) for s in about for x in (s.subject, s.object) if isinstance(x, URIRef)})
+    graphs = kg.graphs_of("completed")
+    pairs = [(entity, _LABEL) for entity in entities] if graphs else []
+    for text in queries.get("completion/check-values").batches("subject_predicate", pairs, 200):
+        for s, p, o in kg.store.select(text, Dataset(graphs)):
+            mine = [one for one in about if s in (one.subject, one.object)]
+            if s is None or p is None or o is None or not mine or (s, o) in named:
+                continue
+            refs = tuple(dict.fromkeys(ref for one in mine for ref in one.evidence))
+            yield Statement(s, p, o, max(one.confidence for one in mine), refs)
+
+
+def _begun(kg: KnowledgeGraph, run: CompletionRun, checked: Sequence[Statement]) -> set[Triple]:
+    """Return the triples that an acceptance of this run which was cut off has brought into the graph."""
+    if not run.graph or run.graph not in kg.record.asserted:
+        return set()
+    ask = queries.get("context/holds")
+    seen = Dataset((run.graph,))
+    known = [one.triple for one in checked if one.verdict == "known"]
+    return {t for t in known if kg.store.ask(ask.bind(s_p_o=[tuple(t)]), seen)}
+
+
+def _heirs(kg: KnowledgeGraph, run: CompletionRun, written: Sequence[Triple]) -> dict[Triple, CompletionRun]:
+    """Return, for the triples of a run that others state which are accepted, the first of those."""
+    by = runs_stating(kg, written)
+    others = {iri for states in by.values() for iri, state in states.items() if state == "accepted"}
+    found = sorted((find_run(kg, iri) for iri in others - {run.iri}), key=lambda r: (r.decided, r.iri))
+    heirs = {t: next((r for r in found if r.iri in by.get(t, {})), None) for t in written}
+    return {t: heir for t, heir in heirs.items() if heir is not None}
+
+
+def _inheriting(run: CompletionRun, triples: set[Triple]) -> CompletionRun:
+    """Return a run as the one that has written some triples which it found known."""
+    kept = (replace(s, verdict="fits") if s.triple in triples else s for s in run.statements)
+    return replace(run, statements=tuple(kept))
+
+
+def _was_reasoned(kg: KnowledgeGraph) -> bool:
+    return kg.reasoned or bool(kg.record.inferred)
+
+
+def _run(kg: KnowledgeGraph, run: CompletionRun | str, state: State | None = None) -> CompletionRun:
+    """Return a run as the store has it; `last` is the newest of a state."""
+    return find_run(kg, run.iri if isinstance(run, CompletionRun) else run, state)

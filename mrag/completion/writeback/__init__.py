@@ -1,1 +1,0 @@
-"""Writing completed triples back: checked, reviewed, accepted or rolled back."""

@@ -1,0 +1,758 @@
+"""Language models: from a name to a chat model or the reason why there is none, and calls of it.
+
+    None, "auto"      Ollama if it runs and has a chat model, else no model
+    "none"            no model
+    "ollama:NAME"     a model of the Ollama server at OLLAMA_HOST
+    "openai:NAME"     OpenAI, or any server that speaks its protocol at OPENAI_BASE_URL
+    "local:PATH.gguf" a model file, served in this process
+    "PROVIDER:NAME"   any other provider of LangChain
+
+Nothing is ever sent to a host that the user has not named: on its own, `mrag` only looks at the loopback
+interface, passes by proxies there, and leaves out models that Ollama forwards to its cloud.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import re
+import secrets
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, Request, build_opener
+
+from mrag import untrusted
+from mrag.config import is_loopback, ollama_host
+from mrag.errors import ModelError, MragError
+from mrag.generation.prompts import NO_MODEL_NOTICE
+from mrag.redaction import brief, hide_in_logs
+from mrag.tracing import span
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+    from langchain_openai import ChatOpenAI
+
+logger = logging.getLogger(__name__)
+
+_MAX_TRIES: Final = 64
+_START: Final = re.compile(r"[{\[]")
+_COMMA: Final = re.compile(r",(\s*[\]}])")
+_DOCTOR: Final = "Run `mrag doctor` to see which models can be had, or use --model none."
+
+
+def model_name(model: BaseChatModel) -> str:
+    """Return the name under which a chat model runs, as far as it tells; else that of its class."""
+    for attribute in ("model", "model_name", "model_id"):
+        name = getattr(model, attribute, None)
+        if isinstance(name, str) and name:
+            return name
+    return type(model).__name__
+
+
+@contextmanager
+def model_errors(model: BaseChatModel, hint: str = _DOCTOR) -> Iterator[None]:
+    """Turn what a client of a chat model raises into an error of our own.
+
+    Raises:
+        ModelError: If the model cannot be reached or fails.
+    """
+    try:
+        with span("mrag.generate", {"mrag.model": model_name(model)}, current=False):
+            yield
+    except MragError:
+        raise
+    except Exception as error:  # each client has its own errors; all mean that the model gave no answer
+        what = brief(str(error), 500) or type(error).__name__
+        raise ModelError(
+            f"The language model {model_name(model)} did not answer: {what}", hint=hint
+        ) from error
+
+
+def invoke(model: BaseChatModel, messages: Sequence[BaseMessage]) -> str:
+    """Return what a chat model answers, as text.
+
+    Raises:
+        ModelError: If the model cannot be reached or fails.
+    """
+    with model_errors(model):
+        return str(model.invoke(list(messages)).text)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a model has answered.
+
+    Attributes:
+        text: Its text.
+        tokens: Its tokens, each a mapping with `token`, `logprob` and `top_logprobs`; none where it does not
+            tell their probabilities.
+    """
+
+    text: str
+    tokens: tuple[Mapping[str, Any], ...] = ()
+
+
+def told(
+    model: BaseChatModel, messages: Sequence[BaseMessage], grammar: str, *, afresh: bool = False
+) -> Told:
+    """Return what a chat model answers, with the probabilities of its tokens where it tells them.
+
+    Args:
+        model: The model.
+        messages: What it is asked.
+        grammar: What it may write, in the notation of llama.cpp; only models of `local:` are held to it.
+        afresh: Whether they read the whole prompt anew: slower, but the same to the last bit each time.
+
+    Raises:
+        ModelError: If the model cannot be reached or fails.
+    """
+    settings: dict[str, Any] = {}
+    if "top_logprobs" in type(model).model_fields:
+        settings = {"logprobs": True, "top_logprobs": 20}
+    if takes_grammar(model):
+        settings["extra_body"] = {"grammar": grammar, "cache_prompt": not afresh}
+    try:
+        with model_errors(model):
+            said = model.invoke(list(messages), **settings)
+    except ModelError:
+        if not settings or "extra_body" in settings:
+            raise
+        # Not every model of a server that knows probabilities gives them.
+        return Told(invoke(model, messages))
+    found = said.response_metadata.get("logprobs") or ()
+    return Told(str(said.text), tuple(found.get("content") or () if isinstance(found, Mapping) else found))
+
+
+def bounded(model: BaseChatModel, tokens: int) -> BaseChatModel:
+    """Return a chat model that writes no more than some tokens, where its client has a setting for that."""
+    known = [name for name in ("max_tokens", "num_predict") if name in type(model).model_fields]
+    return model.model_copy(update=dict.fromkeys(known[:1], tokens)) if known else model
+
+
+def varied(model: BaseChatModel, temperature: float, seed: int) -> BaseChatModel | None:
+    """Return a chat model that draws its answers, the same ones for a seed; None where it has no seed."""
+    known = type(model).model_fields
+    if "temperature" not in known or "seed" not in known:
+        return None
+    return model.model_copy(update={"temperature": temperature, "seed": seed})
+
+
+def invoke_json(
+    model: BaseChatModel, messages: Sequence[BaseMessage], schema: Mapping[str, Any]
+) -> tuple[str, Any]:
+    """Return what a chat model answers: its text and, where its server can be held to a schema, a value.
+
+    Raises:
+        ModelError: If the model cannot be reached or fails.
+    """
+    try:
+        held = model.with_structured_output(dict(schema), include_raw=True)
+        given = cast("dict[str, Any]", held.invoke(list(messages)))
+        return str(given["raw"].text), given.get("parsed")
+    except Exception as error:  # not to be had, or cut off by the limit of tokens: asked as text then
+        logger.debug("no structured output: %s", error)
+    return invoke(model, messages), None
+
+
+def repair_messages(messages: Sequence[BaseMessage], text: str, told: str) -> list[BaseMessage]:
+    """Return the messages that ask a model once more, with its answer and what was wrong with it.
+
+    Args:
+        messages: What it was asked.
+        text: What it answered.
+        told: What it is told now.
+    """
+    from langchain_core.messages import AIMessage, HumanMessage
+
+    return [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
+
+
+def json_values(text: str, *, quotes: bool = False) -> Iterator[Any]:
+    """Yield the outermost JSON objects and lists in a text, whatever stands around them.
+
+    Commas before closing brackets, which models write, are passed over.
+
+    Args:
+        text: What a model wrote.
+        quotes: Whether typographic quotes may stand for plain ones.
+
+    Example:
+        >>> list(json_values('Sure: {"a": [1, 2,]} and [3].'))
+        [{'a': [1, 2]}, [3]]
+    """
+    decoder = json.JSONDecoder()
+    at = 0
+    for _ in range(_MAX_TRIES):
+        found = _START.search(text, at)
+        if found is None:
+            return
+        at = found.start()
+        mended = _COMMA.sub(r"\1", text[at:])
+        if quotes:
+            mended = mended.replace("“", '"').replace("”", '"')
+        for form in (text[at:], mended):
+            try:
+                value, used = decoder.raw_decode(form)
+            except (ValueError, RecursionError):
+                continue
+            yield value
+            at += used - 1
+            break
+        at += 1
+
+
+_INSTALL = "pip install 'mrag[local]'"
+_MAGIC = b"GGUF"
+_servers: dict[tuple[Path, int, int, bool], LocalServer] = {}
+_addresses: set[str] = set()
+_lock = threading.Lock()
+
+
+def check(path: str | Path) -> Path:
+    """Return whether a file can be served, before anything is loaded.
+
+    Returns:
+        The file's absolute path, links followed.
+
+    Raises:
+        ModelError: If it is missing or no GGUF file, or llama.cpp is not installed.
+
+    Example:
+        >>> check("/no/such/file.gguf")
+        Traceback (most recent call last):
+        mrag.errors.ModelError: There is no file /no/such/file.gguf. ...
+    """
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise ModelError(
+            f"There is no file {file}.", hint="Write local:PATH.gguf with the path of a model in GGUF format."
+        )
+    try:
+        with file.open("rb") as opened:
+            magic = opened.read(len(_MAGIC))
+    except OSError as error:
+        raise ModelError(f"{file} cannot be read: {error.strerror}.", hint="Check its rights.") from error
+    if magic != _MAGIC:
+        raise ModelError(
+            f"{file} is not a model in GGUF format.", hint="Models for llama.cpp have names ending in .gguf."
+        )
+    for module in ("xllamacpp", "langchain_openai"):
+        if find_spec(module) is None:
+            raise ModelError(f"{module} is not installed, and model files need it.", hint=_INSTALL)
+    return file.resolve()
+
+
+class LocalServer:
+    """Serves one model file until it is stopped, or the process ends.
+
+    Args:
+        path: A model in GGUF format.
+        n_ctx: Most tokens of prompt and answer together.
+        n_threads: Threads for the arithmetic. More than there are idle cores makes it many times slower.
+        embedding: Serve embeddings, mean-pooled, instead of chat.
+
+    Raises:
+        ModelError: If the file or a package is missing, or llama.cpp cannot load the model.
+
+    Example:
+        >>> with LocalServer("model.gguf") as server:  # doctest: +SKIP
+        ...     server.chat_model().invoke("Hello")
+    """
+
+    def __init__(
+        self, path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding: bool = False
+    ) -> None:
+        self.path = check(path)
+        self.n_ctx = n_ctx
+        self.api_key = secrets.token_urlsafe(24)
+        import xllamacpp
+
+        params = xllamacpp.CommonParams()
+        params.model.path = str(self.path)
+        params.n_ctx = n_ctx
+        params.n_parallel = 1
+        params.port = 0
+        params.hostnames = ["127.0.0.1"]
+        params.api_keys = [self.api_key]
+        params.cors_origins = ""
+        params.ui = False
+        params.endpoint_slots = False
+        params.endpoint_metrics = True
+        params.verbosity = 0
+        params.cpuparams.n_threads = n_threads
+        params.cpuparams_batch.n_threads = n_threads
+        if embedding:
+            params.embedding = True
+            params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+        try:
+            self._server: Any = xllamacpp.Server(params)
+            # A server that is stopped before its loop has begun waits for ever; this answer comes from
+            # the loop.
+            self._server.handle_metrics()
+        except (RuntimeError, ValueError, MemoryError) as error:
+            raise ModelError(
+                f"llama.cpp cannot load {self.path}: {error}",
+                hint="The file may be cut short, of a newer format, or too large for the memory.",
+            ) from error
+        self.base_url = f"{self._server.listening_address}/v1"
+        _addresses.add(self.base_url)
+
+    @property
+    def running(self) -> bool:
+        """Whether the server still listens."""
+        return self._server is not None
+
+    def chat_model(self, **options: Any) -> ChatOpenAI:
+        """Return a client of LangChain for the model.
+
+        Args:
+            options: Settings of `ChatOpenAI`, beside or instead of temperature 0 and a fixed seed.
+                Structured output works by JSON schema, its default; models this small call no tools.
+
+        Raises:
+            ModelError: If the server has been stopped.
+        """
+        if not self.running:
+            raise ModelError(f"The server of {self.path} has been stopped.", hint="Open it again.")
+        import httpx
+        from langchain_openai import ChatOpenAI
+        from pydantic import SecretStr
+
+        # Calls to this machine must not go through a proxy from the environment. Idle connections would
+        # stay open until the process ends, since a chat model has no way to be closed.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        settings: dict[str, Any] = {
+            "temperature": 0,
+            "seed": 0,
+            "max_retries": 0,
+            # Our own child answers, which a small machine may take minutes for.
+            "http_client": httpx.Client(trust_env=False, timeout=None, limits=limits),  # noqa: S113
+            "http_async_client": httpx.AsyncClient(trust_env=False, timeout=None, limits=limits),  # noqa: S113
+            **options,
+        }
+        return ChatOpenAI(base_url=self.base_url, api_key=SecretStr(self.api_key), model="local", **settings)
+
+    def stop(self) -> None:
+        """Stop the server and free the model's memory; harmless when it has been done."""
+        self._server = None  # llama.cpp shuts down with its last reference
+
+    def __enter__(self) -> LocalServer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding: bool = False) -> LocalServer:
+    """Return the server of a model file, starting it unless this process already runs it.
+
+    Args:
+        path: A model in GGUF format.
+        n_ctx: As for `LocalServer`, and so the others.
+        n_threads: Servers with other settings are servers of their own.
+        embedding: Serve embeddings.
+
+    Raises:
+        ModelError: As `LocalServer` does.
+    """
+    key = (check(path), n_ctx, n_threads, embedding)
+    with _lock:
+        known = _servers.get(key)
+        if known is None or not known.running:
+            known = _servers[key] = LocalServer(path, n_ctx=n_ctx, n_threads=n_threads, embedding=embedding)
+        return known
+
+
+def local_model(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, **options: Any) -> ChatOpenAI:
+    """Return a chat model for a model file, from the process-wide server of that file.
+
+    Args:
+        path: A model in GGUF format.
+        n_ctx: Most tokens of prompt and answer together.
+        n_threads: Threads for the arithmetic.
+        options: Settings of `ChatOpenAI`.
+
+    Raises:
+        ModelError: As `LocalServer` does.
+    """
+    return serve(path, n_ctx=n_ctx, n_threads=n_threads).chat_model(**options)
+
+
+def takes_grammar(model: object) -> bool:
+    """Return whether a chat model is one of ours, which a grammar in llama.cpp's notation can hold.
+
+    Args:
+        model: A chat model; the grammar goes into `extra_body` of a call, under `grammar`.
+    """
+    return getattr(model, "openai_api_base", None) in _addresses
+
+
+def stop_all() -> None:
+    """Stop every server that `serve` started."""
+    with _lock:
+        while _servers:
+            _servers.popitem()[1].stop()
+
+
+atexit.register(stop_all)
+
+
+PREFERRED = (
+    "llama3.2", "llama3.1", "llama3.3", "qwen3", "qwen2.5", "gemma3", "mistral", "phi4", "granite3.3",
+    "mistral-nemo", "gemma2", "llama3", "phi3",
+)  # fmt: skip
+"""Ollama models that are taken first, when several are there and none is named."""
+
+_QUICK = 0.3  # seconds within which Ollama must answer when nobody asked for it by name
+_PATIENT = 5.0
+_CONTEXT = 8192  # Ollama cuts prompts to 4096 tokens or less, silently, unless it is told
+_EMBEDDING = re.compile(r"embed|minilm|\bbge\b|bge-|\be5\b|\bgte\b|bert|rerank", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """What can be had under a name.
+
+    Attributes:
+        name: Name of the model; None when there is none.
+        provider: `ollama`, `openai`, `local`, another provider of LangChain, or `none`.
+        available: Whether the model can be used now.
+        reason: Why not, in a sentence; empty when it can.
+        hint: What to do about it.
+        options: Settings that its client is made with.
+    """
+
+    name: str | None
+    provider: str
+    available: bool
+    reason: str = ""
+    hint: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def notice(self) -> str | None:
+        """What an answer that is made without this model says of itself; None when it can be used."""
+        if self.available:
+            return None
+        return " ".join(part for part in (self.reason, NO_MODEL_NOTICE) if part)
+
+    def __str__(self) -> str:
+        if self.available:
+            return f"{self.provider}:{self.name}"
+        return " ".join(part for part in (self.reason, self.hint) if part)
+
+
+def _call(path: str, body: Mapping[str, Any] | None = None, *, timeout: float) -> Any:
+    """Ask the Ollama server; an `OSError` or `ValueError` when it does not answer as it should."""
+    url = ollama_host() + path
+    data = None if body is None else json.dumps(body).encode()
+    # Whose host it is says the environment.
+    request = Request(url, data=data, headers={"Content-Type": "application/json"})  # noqa: S310
+    # The standard opener would send loopback calls through a proxy from the environment.
+    opener = build_opener(ProxyHandler({})) if is_loopback(url) else build_opener()
+    with opener.open(request, timeout=timeout) as answer:
+        return json.load(answer)
+
+
+def _models(timeout: float) -> list[Mapping[str, Any]]:
+    found = _call("/api/tags", timeout=timeout)
+    models = found.get("models") if isinstance(found, dict) else None
+    if not isinstance(models, list):
+        raise ValueError("the answer is not that of an Ollama server")
+    return [m for m in models if isinstance(m, dict) and isinstance(m.get("name", m.get("model")), str)]
+
+
+def _name(model: Mapping[str, Any]) -> str:
+    return str(model.get("name") or model.get("model"))
+
+
+def _is_remote(model: Mapping[str, Any]) -> bool:
+    return bool(model.get("remote_host") or model.get("remote_model")) or _name(model).endswith("cloud")
+
+
+def _can_chat(model: Mapping[str, Any], timeout: float) -> bool:
+    details = model.get("details")
+    family = str(details.get("family", "")) if isinstance(details, dict) else ""
+    if _EMBEDDING.search(_name(model)) or _EMBEDDING.search(family):
+        return False
+    try:
+        shown = _call("/api/show", {"model": _name(model)}, timeout=timeout)
+    except (OSError, ValueError):
+        return True  # servers before 0.6 tell no capabilities
+    capabilities = shown.get("capabilities") if isinstance(shown, dict) else None
+    return not isinstance(capabilities, list) or "completion" in capabilities
+
+
+def _unreachable(error: Exception) -> ModelStatus:
+    host = ollama_host()
+    if isinstance(error, HTTPError):
+        error.close()
+        what = f"{host} answered {error.code}, not as an Ollama server does."
+    elif isinstance(error, OSError):
+        what = f"No Ollama server answers at {host}."
+    else:
+        what = f"What answers at {host} is no Ollama server."
+    return ModelStatus(
+        None, "ollama", False, what, "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs."
+    )
+
+
+def any_ollama() -> ModelStatus:
+    """Return which chat model Ollama has, if it answers at once: a preferred one, else the first by name."""
+    try:
+        models = [m for m in _models(_QUICK) if not _is_remote(m)]
+    except (OSError, ValueError) as error:
+        return _unreachable(error)
+
+    def rank(model: Mapping[str, Any]) -> tuple[int, str]:
+        base = _name(model).partition(":")[0]
+        return (PREFERRED.index(base) if base in PREFERRED else len(PREFERRED), _name(model))
+
+    for model in sorted(models, key=rank):
+        if _can_chat(model, _PATIENT):
+            return _ollama_found(_name(model))
+    return ModelStatus(
+        None, "ollama", False, "Ollama runs, but has no chat model.", "Get one with `ollama pull llama3.2`."
+    )
+
+
+def ollama_model(name: str) -> ModelStatus:
+    """Return whether Ollama has a model."""
+    try:
+        there = sorted(_name(model) for model in _models(_PATIENT))
+    except (OSError, ValueError) as error:
+        return _unreachable(error)
+    for candidate in (name, f"{name}:latest"):
+        if candidate in there:
+            return _ollama_found(candidate)
+    listed = f" It has: {', '.join(there)}." if there else ""
+    return ModelStatus(
+        name, "ollama", False, f"Ollama has no model {name}.", f"Get it with `ollama pull {name}`.{listed}"
+    )
+
+
+def _ollama_found(name: str) -> ModelStatus:
+    return ModelStatus(name, "ollama", True, options={"temperature": 0, "seed": 0, "num_ctx": _CONTEXT})
+
+
+def chat_ollama(name: str, settings: Mapping[str, Any]) -> BaseChatModel:
+    """Return a client for a model of Ollama."""
+    import httpx
+    from langchain_ollama import ChatOllama
+
+    host = ollama_host()
+    if is_loopback(host):
+        # No proxy on the way, and no idle connections, which a client never closes by itself.
+        clients = {"trust_env": False, "limits": httpx.Limits(max_keepalive_connections=0)}
+        settings = {**settings, "client_kwargs": {**clients, **settings.get("client_kwargs", {})}}
+    return ChatOllama(model=name, base_url=host, **settings)
+
+
+_REASONING = re.compile(r"(?:o\d|gpt-5)\b")  # of OpenAI's; they take no temperature
+
+
+def status(name: str | None = None) -> ModelStatus:
+    """Return what can be had under a name, without loading anything.
+
+    Args:
+        name: As for `resolve`.
+
+    Returns:
+        The status. Only Ollama's server is asked, and only where the name leads to it.
+
+    Example:
+        >>> status("none").available, status("local:/no/such/file.gguf").reason
+        (False, 'There is no file /no/such/file.gguf.')
+    """
+    text = (name or "").strip() or "auto"
+    if text == "auto":
+        wanted = os.environ.get("MRAG_MODEL", "").strip()
+        return any_ollama() if wanted in ("", "auto") else status(wanted)
+    if text == "none":
+        return ModelStatus(
+            None, "none", False, "", "Name a model with --model to have answers in free words."
+        )
+    provider, colon, rest = text.partition(":")
+    if text.endswith(".gguf") and provider != "local":
+        provider, rest = "local", text
+    elif not colon:
+        provider, rest = "ollama", text
+    known = {"ollama": ollama_model, "openai": _openai, "local": _local}
+    if not rest.strip():
+        return ModelStatus(None, provider, False, f"{text!r} names no model.", f"Write {provider}:NAME.")
+    return known[provider](rest.strip()) if provider in known else _other(provider, rest.strip())
+
+
+def resolve(name: str | BaseChatModel | None = None, **options: Any) -> BaseChatModel | None:
+    """Turn a name into a chat model of LangChain.
+
+    Args:
+        name: A name as the head of this module lists them, or a chat model, which is returned as it is.
+        options: Settings of the client, beside or instead of temperature 0 and a fixed seed.
+
+    Returns:
+        The model; None for "none", and for "auto" when no Ollama answers.
+
+    Raises:
+        ModelError: If a model that was named cannot be had, with what to do about it.
+
+    Example:
+        >>> resolve("none") is None
+        True
+        >>> resolve("local:/no/such/file.gguf")
+        Traceback (most recent call last):
+        mrag.errors.ModelError: There is no file /no/such/file.gguf. ...
+    """
+    if name is not None and not isinstance(name, str):
+        return name
+    found = status(name)
+    if not found.available:
+        by_default = (name or "").strip() in ("", "auto") and os.environ.get("MRAG_MODEL", "") in ("", "auto")
+        if found.provider == "none" or by_default:
+            return None
+        raise ModelError(found.reason, hint=found.hint)
+    settings = {**found.options, **options}
+    if found.provider == "ollama":
+        return chat_ollama(str(found.name), settings)
+    if found.provider == "openai":
+        from langchain_openai import ChatOpenAI
+
+        return ChatOpenAI(model=str(found.name), **settings)
+    if found.provider == "local":
+        return local_model(str(found.name), **settings)
+    return _chat_other(found.provider, str(found.name), settings)
+
+
+def is_named(name: object) -> bool:
+    """Return whether a name is that of one model, rather than of any or none.
+
+    Example:
+        >>> [is_named(name) for name in (None, "auto", "none", "ollama:llama3.2")]
+        [False, False, False, True]
+    """
+    return isinstance(name, str) and name.strip() not in ("", "auto", "none")
+
+
+def check_model(name: object) -> None:
+    """Make sure that a model that was named is there, also where the answer may need none.
+
+    Args:
+        name: As for `resolve`; what names no model is not looked at.
+
+    Raises:
+        ModelError: If it cannot be had, with what to do about it.
+
+    Example:
+        >>> check_model("local:/no/such/file.gguf")
+        Traceback (most recent call last):
+        mrag.errors.ModelError: There is no file /no/such/file.gguf. ...
+    """
+    if not isinstance(name, str) or not is_named(name):
+        return
+    found = status(name)
+    if not found.available:
+        raise ModelError(found.reason, hint=found.hint)
+    if found.provider not in ("ollama", "openai", "local"):
+        resolve(name)  # only LangChain itself knows its providers
+
+
+def unused_notice(name: object) -> str | None:
+    """Return what a computed answer says of a model that was named for it; None where none was.
+
+    Example:
+        >>> unused_notice("ollama:llama3.2")
+        'The language model ollama:llama3.2 did not write this answer: it was computed from the graph.'
+    """
+    if not is_named(name):
+        return None
+    return f"The language model {name} did not write this answer: it was computed from the graph."
+
+
+_UNUSED: Final = re.compile(
+    r" ?The language model [^\n]{1,200} did not write this answer: it was computed from the graph\.\Z"
+)
+
+
+def without_unused(notice: str | None) -> str | None:
+    """Return a notice without what it says of a model that was not used.
+
+    Example:
+        >>> said = unused_notice("ollama:llama3.2") or ""
+        >>> without_unused("Mind. " + said), without_unused(said)
+        ('Mind.', None)
+    """
+    return _UNUSED.sub("", notice) or None if notice else notice
+
+
+# --- Others ---------------------------------------------------------------------------------------------
+
+
+def _openai(name: str) -> ModelStatus:
+    if find_spec("langchain_openai") is None:
+        return ModelStatus(
+            name, "openai", False, "langchain-openai is not installed.", "pip install 'mrag[openai]'"
+        )
+    base, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
+    if not key and not base:
+        return ModelStatus(
+            name,
+            "openai",
+            False,
+            "OPENAI_API_KEY is not set.",
+            "Set it, or set OPENAI_BASE_URL to a server of your own.",
+        )
+    options: dict[str, Any] = {} if _REASONING.match(name) else {"temperature": 0, "seed": 0}
+    if base:
+        hide_in_logs("httpx", "httpx2", "openai._base_client")
+        options["base_url"] = base
+    if not key:
+        options["api_key"] = "none"  # a server of one's own mostly asks for no key, but the client does
+    return ModelStatus(name, "openai", True, options=options)
+
+
+def _local(path: str) -> ModelStatus:
+
+    file = Path(path).expanduser()
+    try:
+        check(file)
+    except ModelError as error:
+        return ModelStatus(str(file), "local", False, error.message, error.hint or "")
+    return ModelStatus(str(file), "local", True)
+
+
+def _other(provider: str, name: str) -> ModelStatus:
+    meant = f" For a model of Ollama, write ollama:{provider}:{name}."
+    if find_spec("langchain") is None:
+        package = f"pip install langchain langchain-{provider.replace('_', '-')}."
+        return ModelStatus(
+            name, provider, False, f"The provider {provider!r} needs LangChain itself.", package + meant
+        )
+    return ModelStatus(name, provider, True, options={"temperature": 0})
+
+
+def _chat_other(provider: str, name: str, settings: Mapping[str, Any]) -> BaseChatModel:
+    init_chat_model = import_module("langchain.chat_models").init_chat_model
+    try:
+        model: BaseChatModel = init_chat_model(name, model_provider=provider, **settings)
+    except Exception as error:  # unknown provider, missing package, missing key: each has its own error
+        raise ModelError(
+            f"LangChain gives no model {provider}:{name}: {error}",
+            hint=f"For a model of Ollama, write ollama:{provider}:{name}.",
+        ) from error
+    return model
