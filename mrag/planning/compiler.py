@@ -10,11 +10,11 @@ from mrag.graph.twins import Twins
 from mrag.planning.algebra.blocks import BlockCompiler, Joining, Spelt
 from mrag.planning.algebra.folds import FoldCompiler
 from mrag.planning.algebra.knowledge import forms
-from mrag.planning.algebra.scopes import aggregates, bound, check, merged, unsure
 from mrag.planning.algebra.terms import DECIMAL, Given, text
 from mrag.planning.algebra.values import Kind, ValueCompiler, bind, kind_of
 from mrag.planning.plan import Aggregate, Expression, Plan, Scalar, Unknown
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import aggregates, bound, check, merged, unsure
 from mrag.rdf import patterns as sparql
 from mrag.rdf.patterns import to_sparql as printed
 

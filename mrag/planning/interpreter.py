@@ -25,8 +25,8 @@ from mrag.planning.algebra.comparing import (
     lower,
     number_in,
 )
-from mrag.planning.algebra.scopes import aggregates, check, keys, merged
 from mrag.planning.algebra.values import Kind, kind_of
+from mrag.planning.scopes import aggregates, check, keys, merged
 from mrag.rdf.terms import Term, Triple
 
 Binding: TypeAlias = Mapping[pl.Unknown, Term]

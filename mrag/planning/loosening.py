@@ -10,9 +10,6 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.rewriting import renamed
-from mrag.planning.algebra.roles import PlanRoles, plain
-from mrag.planning.algebra.scopes import aggregates, check, merged, sides
 from mrag.planning.certainty.elsewhere import of_another_kind
 from mrag.planning.plan import (
     Aggregate,
@@ -31,6 +28,7 @@ from mrag.planning.plan import (
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import PlanRoles, aggregates, check, merged, plain, renamed, sides
 from mrag.stores.base import Limits
 
 _MOST = 5

@@ -16,13 +16,13 @@ from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cell, Cells
 from mrag.planning.algebra.joins import solutions_of
-from mrag.planning.algebra.scopes import reached
 from mrag.planning.evidence.groups import with_groups
 from mrag.planning.evidence.lines import MOST, lines_of
 from mrag.planning.evidence.witnesses import blocks_of_rows, kinds_named, patterns_of, triple_of, witnesses
 from mrag.planning.plan import Block, Column, Plan, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import LIMITS, run
+from mrag.planning.scopes import reached
 from mrag.rdf.terms import RDFS, Term, Triple
 from mrag.stores.base import Limits
 

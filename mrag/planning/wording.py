@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from rdflib import URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.roles import plain
-from mrag.planning.algebra.scopes import aggregates, sides
+from mrag.planning.scopes import aggregates, plain, sides
 from mrag.planning.words.blocks import BlockWords
 from mrag.planning.words.joining import by_group, of_each_group
 from mrag.planning.words.values import Name

@@ -13,7 +13,11 @@ from rdflib import RDF, Literal, URIRef
 from mrag.graph.twins import Twins
 from mrag.planning.algebra.joins import in_order, is_given
 from mrag.planning.algebra.knowledge import without_implied
-from mrag.planning.algebra.scopes import (
+from mrag.planning.algebra.twins import better, doubled, said_of
+from mrag.planning.algebra.values import ValueCompiler
+from mrag.planning.plan import Block, Condition, Contains, Pattern, Place, Plan, Unknown
+from mrag.planning.schema import Schema
+from mrag.planning.scopes import (
     borrowed,
     bound,
     is_condition,
@@ -25,10 +29,6 @@ from mrag.planning.algebra.scopes import (
     sides,
     unknowns,
 )
-from mrag.planning.algebra.twins import better, doubled, said_of
-from mrag.planning.algebra.values import ValueCompiler
-from mrag.planning.plan import Block, Condition, Contains, Pattern, Place, Plan, Unknown
-from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
 

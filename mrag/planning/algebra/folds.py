@@ -9,11 +9,11 @@ import pyoxigraph as ox
 
 from mrag.planning.algebra.blocks import BlockCompiler
 from mrag.planning.algebra.joins import is_told_once
-from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides, unknowns
 from mrag.planning.algebra.terms import Given
 from mrag.planning.algebra.thresholds import counted_first, least_of
 from mrag.planning.algebra.values import FoldedAs, folded_as
 from mrag.planning.plan import Aggregate, Block, Expression, Fold, Number, Plan, Unknown
+from mrag.planning.scopes import aggregates, bound, keys, merged, sides, unknowns
 from mrag.rdf import patterns as sparql
 
 _FOLDS: dict[Fold, sparql.FoldName] = {

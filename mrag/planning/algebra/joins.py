@@ -15,9 +15,9 @@ from typing import Literal as OneOf
 from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.algebra.knowledge import without_implied
-from mrag.planning.algebra.scopes import aggregates, merged, one_of, sides, unknowns
 from mrag.planning.plan import Block, Comparison, Condition, Pattern, Plan, Unknown
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.scopes import aggregates, merged, one_of, sides, unknowns
 
 MANY: Final = 5_000
 """Solutions from which on it is worth thinking."""

@@ -7,11 +7,11 @@ from typing import Final
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.algebra.scopes import all_patterns
 from mrag.planning.algebra.terms import Form
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.plan import Block, Pattern, Unknown
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.scopes import all_patterns
 from mrag.rdf.terms import NUMBERS, XSD
 
 # Single precision shows as 3.0999999 when it is made longer; its text does not.

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mrag.planning.algebra.scopes import bound, common, less, merged
 from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.words import is_past
@@ -19,6 +18,7 @@ from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import bound, common, less, merged
 from mrag.text.tokens import VERBS
 
 _RELATIVE: Final = frozenset("that which who whose".split())

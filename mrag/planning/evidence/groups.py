@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells, tied
-from mrag.planning.algebra.scopes import aggregates, merged
 from mrag.planning.evidence.witnesses import of_row, one_of_rows
 from mrag.planning.plan import Column, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
+from mrag.planning.scopes import aggregates, merged
 from mrag.stores.base import Limits
 
 _GROUPS = 5_000

@@ -9,18 +9,6 @@ from typing import TypeAlias
 from rdflib import BNode, Literal, URIRef
 
 from mrag.planning.algebra.cells import Cells
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import (
-    aggregates,
-    bound,
-    keys,
-    mentioned,
-    merged,
-    positive,
-    reached,
-    sides,
-    unknowns,
-)
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.plan import (
     Aggregate,
@@ -33,6 +21,18 @@ from mrag.planning.plan import (
     Place,
     Plan,
     Unknown,
+)
+from mrag.planning.scopes import (
+    aggregates,
+    bound,
+    keys,
+    mentioned,
+    merged,
+    positive,
+    reached,
+    sides,
+    substituted,
+    unknowns,
 )
 from mrag.rdf.terms import Term, Triple
 

@@ -11,7 +11,6 @@ from rdflib import URIRef
 from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.merging import Asked, LastAnswer, Topic, among, over, topic_of
@@ -24,6 +23,7 @@ from mrag.planning.plan import Plan
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.run import run
+from mrag.planning.scopes import aggregates
 from mrag.rdf import queries
 from mrag.rdf.terms import Term
 from mrag.stores.base import Limits

@@ -9,8 +9,6 @@ from typing import Any
 from rdflib import RDF, URIRef
 
 from mrag.errors import ConfigError
-from mrag.planning.algebra.roles import PlanRoles
-from mrag.planning.algebra.scopes import aggregates, all_patterns, check, merged, sides, unknowns
 from mrag.planning.following.editing import renamed, walk
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.plan import (
@@ -27,6 +25,7 @@ from mrag.planning.plan import (
     Unknown,
 )
 from mrag.planning.schema import Schema, most_of
+from mrag.planning.scopes import PlanRoles, aggregates, all_patterns, check, merged, sides, unknowns
 
 _LONGEST = 100
 """Questions of one conversation of which each goes on from the one before."""

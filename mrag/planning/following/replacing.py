@@ -11,7 +11,6 @@ from typing import Any, TypeGuard, cast
 
 from rdflib import Literal, URIRef
 
-from mrag.planning.algebra.scopes import merged
 from mrag.planning.building.literals import identifier, number_literal
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import WEIGHTS, Reading
@@ -24,6 +23,7 @@ from mrag.planning.plan import Block, Column, Comparison, Condition, Order, Plan
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, segmentations
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import merged
 from mrag.rdf.terms import Term
 
 _CLOSE = 0.05

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.roles import plain
 from mrag.planning.following.editing import (
     walk,
     with_class,
@@ -23,6 +22,7 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Comparison, Contains, Pattern, Plan
 from mrag.planning.reading.periods import Period
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.scopes import plain
 from mrag.rdf import queries
 from mrag.rdf.terms import Term
 

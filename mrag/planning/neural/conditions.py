@@ -8,7 +8,6 @@ from typing import cast
 from rdflib import XSD, Literal, URIRef
 
 from mrag.errors import ConfigError
-from mrag.planning.algebra.rewriting import renamed, substituted, without_ties
 from mrag.planning.neural.card import CardColumn
 from mrag.planning.neural.computing import ValueReader
 from mrag.planning.neural.solutions import Path, Solutions
@@ -31,6 +30,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )  # fmt: skip
+from mrag.planning.scopes import renamed, substituted, without_ties
 
 _SIGNS = ("+", "-", "*", "/")
 _BEHIND = ("GROUP", "HAVING", "THEN")

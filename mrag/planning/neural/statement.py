@@ -13,7 +13,6 @@ from typing import Any, cast
 from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
-from mrag.planning.algebra.scopes import aggregates, check
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.neural.conditions import ConditionReader
 from mrag.planning.plan import (
@@ -27,6 +26,7 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )  # fmt: skip
+from mrag.planning.scopes import aggregates, check
 
 __all__ = ["CardColumn", "CardTable", "SchemaCard", "read_statement"]
 

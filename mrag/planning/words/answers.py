@@ -8,12 +8,11 @@ from rdflib import Literal, URIRef
 
 from mrag.generation.computed import AnswerCell
 from mrag.generation.result import Citation, Sentence
-from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.algebra.vocabulary import unit_of_days
 from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.run import PlanResult
+from mrag.planning.scopes import aggregates, unit_of_days
 from mrag.planning.wording import part_to_words, to_words, value_to_words
 from mrag.planning.words.values import Name
 from mrag.text.grammar import join, plural

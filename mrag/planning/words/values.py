@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from rdflib import RDF, Literal, URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.roles import PlanRoles
-from mrag.planning.algebra.vocabulary import (
+from mrag.planning.scopes import (
     FOLDS,
     OPERATIONS,
     ORDINALS,
     PARTS,
     POSITIONS,
     RELATIONS,
+    PlanRoles,
     unit_of_days,
 )  # fmt: skip
 from mrag.rdf.terms import Term
