@@ -15,7 +15,7 @@ from mrag.context.render import Context
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cell, Cells
-from mrag.planning.algebra.joins import solutions_of
+from mrag.planning.compiler import solutions_of
 from mrag.planning.evidence.groups import with_groups
 from mrag.planning.evidence.lines import MOST, lines_of
 from mrag.planning.evidence.witnesses import blocks_of_rows, kinds_named, patterns_of, triple_of, witnesses

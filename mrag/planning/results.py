@@ -15,9 +15,9 @@ from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.computed import CERTAIN as CERTAIN
 from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.joins import work_of
 from mrag.planning.algebra.terms import measured
 from mrag.planning.building.scoring import Reading
+from mrag.planning.compiler import work_of
 from mrag.planning.composing.shapes import alike_named, united
 from mrag.planning.derived.units import units_shown, with_unit
 from mrag.planning.plan import Unknown

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
-import mrag.planning.algebra.joins
+import mrag.planning.compiler
 import mrag.planning.profile.holding
 import mrag.planning.profile.spelling
 from mrag.graph.kg import KnowledgeGraph
@@ -223,7 +223,7 @@ def test_the_many_that_few_lead_to_are_found_before_a_large_class_is_gone_throug
         kinds = [Triple(x(f"person{n}"), RDF.type, x("Clerk" if n % 3 else "Engineer")) for n in range(300)]
         kg.insert([*sites, *works, *kinds])
         looked_up = run(kg, plan, schema=schema_of(kg))
-        monkeypatch.setattr(mrag.planning.algebra.joins, "MANY", 12)
+        monkeypatch.setattr(mrag.planning.compiler, "MANY", 12)
         behind = run(kg, plan, schema=schema_of(kg))
     assert behind.rows == looked_up.rows and len(behind.rows) == 30
     inner = behind.query.partition("{ SELECT ?site ?opened ?person WHERE { ")[2].partition("}")[0]

@@ -17,8 +17,8 @@ from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.twins import twins_of
 from mrag.planning.algebra.cells import Cells
-from mrag.planning.algebra.twins import other_named
 from mrag.planning.building.scoring import Reading
+from mrag.planning.compiler import other_named
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.loosening import Nothing, values_compared, why_nothing
 from mrag.planning.plan import Block, Pattern, Plan

@@ -9,8 +9,7 @@ from typing import Final
 from rdflib import Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.blocks import Spelt
-from mrag.planning.compiler import to_sparql
+from mrag.planning.compiler import Spelt, to_sparql
 from mrag.planning.following.editing import walk
 from mrag.planning.plan import Block, Column, Contains, Pattern, Place, Plan, Unknown
 from mrag.planning.schema import Schema
