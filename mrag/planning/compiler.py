@@ -12,8 +12,6 @@ import pyoxigraph as ox
 from rdflib import OWL, RDF, Literal, URIRef
 
 from mrag.graph.twins import Twins
-from mrag.planning.algebra.terms import DECIMAL, Form, Given, text
-from mrag.planning.algebra.values import FoldedAs, Kind, ValueCompiler, bind, folded_as, kind_of
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -46,6 +44,18 @@ from mrag.planning.scopes import (
     sides,
     unknowns,
     unsure,
+)
+from mrag.planning.values import (
+    DECIMAL,
+    FoldedAs,
+    Form,
+    Given,
+    Kind,
+    ValueCompiler,
+    bind,
+    folded_as,
+    kind_of,
+    text,
 )
 from mrag.rdf import patterns as sparql
 from mrag.rdf.patterns import to_sparql as printed

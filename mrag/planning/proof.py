@@ -14,7 +14,6 @@ from rdflib import URIRef
 from mrag.context.render import Context
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.cells import Cell, Cells
 from mrag.planning.compiler import solutions_of
 from mrag.planning.evidence.groups import with_groups
 from mrag.planning.evidence.lines import MOST, lines_of
@@ -23,6 +22,7 @@ from mrag.planning.plan import Block, Column, Plan, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import LIMITS, run
 from mrag.planning.scopes import reached
+from mrag.planning.values import Cell, Cells
 from mrag.rdf.terms import RDFS, Term, Triple
 from mrag.stores.base import Limits
 

@@ -15,7 +15,6 @@ from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.computed import CERTAIN as CERTAIN
 from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.terms import measured
 from mrag.planning.building.scoring import Reading
 from mrag.planning.compiler import work_of
 from mrag.planning.composing.shapes import alike_named, united
@@ -24,6 +23,7 @@ from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import Found, PlanResult, run
 from mrag.planning.scopes import plain
+from mrag.planning.values import measured
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits

@@ -9,12 +9,11 @@ from typing import TypeAlias
 from mrag.errors import QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.twins import twins_of
-from mrag.planning.algebra.cells import COMPUTED, Cells, in_order, shown_as, tied
-from mrag.planning.algebra.values import kind_of
 from mrag.planning.compiler import SPARE, to_sparql
 from mrag.planning.plan import Plan
 from mrag.planning.profile.spelling import spelt
 from mrag.planning.schema import Schema
+from mrag.planning.values import COMPUTED, Cells, in_order, kind_of, shown_as, tied
 from mrag.stores.base import Limits, SelectResult
 
 Found: TypeAlias = dict[str, SelectResult | bool]

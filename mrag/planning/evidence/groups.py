@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.cells import Cells, tied
 from mrag.planning.evidence.witnesses import of_row, one_of_rows
 from mrag.planning.plan import Column, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
 from mrag.planning.scopes import aggregates, merged
+from mrag.planning.values import Cells, tied
 from mrag.stores.base import Limits
 
 _GROUPS = 5_000

@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.planning.algebra.cells import Cells
-from mrag.planning.algebra.values import kind_of
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -34,6 +32,7 @@ from mrag.planning.scopes import (
     substituted,
     unknowns,
 )
+from mrag.planning.values import Cells, kind_of
 from mrag.rdf.terms import Term, Triple
 
 Binding: TypeAlias = Mapping[Unknown, Term]

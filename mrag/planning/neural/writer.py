@@ -12,7 +12,6 @@ from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.models.calls import Told, bounded, told, varied
 from mrag.generation.support.sentences import without_thoughts
-from mrag.planning.algebra.values import kind_of
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import Lexicon
@@ -23,6 +22,7 @@ from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.vocabulary import vocabulary_of
 from mrag.planning.plan import Plan
 from mrag.planning.scopes import aggregates
+from mrag.planning.values import kind_of
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mrag.planning.algebra.terms import DURATION_UNIT, measured
 from mrag.planning.reading.numbers import UNITS, unit_of
 from mrag.planning.schema import Kind
+from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf.terms import XSD
 
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
