@@ -14,6 +14,7 @@ from mrag.errors import ConfigError
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting.verdict import accounted, of_the_kind
+from mrag.planning.answer_wording import looked_for
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty.absence import may_be_absent
@@ -49,7 +50,6 @@ from mrag.planning.run import PlanResult, run
 from mrag.planning.saved.matching import taught
 from mrag.planning.scopes import aggregates
 from mrag.planning.wording import to_words
-from mrag.planning.words.answers import looked_for
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:

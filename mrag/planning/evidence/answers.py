@@ -16,6 +16,7 @@ from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.twins import twins_of
+from mrag.planning.answer_wording import SHOWN, nothing_found, sentences, values_in_words
 from mrag.planning.building.scoring import Reading
 from mrag.planning.compiler import other_named
 from mrag.planning.interchange import plan_to_json
@@ -27,7 +28,6 @@ from mrag.planning.results import CERTAIN, namer, next_rows, others_of, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.values import Cells
 from mrag.planning.wording import to_words
-from mrag.planning.words.answers import SHOWN, nothing_found, sentences, values_in_words
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
 

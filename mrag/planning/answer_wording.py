@@ -13,8 +13,7 @@ from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.run import PlanResult
 from mrag.planning.scopes import aggregates, unit_of_days
-from mrag.planning.wording import part_to_words, to_words, value_to_words
-from mrag.planning.words.values import Name
+from mrag.planning.wording import Name, part_to_words, to_words, value_to_words
 from mrag.text.grammar import join, plural
 
 SHOWN = 20
