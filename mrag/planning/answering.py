@@ -30,8 +30,7 @@ from mrag.planning.following.followup import asked_after
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import denies, has_bounds, why_nothing
-from mrag.planning.neural.choosing import ModelAdvice, Planner, helper_of
-from mrag.planning.neural.judge import MOST
+from mrag.planning.neural.choosing import MOST, ModelAdvice, Planner, helper_of
 from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.results import (

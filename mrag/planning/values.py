@@ -328,7 +328,7 @@ Precision: TypeAlias = OneOf["date", "year-month", "time"]
 TURNED: Mapping[Relation, Relation] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 """What a relation is from the other side."""
 
-_DATE, _TIME = ox.NamedNode(XSD + "date"), ox.NamedNode(XSD + "dateTime")
+_DATE_TYPE, _TIME_TYPE = ox.NamedNode(XSD + "date"), ox.NamedNode(XSD + "dateTime")
 _NATIVE: Mapping[str, sparql.Function] = {"year": "year", "month": "month", "day": "day", "hour": "hours"}
 _MONTH = "(0[1-9]|1[0-2])"
 _DAY = "(0[1-9]|[12][0-9]|3[01])"
@@ -339,7 +339,7 @@ HOUR = f"^[0-9]{{4}}-{_MONTH}-{_DAY}[T ]([01][0-9]|2[0-3]):[0-5][0-9]"
 SECOND = "^.{16}:[0-5][0-9]"
 
 
-def part(name: Part | OneOf["time"], given: Given) -> Given:
+def part_of_date(name: Part | OneOf["time"], given: Given) -> Given:
     """Return a part of the date in a text.
 
     Args:
@@ -388,8 +388,8 @@ def typed(
     except ValueError:
         return None  # there is no such day
     if form == "date":
-        return sparql.Compare(value, relation, ox.Literal(str(day), datatype=_DATE))
-    return sparql.Compare(value, relation, ox.Literal(time, datatype=_TIME))
+        return sparql.Compare(value, relation, ox.Literal(str(day), datatype=_DATE_TYPE))
+    return sparql.Compare(value, relation, ox.Literal(time, datatype=_TIME_TYPE))
 
 
 def _by_days(value: sparql.Expression, relation: Relation, day: str) -> sparql.Expression | None:
@@ -397,7 +397,8 @@ def _by_days(value: sparql.Expression, relation: Relation, day: str) -> sparql.E
     try:
         first = date.fromisoformat(day)
         begins, ends = (
-            ox.Literal(f"{d.isoformat()}T00:00:00", datatype=_TIME) for d in (first, first + timedelta(1))
+            ox.Literal(f"{d.isoformat()}T00:00:00", datatype=_TIME_TYPE)
+            for d in (first, first + timedelta(1))
         )
     except (ValueError, OverflowError):
         return None
@@ -625,7 +626,7 @@ class ValueCompiler:
             case pl.Number(value):
                 return self.number(value)
             case pl.DatePart(part, value):
-                return part(part, self.text(value))
+                return part_of_date(part, self.text(value))
             case pl.Days(start, end):
                 return days(self.text(start), self.text(end))
             case pl.Arithmetic(left, operation, right):
@@ -728,7 +729,7 @@ class ValueCompiler:
     def _years(self, expression: pl.Expression) -> Given:
         if self.kind(expression) == "number":
             return self.number(expression)
-        return part("year", self.text(expression))
+        return part_of_date("year", self.text(expression))
 
     def _typed(self, condition: pl.Comparison, part: Precision) -> Given | None:
         """Return a comparison of a typed date with one that is written, by their datatypes."""
@@ -747,7 +748,7 @@ class ValueCompiler:
     def _dated(self, part: Precision, expression: pl.Expression) -> Given:
         if isinstance(expression, pl.DatePart):
             return self.raw(expression)
-        return part(part, self.text(expression))
+        return part_of_date(part, self.text(expression))
 
     def _truth(self, condition: pl.Comparison) -> Given:
         if condition.relation not in ("=", "!="):

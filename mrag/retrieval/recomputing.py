@@ -22,7 +22,7 @@ from mrag.planning.following.followup import BY_ITSELF
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.retelling import unread
+from mrag.planning.neural.choosing import unread
 from mrag.planning.results import TRIED
 from mrag.planning.saved.record import list_questions
 from mrag.planning.saved.registry import run_question

@@ -11,7 +11,7 @@ from mrag.planning.lexical.words import is_past, root
 _PARTICLES: Final = ("up", "in", "out", "off", "on", "down", "over", "back", "away")
 _PAIR: Final = re.compile(rf"(?i)\b([a-z]{{3,}})[ -]({'|'.join(_PARTICLES)})\b")
 _WORD: Final = re.compile(rf"(?i)\b([a-z]{{3,}})[ -]?({'|'.join(_PARTICLES)})\b")
-_OTHERS: Final = frozenset(
+_OTHER_VERBS: Final = frozenset(
     "begin within again bargain certain captain domain main margin origin remain season person "
     "cabin admin login latin salmon apron baron wagon carton cousin join region station".split()
 )
@@ -28,7 +28,7 @@ def phrasal_verbs(names: Iterable[str]) -> dict[tuple[str, str], str]:
     found = {}
     for name in names:
         for match in _WORD.finditer(name):
-            if match[0].lower() not in _OTHERS and " " not in match[0]:
+            if match[0].lower() not in _OTHER_VERBS and " " not in match[0]:
                 found[root(match[1]), match[2].lower()] = match[0].lower()
     return found
 
