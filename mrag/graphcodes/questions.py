@@ -13,7 +13,7 @@ from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.ontology import Ontology
 from mrag.planning.lexical.candidates import Candidate, Named, NameMention
-from mrag.planning.lexical.words import is_empty
+from mrag.planning.lexical.english import is_empty
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.tokens import tokens

@@ -12,11 +12,9 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.twins import names_beside
 from mrag.index.embedding.embedders import Embedder, begin_loading
 from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
-from mrag.planning.lexical.extents import counted_measures
-from mrag.planning.lexical.gathering import NamedThings, named_things
-from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
-from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, positive
-from mrag.planning.lexical.words import is_empty, is_title, root
+from mrag.planning.lexical.english import DIMENSIONS, Direction, is_empty, is_title, positive, root
+from mrag.planning.lexical.names import SPAN, NamedThings, NameMatcher, Span, named_things
+from mrag.planning.lexical.schema_words import counted_measures
 from mrag.planning.meanings import NEAR, Meanings, best
 from mrag.planning.profile.following import remembered
 from mrag.planning.profile.keeping import keep, kept, schema_array

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
-import mrag.planning.lexical.gathering
+import mrag.planning.lexical.names
 import mrag.planning.lexicon
 import mrag.planning.profile.adjusting
 import mrag.planning.profile.holding
@@ -103,7 +103,7 @@ def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> No
 @given(st.lists(changes, min_size=1, max_size=3))
 def test_after_any_small_changes(small: int, several: list[list[tuple[bool, Triple]]]) -> None:
     with pytest.MonkeyPatch.context() as patch, KnowledgeGraph(OxigraphStore()) as kg:
-        patch.setattr(mrag.planning.lexical.gathering, "_SMALL", small)
+        patch.setattr(mrag.planning.lexical.names, "_SMALL", small)
         kg.insert(stated())
         assert_as_from_nothing(kg)
         for some in several:

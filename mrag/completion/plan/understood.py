@@ -20,8 +20,7 @@ from mrag.completion.plan.relations import NamedRelation
 from mrag.completion.writeback.schema import SchemaFacts
 from mrag.context.display import Display
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root, synonym_roots
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Term
 from mrag.text.tokens import FUNCTION_WORDS, fold, language_of, tokens, words

@@ -24,8 +24,16 @@ from mrag.planning.accounting.used import PlanUse, folds
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import walk
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.synonyms import CONVERSES, DIMENSIONS, positive, synonym_roots
-from mrag.planning.lexical.words import AUXILIARIES, is_done, is_role, root
+from mrag.planning.lexical.english import (
+    AUXILIARIES,
+    CONVERSES,
+    DIMENSIONS,
+    is_done,
+    is_role,
+    positive,
+    root,
+    synonym_roots,
+)
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, DatePart, Days, Expression, Number, Plan, Unknown
 from mrag.planning.reading.cues import Cue, cues

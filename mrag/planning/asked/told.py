@@ -13,7 +13,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.property import roots_of
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.plan import Column, DatePart, Expression, Number, Plan, Unknown
 from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output
 from mrag.planning.schema import PropertyInfo

@@ -15,7 +15,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing import shapes
 from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import BEING, is_past
+from mrag.planning.lexical.english import BEING, is_past
 from mrag.planning.plan import (
     Aggregate,
     Block,

@@ -16,7 +16,7 @@ from mrag.planning.building.checks import leads_to_things
 from mrag.planning.composing.drafts import Draft, Read, folded_by, fully_read
 from mrag.planning.composing.folding import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.words import AUXILIARIES
+from mrag.planning.lexical.english import AUXILIARIES
 from mrag.planning.reading.numbers import NUMBERS
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import Schema

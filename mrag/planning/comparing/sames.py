@@ -14,7 +14,7 @@ from mrag.planning.comparing.stand_ins import YEAR, without_stand_in
 from mrag.planning.composing.drafts import Draft, Named, Read, also_holding, fully_read
 from mrag.planning.composing.nested import described
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.english import is_past
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import mentioned, names_of, numbered, substituted, unused
 from mrag.text.grammar import plural

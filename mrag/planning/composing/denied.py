@@ -14,7 +14,7 @@ from rdflib import RDF
 
 from mrag.planning.composing.drafts import Draft, also_holding, whole
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.words import AUXILIARIES
+from mrag.planning.lexical.english import AUXILIARIES
 from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful

@@ -14,8 +14,7 @@ from rdflib import URIRef
 
 from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.synonyms import positive
-from mrag.planning.lexical.words import BEING
+from mrag.planning.lexical.english import BEING, positive
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,

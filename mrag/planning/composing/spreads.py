@@ -14,7 +14,7 @@ from rdflib import Literal
 
 from mrag.planning import plan as pl
 from mrag.planning.composing.drafts import Draft, Unbuildable, whole
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.reading.numbers import unit_of
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import substituted

@@ -12,7 +12,7 @@ from typing import Final
 
 from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.english import is_past
 from mrag.planning.plan import Aggregate, Expression, Unknown
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText

@@ -14,7 +14,7 @@ from rdflib import Literal
 
 from mrag.planning import plan as pl
 from mrag.planning.composing.drafts import Draft, Read, whole
-from mrag.planning.lexical.words import AUXILIARIES, BEING, is_past
+from mrag.planning.lexical.english import AUXILIARIES, BEING, is_past
 from mrag.planning.scopes import all_patterns, folded_aside, mentioned, substituted
 from mrag.text.tokens import PREPOSITIONS, VERBS, stem
 

@@ -18,7 +18,7 @@ from mrag.planning.following.replacing import likely, picked, reading_of, reboun
 from mrag.planning.following.slots import SlotFitter, slots_of
 from mrag.planning.following.wordings import FollowText, pointing
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.synonyms import positive
+from mrag.planning.lexical.english import positive
 from mrag.planning.plan import Plan
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText, cut
