@@ -25,9 +25,7 @@ from mrag.planning.certainty.weighing import weighed
 from mrag.planning.composing.shapes import alike_named
 from mrag.planning.derived.units import in_several_units
 from mrag.planning.evidence.answers import answer_of
-from mrag.planning.following.editing import with_subclasses
-from mrag.planning.following.followup import asked_after
-from mrag.planning.following.merging import LastAnswer
+from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import denies, has_bounds, why_nothing
 from mrag.planning.neural.choosing import MOST, ModelAdvice, Planner, helper_of
@@ -47,7 +45,7 @@ from mrag.planning.results import (
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.saved.matching import taught
-from mrag.planning.scopes import aggregates
+from mrag.planning.scopes import aggregates, with_subclasses
 from mrag.planning.wording import to_words
 from mrag.stores.oxigraph import OxigraphStore
 

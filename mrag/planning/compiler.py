@@ -921,7 +921,7 @@ def to_sparql(
         total: Break ties by the terms of the rows, which takes some engines long.
         loops: Whether the engine looks up each solution of a pattern in the next, so that of large patterns
             the order and the way to join them have to be said.
-        spelt: How texts are written that are looked up, not compared, see `mrag.planning.profile.spelling`.
+        spelt: How texts are written that are looked up, not compared, see `mrag.planning.run`.
         twins: Where things have several names, which of them stands for the others; things then are told
             once. By default every name is a thing of its own.
 

@@ -16,9 +16,8 @@ from mrag.planning.lexical.english import DIMENSIONS, Direction, is_empty, is_ti
 from mrag.planning.lexical.names import SPAN, NamedThings, NameMatcher, Span, named_things
 from mrag.planning.lexical.schema_words import counted_measures
 from mrag.planning.meanings import NEAR, Meanings, best
-from mrag.planning.profile.following import remembered
-from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profile.reusing import names_followed, remember_names
+from mrag.planning.profile.usage import keep, kept, remembered, schema_array
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries

@@ -18,8 +18,7 @@ from mrag.generation.result import Answer
 from mrag.generation.verification import Recomputed
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED, READ, Attempt, compute, replay
-from mrag.planning.following.followup import BY_ITSELF
-from mrag.planning.following.merging import LastAnswer
+from mrag.planning.following import BY_ITSELF, LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.choosing import unread

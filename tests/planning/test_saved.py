@@ -19,8 +19,7 @@ from mrag.generation.result import Answer
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import answered, compute
-from mrag.planning.following.merging import LastAnswer
-from mrag.planning.following.slots import filled, slots_of
+from mrag.planning.following import LastAnswer, filled, slots_of
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Block, Column, Contains, Pattern, Plan, Unknown

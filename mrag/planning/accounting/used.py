@@ -9,7 +9,6 @@ from typing import Final
 
 from rdflib import RDF, Literal, URIRef
 
-from mrag.planning.following.editing import walk
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -26,6 +25,7 @@ from mrag.planning.plan import (
     Unknown,
 )
 from mrag.planning.schema import PropertyInfo, Schema, most_of
+from mrag.planning.scopes import walk
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 

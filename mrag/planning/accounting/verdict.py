@@ -22,7 +22,6 @@ from rdflib import RDF, Literal, URIRef
 from mrag.context.display import Display
 from mrag.planning.accounting.used import PlanUse, folds
 from mrag.planning.building.scoring import Reading
-from mrag.planning.following.editing import walk
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.english import (
     AUXILIARIES,
@@ -41,6 +40,7 @@ from mrag.planning.reading.numbers import SCALE, UNITS
 from mrag.planning.reading.question import cut
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.run import PlanResult
+from mrag.planning.scopes import walk
 from mrag.rdf import queries
 from mrag.text.tokens import AGENTS, LIGHT, PERSON_WORDS, PREPOSITIONS, VERBS, alike, stem, words, words_in
 

@@ -11,7 +11,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.english import is_past, is_role
 from mrag.planning.plan import Column, Number, Unknown
-from mrag.planning.profile.whereabouts import NOWHERE, place_rank
+from mrag.planning.profile.usage import NOWHERE, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.text.tokens import AGENTS
 

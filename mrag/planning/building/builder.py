@@ -29,7 +29,7 @@ from mrag.planning.plan import (
     Unknown,
     parts,
 )
-from mrag.planning.profile.whereabouts import ways_to_say_where
+from mrag.planning.profile.usage import ways_to_say_where
 from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.scopes import aggregates
 from mrag.text.tokens import alike, content

@@ -11,7 +11,7 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.plan import Aggregate, Column, Expression, Order, Pattern, Unknown
 from mrag.planning.profile.names import is_count, is_value
-from mrag.planning.profile.whereabouts import ways_to_say_where
+from mrag.planning.profile.usage import ways_to_say_where
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.state import COMMON
 from mrag.planning.schema import PropertyInfo

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mrag.planning import plan as pl
-from mrag.planning.following.editing import walk
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.scopes import walk
 from mrag.planning.values import DURATION_UNIT
 
 

@@ -26,7 +26,6 @@ from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting.verdict import Gap, account
 from mrag.planning.building.scoring import Reading
-from mrag.planning.following.editing import rewritten, walk, with_subclasses
 from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.card import SchemaCard, card_of
 from mrag.planning.neural.statement import read_statement
@@ -35,6 +34,7 @@ from mrag.planning.plan import Days, Plan
 from mrag.planning.reading.question import cut
 from mrag.planning.results import brief, found_something, namer, rows_of
 from mrag.planning.run import PlanResult, run
+from mrag.planning.scopes import rewritten, walk, with_subclasses
 from mrag.planning.wording import to_words
 from mrag.stores.base import Limits
 from mrag.text.tokens import tokens

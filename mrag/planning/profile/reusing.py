@@ -26,8 +26,7 @@ from mrag.planning.lexical.names import (
     valued,
     values_of,
 )
-from mrag.planning.profile.following import ChangedParts, KnownSchema, changed_since
-from mrag.planning.profile.keeping import kept_before
+from mrag.planning.profile.usage import ChangedParts, KnownSchema, changed_since, kept_before
 from mrag.planning.profiling import local_name
 from mrag.planning.schema import Schema
 from mrag.rdf import queries

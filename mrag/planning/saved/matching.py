@@ -10,8 +10,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting.verdict import account
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
-from mrag.planning.following.replacing import options, reading_of
-from mrag.planning.following.slots import SlotFitter, filled
+from mrag.planning.following import SlotFitter, filled, options, reading_of
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.segmentation import QuestionItem

@@ -16,8 +16,7 @@ from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.following.merging import LastAnswer
-from mrag.planning.following.slots import Slot, slots_of
+from mrag.planning.following import LastAnswer, Slot, slots_of
 from mrag.planning.interchange import plan_to_json
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, Triple, term_from_json, term_to_json

@@ -15,10 +15,17 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import answered, parser_of
 from mrag.planning.building.literals import identifier, number_literal
 from mrag.planning.building.parser import Parser
-from mrag.planning.following.merging import LastAnswer
-from mrag.planning.following.replacing import term_of
-from mrag.planning.following.slots import Slot, SlotFitter, filled, in_period, slots_of
-from mrag.planning.following.wordings import FollowText, pointing
+from mrag.planning.following import (
+    FollowText,
+    LastAnswer,
+    Slot,
+    SlotFitter,
+    filled,
+    in_period,
+    pointing,
+    slots_of,
+    term_of,
+)
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.profiling import schema_of
 from mrag.planning.reading.question import cut
