@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from common import shared_data
 from ranking import aside, read_jsonl, told
 
-from mrag.evaluation.collections import read_collection
+from mrag.evaluation.benchmark import System, run_system
+from mrag.evaluation.metrics import Qrels, Resampling, Scored
+from mrag.evaluation.questions import read_collection
 from mrag.evaluation.report import evaluate
-from mrag.evaluation.running import System, run_system
-from mrag.evaluation.runs import Qrels, Scored
-from mrag.evaluation.statistics import Resampling
 from mrag.index.bm25 import Bm25Index, Bm25Params
 
 NAMES = ("plural", "none", "snowball:english", "snowball:english+words")

@@ -21,7 +21,7 @@ from common import percentile
 from structured_questions import model_alone
 
 from mrag.evaluation import GoldQuestion, read_questions
-from mrag.evaluation.answers.asking import Prediction, outcome, predict
+from mrag.evaluation.answers import Prediction, outcome, predict
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore

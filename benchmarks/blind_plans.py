@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from mrag.evaluation import GoldQuestion, read_questions
-from mrag.evaluation.answers.asking import named_in, table_of_cells
-from mrag.evaluation.answers.comparison import score
+from mrag.evaluation.answers import named_in, table_of_cells
+from mrag.evaluation.gold import score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import replay
 from mrag.stores.oxigraph import OxigraphStore

@@ -23,7 +23,7 @@ from blind_models import print_models
 from blind_plans import FOLDER, PLANNED, print_plans
 
 from mrag.evaluation import evaluate_questions, read_questions
-from mrag.evaluation.answers.asking import Prediction, outcome
+from mrag.evaluation.answers import Prediction, outcome
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.results import CERTAIN
 from mrag.stores.oxigraph import OxigraphStore

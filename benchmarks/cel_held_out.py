@@ -42,16 +42,14 @@ from common import shared_data
 from scipy.stats import t as student
 
 import mrag
-from mrag.cel.evaluation.benchmark import folds
-from mrag.cel.evaluation.files import find_problems, open_knowledge_base
-from mrag.cel.learners.registry import learner
-from mrag.cel.problem import LearningProblem, quality
-from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.instances import World
+from mrag.cel.benchmark import find_problems, folds, open_knowledge_base
+from mrag.cel.instances import World
+from mrag.cel.learners.base import learner
+from mrag.cel.problem import LearningProblem, confusion, quality
 from mrag.cel.syntax.expressions import Expression, OneOf, Value, walk
-from mrag.cel.syntax.printing import to_dl
+from mrag.cel.syntax.notation import to_dl
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.loaders.scene_graph import SceneGraphs
 from mrag.reasoning.run import reason
 

@@ -28,17 +28,22 @@ from pathlib import Path
 import numpy as np
 from common import shared_data
 
-from mrag.cel.drill.learner import Drill, DrillSettings, best_first_search
-from mrag.cel.drill.policy import Policy, reward
-from mrag.cel.drill.problems import ProblemGenerator
-from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
-from mrag.cel.evaluation.files import find_problems, open_knowledge_base
-from mrag.cel.learners.base import FitState, Learner, LearnerSettings
+from mrag.cel.benchmark import find_problems, open_knowledge_base
+from mrag.cel.drill import (
+    Drill,
+    DrillSettings,
+    Policy,
+    PolicyTrainingSettings,
+    ProblemGenerator,
+    best_first_search,
+    reward,
+    train_policy,
+)
+from mrag.cel.learners.base import LEARNERS, FitState, Learner, LearnerSettings, learner
 from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
-from mrag.cel.learners.refinement_space import SpaceView
-from mrag.cel.learners.registry import LEARNERS, learner
+from mrag.cel.learners.refinement import SpaceView
 from mrag.cel.problem import LearningProblem, quality
-from mrag.cel.syntax.printing import to_dl
+from mrag.cel.syntax.notation import to_dl
 from mrag.errors import MragError
 from mrag.graph.kg import KnowledgeGraph
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import mrag
-from mrag.cel.learners.registry import LEARNERS, learner
+from mrag.cel.learners.base import LEARNERS, learner
 from mrag.cel.problem import LearningProblem
 from mrag.rdf.terms import RDF, XSD
 

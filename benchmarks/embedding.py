@@ -15,7 +15,7 @@ import time
 from common import percentile
 from index_backends import sentences
 
-from mrag.index.embedding.prepared import EmbeddingWork
+from mrag.index.embedding import EmbeddingWork
 from mrag.jobs import ProcessRunner, carried
 
 

@@ -26,17 +26,13 @@ from common import shared_data
 from ranking import E, aside, read_jsonl, region_triples
 
 import mrag
-from mrag.evaluation.conditions import EntityShape, instances
-from mrag.evaluation.questions import template_questions
-from mrag.evaluation.relevance import by_graph
+from mrag.evaluation.benchmark import System, index_system, run_system
+from mrag.evaluation.metrics import Resampling, Scored
+from mrag.evaluation.questions import EntityShape, by_graph, instances, template_questions
 from mrag.evaluation.report import evaluate
-from mrag.evaluation.running import System, index_system, run_system
-from mrag.evaluation.runs import Scored
-from mrag.evaluation.statistics import Resampling
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import Embedder, Vectors, embedder
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.embedding import Embedder, Vectors, embedder
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.stores.base import SelectResult
 
 MEASURES = ("nDCG@10", "MRR")

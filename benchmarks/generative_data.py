@@ -11,7 +11,7 @@ from pathlib import Path
 
 from common import shared_data
 
-from mrag.generative.training.data import TrainingQuestion
+from mrag.generative.training import TrainingQuestion
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 from common import peak_memory, percentile, row
 
-from mrag.generative.decoding.beam import DecodingSettings, decode
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.models.resolve import LogProbabilities
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.decoding import DecodingSettings, decode
+from mrag.generative.models import LogProbabilities
 
 VOCABULARY = 49_152
 Documents = list[tuple[str, npt.NDArray[np.int64]]]
@@ -286,7 +286,7 @@ class TimedBeams:
 
 def mask(args: argparse.Namespace) -> None:
     """Measure what everything but the model costs while it decodes."""
-    from mrag.generative.models.gguf import GgufModel
+    from mrag.generative.llama import GgufModel
 
     documents = list(made((args.tokens or 10) * 1e6, args.seed))
     built = ClueIndex.build(documents, VOCABULARY)

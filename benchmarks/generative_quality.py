@@ -22,19 +22,15 @@ from pathlib import Path
 import numpy as np
 from generative_data import Collection, medquad, pseudo, pubmedqa, smollm2
 
-from mrag.evaluation.metrics import judged, per_query
-from mrag.evaluation.running import System, index_system, run_system
-from mrag.evaluation.runs import Qrels, Run, Scored
-from mrag.evaluation.statistics import compare, interval
-from mrag.generative.decoding.beam import DecodingSettings, decode
-from mrag.generative.decoding.scores import Aggregation, aggregate
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.models.gguf import GgufModel
-from mrag.generative.models.tokens import document_tokens
-from mrag.generative.training.data import TrainingQuestion, make_pairs, prompt
-from mrag.generative.training.sampling import ClueSampling
+from mrag.evaluation.benchmark import System, index_system, run_system
+from mrag.evaluation.metrics import Qrels, Run, Scored, compare, interval, judged, per_query
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.decoding import Aggregation, DecodingSettings, aggregate, decode
+from mrag.generative.llama import GgufModel
+from mrag.generative.models import document_tokens
+from mrag.generative.training import ClueSampling, TrainingQuestion, make_pairs, prompt
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 
 DEPTH = 10
 SAMPLING = {"starts": 1, "length": 10, "temperature": 0.05}
@@ -133,11 +129,9 @@ def for_choosing(collection: Collection, learnt: int) -> Collection:
 
 def train(args: argparse.Namespace) -> None:
     """Train on MedQuAD's questions that are not held out, and write the model file."""
-    from mrag.generative.training.backbone import open_backbone
-    from mrag.generative.training.export import write_gguf
-    from mrag.generative.training.lora import LoraLearner, LoraSettings
-    from mrag.generative.training.run import TrainingSettings
-    from mrag.generative.training.run import train as run
+    from mrag.generative.export import write_gguf
+    from mrag.generative.training import LoraLearner, LoraSettings, TrainingSettings, open_backbone
+    from mrag.generative.training import train as run
 
     collection = medquad()
     backbone = open_backbone(f"local:{smollm2()}")
@@ -167,9 +161,9 @@ def products() -> Collection:
     import tempfile
 
     import mrag
-    from mrag.evaluation.building import BenchmarkSettings, build_benchmark
-    from mrag.evaluation.conditions import EntityShape
-    from mrag.generative.index.documents import clue_texts
+    from mrag.evaluation.benchmark import BenchmarkSettings, build_benchmark
+    from mrag.evaluation.questions import EntityShape
+    from mrag.generative.documents import clue_texts
 
     with mrag.demo(model="none") as kg, tempfile.TemporaryDirectory() as folder:
         shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")

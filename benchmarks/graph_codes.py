@@ -14,7 +14,6 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,9 +21,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison, Metric
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.index.flat import Flat
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison, Metric
+from mrag.graphcodes.segments import Flat
 
 RELATIONS = 20
 METRICS: tuple[Metric, ...] = ("paper", "query-relative", "structural")
@@ -231,17 +230,14 @@ def main() -> None:
         gc.collect()
         gc.disable()
         base: dict[str, float] = {}
-        engines = {"numpy": False} | ({"numba": True} if find_spec("numba") else {})
         print(f"{'':44}{'median':>9}{'p99':>9}{'processor':>11}   ms per question, best 10")
-        for engine, accelerate in engines.items():
-            index.accelerate = accelerate
-            for kind, asked in questions.items():
-                for metric in METRICS:
-                    how = CodeComparison(metric)
-                    times = timed(lambda q, how=how: index.search(q, 10, how), asked)
-                    if (engine, metric) == ("numpy", "query-relative"):
-                        base[kind] = times[2]
-                    line(f"{engine}, {kind}, {metric}", times)
+        for kind, asked in questions.items():
+            for metric in METRICS:
+                how = CodeComparison(metric)
+                times = timed(lambda q, how=how: index.search(q, 10, how), asked)
+                if metric == "query-relative":
+                    base[kind] = times[2]
+                line(f"{kind}, {metric}", times)
         for kind, asked in questions.items():
             for metric in METRICS:
                 how = CodeComparison(metric)

@@ -29,15 +29,13 @@ from graph_codes_common import Dense
 from graph_codes_pairs import FILES, METRICS, _bags, _bare, _cosine, _won
 from graph_codes_quality import rows
 
-from mrag.evaluation.statistics import interval
-from mrag.graphcodes.algebra import union
-from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.extract.normaliser import CodeNormaliser
-from mrag.graphcodes.extract.scene import from_scene_triples
-from mrag.graphcodes.extract.text import PIPELINES, TextExtractor
+from mrag.evaluation.metrics import interval
+from mrag.graphcodes.code import GraphCode, union
 from mrag.graphcodes.meaning import CodeMeaning, CodeUsage
 from mrag.graphcodes.metrics import Weighted
-from mrag.index.embedding.local_models import MiniLmEmbedder
+from mrag.graphcodes.reading import PIPELINES, TextExtractor
+from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
+from mrag.index.embedding import MiniLmEmbedder
 from mrag.retrieval.late_interaction import met
 
 KINDS = ("swap_obj", "swap_att", "replace_rel")

@@ -12,9 +12,8 @@ from common import shared_data
 from graph_codes_common import Dense, by_bm25, by_codes, by_scores, shuffled, table, versus
 
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.ontology import Ontology
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison, Ontology
 
 SEMANTIC_TYPES = {
     "T019": "congenital_abnormality", "T020": "acquired_abnormality", "T033": "finding",

@@ -10,15 +10,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mrag.evaluation.metrics import per_query
-from mrag.evaluation.runs import Run
-from mrag.evaluation.statistics import Resampling, compare, interval
+from mrag.evaluation.metrics import Resampling, Run, compare, interval, per_query
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.fusion import summed
-from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison
+from mrag.graphcodes.ranker import summed
 from mrag.index.bm25 import Bm25Index
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.index.fusion import reciprocal_rank_fusion
 
 DEPTH = 100

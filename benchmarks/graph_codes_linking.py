@@ -18,11 +18,11 @@ from common import shared_data
 
 import mrag
 from mrag.errors import MragError
-from mrag.evaluation.statistics import interval
+from mrag.evaluation.metrics import interval
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.extract.neighbourhood import neighbourhoods
-from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.ranker import GraphCodeRanker
+from mrag.graphcodes.sources import neighbourhoods
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.rankers import Question, Ranker, SimilarityRanker

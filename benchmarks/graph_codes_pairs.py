@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from common import shared_data
 from graph_codes_common import Dense
 
-from mrag.evaluation.statistics import compare, interval
-from mrag.graphcodes.algebra import union
-from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.extract.normaliser import CodeNormaliser
-from mrag.graphcodes.extract.scene import from_scene_triples
-from mrag.graphcodes.extract.text import TextExtractor
-from mrag.graphcodes.metrics import Lexicographic
+from mrag.evaluation.metrics import compare, interval
+from mrag.graphcodes.code import GraphCode, union
+from mrag.graphcodes.metrics import CodeComparison, Lexicographic
+from mrag.graphcodes.reading import TextExtractor
+from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
 from mrag.text.analysis import Analyser
 
 METRICS = {

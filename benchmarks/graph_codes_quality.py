@@ -35,12 +35,10 @@ from graph_codes_common import (
 from graph_codes_pairs import pairs
 
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.extract.normaliser import CodeNormaliser
-from mrag.graphcodes.extract.scene import from_scene_triples
-from mrag.graphcodes.extract.text import TextExtractor
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.metrics import Lexicographic
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison, Lexicographic
+from mrag.graphcodes.reading import TextExtractor
+from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
 
 PLAIN = CodeNormaliser(singular=False)
 """One way of writing for both sides; number stays as both have it from the caption."""

@@ -9,13 +9,17 @@ The lines in `measured` are those of the figures in the documentation.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element, SubElement
 
-from mrag.evaluation.plot import curves_svg
+from mrag.errors import ConfigError
+from mrag.evaluation.report import COLOURS, draw_line, draw_text, new_picture, printed, rounded
 
 INDEX = {
     "seconds of processor to build": ("build", lambda told: told["build_processor_s"]),
@@ -45,6 +49,89 @@ def panels(lines: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], str]:
                 curves[told.get("backend", "embedded store")][at] = value(told)
         made[quantity] = {name: sorted(points.items()) for name, points in curves.items()}
     return made, "documents" if documents else "triples"
+
+
+def curves_svg(
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], *, across: str, title: str
+) -> str:
+    """Draw how quantities grow, each in a panel of its own with logarithmic scales.
+
+    Args:
+        panels: By the name of a quantity, the points (x, y) of each line by its name; all above 0.
+        across: What x is.
+        title: Of the picture.
+
+    Raises:
+        ConfigError: If there is no point, or one that is not above 0.
+
+    Example:
+        >>> lines = {"local": [(10, 1), (1000, 80)]}
+        >>> picture = curves_svg({"seconds": lines}, across="texts", title="Growth")
+        >>> picture.count("<circle"), "80 seconds at 1,000" in picture
+        (3, True)
+    """
+    given = [point for lines in panels.values() for points in lines.values() for point in points]
+    if not given or min(min(point) for point in given) <= 0:
+        raise ConfigError("A curve needs points above 0.", hint="Leave out what was not measured.")
+    left, width, height, block, in_row = 70, 280, 180, 270, 2
+    names = sorted({name for lines in panels.values() for name in lines})
+    picture = new_picture(in_row * (left + width + 40), -(-len(panels) // in_row) * block + 30, title)
+    for at, name in enumerate(names):
+        draw_text(picture, left + 140 * at + 14, 24, name)
+        SubElement(
+            picture,
+            "circle",
+            cx=rounded(left + 140 * at + 5),
+            cy="20",
+            r="5",
+            fill=COLOURS[at % len(COLOURS)],
+        )
+    for at, (quantity, lines) in enumerate(panels.items()):
+        corner = (left + at % in_row * (left + width + 40), 60 + at // in_row * block)
+        draw_text(picture, corner[0], corner[1] - 12, quantity, weight="bold")
+        draw_text(picture, corner[0] + width / 2, corner[1] + height + 28, across, anchor="middle", size=10)
+        values = [y for points in lines.values() for _, y in points]
+        place = _axes(picture, corner, (width, height), _decades([x for x, _ in given]), _decades(values))
+        for name, points in lines.items():
+            colour, placed = COLOURS[names.index(name) % len(COLOURS)], sorted(points)
+            for one, other in pairwise(placed):
+                draw_line(picture, *place(*one), *place(*other), colour, 2)
+            for x, y in placed:
+                cx, cy = place(x, y)
+                dot = SubElement(picture, "circle", cx=rounded(cx), cy=rounded(cy), r="3.5", fill=colour)
+                SubElement(dot, "title").text = f"{name}: {y:,g} {quantity} at {x:,.0f}"
+    return printed(picture)
+
+
+def _axes(
+    picture: Element,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    across: tuple[int, int],
+    up: tuple[int, int],
+) -> Callable[[float, float], tuple[float, float]]:
+    """Draw a grid of powers of ten, and return where a point lies on it."""
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        along, above = ((math.log10(v) - low) / (high - low) for v, (low, high) in ((x, across), (y, up)))
+        return corner[0] + size[0] * along, corner[1] + size[1] * (1 - above)
+
+    left, bottom = corner[0], corner[1] + size[1]
+    for decade in range(across[0], across[1] + 1):
+        x, _ = place(10.0**decade, 10.0 ** up[0])
+        draw_line(picture, x, corner[1], x, bottom, "#dddddd")
+        draw_text(picture, x, bottom + 14, f"{10.0**decade:,.10g}", anchor="middle", size=10)
+    for decade in range(up[0], up[1] + 1):
+        _, y = place(10.0 ** across[0], 10.0**decade)
+        draw_line(picture, left, y, left + size[0], y, "#dddddd")
+        draw_text(picture, left - 6, y + 4, f"{10.0**decade:,.10g}", anchor="end", size=10)
+    return place
+
+
+def _decades(values: Sequence[float]) -> tuple[int, int]:
+    """Return the powers of ten between which all values lie."""
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return low, max(high, low + 1)
 
 
 def main() -> None:

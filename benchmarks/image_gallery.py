@@ -21,7 +21,7 @@ import httpx
 from common import peak_memory
 
 import mrag
-from mrag.index.similarity import home
+from mrag.index.backends.base import home
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
 from mrag.server.settings import ServerSettings

@@ -20,9 +20,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from mrag.index import Bm25Params
-from mrag.index.backends.places import open_backend
-from mrag.index.backends.recall import compare
-from mrag.index.embedding.embedders import embedder
+from mrag.index.backends.base import compare, open_backend
+from mrag.index.embedding import embedder
 
 ROOT = Path(__file__).parents[1]
 

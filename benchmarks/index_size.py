@@ -30,11 +30,10 @@ from common import peak_memory, percentile
 from index_backends import postgres, sentences, vocabulary
 
 from mrag.index import Bm25Params
-from mrag.index.backends.base import StoredIndex
-from mrag.index.backends.places import open_backend
+from mrag.index.backends.base import open_backend
 from mrag.index.dense import DenseParams
-from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import embedder
+from mrag.index.document_index import DocumentIndex, StoredIndex
+from mrag.index.embedding import embedder
 
 MODES = ("bm25", "dense", "hybrid")
 NAME = "size"

@@ -16,7 +16,7 @@ from rdflib import URIRef
 from mrag.community import rdf_graph
 from mrag.context.display import Display
 from mrag.evaluation import GoldQuestion
-from mrag.evaluation.answers.asking import Prediction, named_in
+from mrag.evaluation.answers import Prediction, named_in
 from mrag.generation.models.calls import bounded
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.base import Limits

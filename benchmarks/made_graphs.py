@@ -33,8 +33,7 @@ from made_wards import wards
 from structured_questions import line_of, loaded
 
 from mrag.evaluation import GoldQuestion, evaluate_questions
-from mrag.evaluation.answers.asking import Prediction, outcome
-from mrag.evaluation.answers.report import Outcome
+from mrag.evaluation.answers import Outcome, Prediction, outcome
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.results import CERTAIN
 

@@ -27,18 +27,14 @@ from typing import Any
 from common import percentile, row, shared_data
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag.evaluation.collections import read_collection
-from mrag.evaluation.conditions import EntityShape, instances
-from mrag.evaluation.questions import template_questions
-from mrag.evaluation.relevance import by_graph
+from mrag.evaluation.benchmark import System, index_system, run_system
+from mrag.evaluation.metrics import Qrels, Resampling, Scored
+from mrag.evaluation.questions import EntityShape, by_graph, instances, read_collection, template_questions
 from mrag.evaluation.report import Evaluation, evaluate
-from mrag.evaluation.running import System, index_system, run_system
-from mrag.evaluation.runs import Qrels, Scored
-from mrag.evaluation.statistics import Resampling
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.bm25 import Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 

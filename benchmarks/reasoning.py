@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mrag.loaders.rdf import Source
-from mrag.reasoning.materialise import materialise
+from mrag.reasoning.rounds import materialise
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -95,7 +95,7 @@ def ours(folder: Path, files: list[Path], engine: str) -> str:
         loaded = time.perf_counter() - began
         asserted, cpu = Dataset(default=("urn:asserted",)), time.process_time()
         if engine == "sparq":
-            from mrag.reasoning.accelerate import accelerate
+            from mrag.reasoning.rounds import accelerate
 
             closure = accelerate(store, asserted, "urn:inferred", on_round=_say)
         else:

@@ -40,16 +40,12 @@ from ranking import aside, indexed, read_jsonl, told
 from rdflib import RDF
 
 import mrag
-from mrag.cel.learners.base import Learner
-from mrag.cel.learners.registry import learner
+from mrag.cel.learners.base import Learner, learner
 from mrag.cel.rerank import ClassExpressionReranker, Reranking, RerankSettings
-from mrag.evaluation.conditions import EntityFacts, EntityShape, facts, instances
-from mrag.evaluation.questions import template_questions
-from mrag.evaluation.relevance import by_graph
+from mrag.evaluation.benchmark import index_system, run_system
+from mrag.evaluation.metrics import Resampling, Run
+from mrag.evaluation.questions import EntityFacts, EntityShape, by_graph, facts, instances, template_questions
 from mrag.evaluation.report import evaluate
-from mrag.evaluation.running import index_system, run_system
-from mrag.evaluation.runs import Run
-from mrag.evaluation.statistics import Resampling
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import make_view
 from mrag.loaders.fashionpedia import Fashionpedia

@@ -19,7 +19,7 @@ from common import peak_memory, percentile, row, shared_data, timed
 from rdflib.plugins.sparql import prepareQuery
 
 import mrag
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
 
 QUESTIONS = [

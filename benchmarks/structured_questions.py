@@ -37,8 +37,7 @@ from rdflib import URIRef
 from mrag.context.display import Display
 from mrag.errors import MragError
 from mrag.evaluation import GoldQuestion, Interval, evaluate_questions, read_questions
-from mrag.evaluation.answers.asking import Prediction, outcome, predict
-from mrag.evaluation.answers.report import Outcome, summarised
+from mrag.evaluation.answers import Outcome, Prediction, outcome, predict, summarised
 from mrag.generation.models.calls import bounded, invoke
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph

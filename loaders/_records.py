@@ -20,7 +20,7 @@ import pyoxigraph as ox
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import OWL, RDF, RDFS, XSD
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 
 OnBad = Literal["stop", "skip"]
 """What to do at a bad record: raise `LoadError`, or leave it out and count it."""

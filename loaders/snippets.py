@@ -22,7 +22,7 @@ from mrag.errors import ConfigError, LoadError
 from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
 from mrag.rdf.terms import MRAG
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 
 ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")
 """Endings of the files that are read."""

@@ -19,7 +19,7 @@ from mrag.graph.record import Record
 from mrag.graph.updates import update
 from mrag.rdf.queries import Query
 from mrag.rdf.terms import Triple
-from mrag.storage.saving import saved
+from mrag.storage.files import saved
 from mrag.stores import oxigraph
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import ROOT

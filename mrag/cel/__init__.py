@@ -14,41 +14,84 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.cel.benchmark import (
+        BenchmarkResult,
+        BenchmarkSetup,
+        ProblemSet,
+        find_problems,
+        open_knowledge_base,
+        run_benchmark,
+    )
     from mrag.cel.classifier import ConceptClassifier
-    from mrag.cel.concepts.export import to_ontology
-    from mrag.cel.concepts.filter import ClassFilter
-    from mrag.cel.concepts.record import KeptConcept
-    from mrag.cel.concepts.registry import (
+    from mrag.cel.concepts import (
+        ClassFilter,
+        KeptConcept,
         find_concept,
         keep_concept,
         list_concepts,
         member_differences,
         remove_concept,
+        to_ontology,
     )
-    from mrag.cel.configurations import LearningConfiguration, read_configuration
-    from mrag.cel.drill.learner import Drill, DrillSettings
-    from mrag.cel.drill.policy import Policy
-    from mrag.cel.drill.problems import ProblemGenerator, ProblemGeneratorSettings
-    from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
-    from mrag.cel.evaluation.benchmark import BenchmarkResult, BenchmarkSetup, run_benchmark
-    from mrag.cel.evaluation.files import ProblemSet, find_problems, open_knowledge_base
-    from mrag.cel.examples import class_problem, described_class, sampled_negatives
-    from mrag.cel.explain.satisfied import Reason, why_satisfied
-    from mrag.cel.explain.why_not import WhyNot, why_not
-    from mrag.cel.feedback import Feedback, FeedbackSettings, MarkedConcept, learn_from_marks
-    from mrag.cel.learners.base import FitProgress, FitReport, FitState, Learner, LearnerSettings, Stopped
-    from mrag.cel.learners.celoe import Celoe, CeloeSettings, Ocel, OcelSettings
+    from mrag.cel.configurations import (
+        LearningConfiguration,
+        class_problem,
+        described_class,
+        read_configuration,
+        read_problems,
+        sampled_negatives,
+    )
+    from mrag.cel.drill import (
+        Drill,
+        DrillSettings,
+        Policy,
+        PolicyTrainingSettings,
+        ProblemGenerator,
+        ProblemGeneratorSettings,
+        train_policy,
+    )
+    from mrag.cel.explain import Reason, WhyNot, why_not, why_satisfied
+    from mrag.cel.learners.base import (
+        LEARNERS,
+        FitProgress,
+        FitReport,
+        FitState,
+        Learner,
+        LearnerSettings,
+        Stopped,
+        learner,
+    )
     from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
-    from mrag.cel.learners.m_of_n import MOfN, MOfNSettings
-    from mrag.cel.learners.registry import LEARNERS, learner
+    from mrag.cel.learners.refinement import Celoe, CeloeSettings, Ocel, OcelSettings
     from mrag.cel.learners.search import BeamSearch, SearchSettings
-    from mrag.cel.learners.tdl import TreeLearner, TreeSettings
-    from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, quality
-    from mrag.cel.problem_files import read_problems
-    from mrag.cel.rerank import ClassExpressionReranker, Reranking, RerankSettings, rerank_by_concept
-    from mrag.cel.semantics.counting import confusion, instances, instances_among, refinements
-    from mrag.cel.semantics.sparql import individuals_among, instances_query
-    from mrag.cel.summary import SummarySettings, order_by_summary, summarise
+    from mrag.cel.learners.tabular import MOfN, MOfNSettings, TreeLearner, TreeSettings
+    from mrag.cel.polish import (
+        PolishedSentence,
+        SummarySettings,
+        order_by_summary,
+        polish_sentence,
+        summarise,
+    )
+    from mrag.cel.problem import (
+        ExampleCounts,
+        Hypothesis,
+        LearningProblem,
+        confusion,
+        instances,
+        instances_among,
+        quality,
+    )
+    from mrag.cel.rerank import (
+        ClassExpressionReranker,
+        Feedback,
+        FeedbackSettings,
+        MarkedConcept,
+        Reranking,
+        RerankSettings,
+        learn_from_marks,
+        rerank_by_concept,
+    )
+    from mrag.cel.sparql import individuals_among, instances_query
     from mrag.cel.syntax.expressions import (
         And,
         AtLeast,
@@ -69,13 +112,10 @@ if TYPE_CHECKING:
         Top,
         Value,
         length,
+        normal,
     )
-    from mrag.cel.syntax.normal_form import normal
-    from mrag.cel.syntax.owlready import from_owlready, to_owlready
-    from mrag.cel.syntax.parsing import from_dl, from_manchester
-    from mrag.cel.syntax.polish import PolishedSentence, polish_sentence
-    from mrag.cel.syntax.printing import to_dl, to_manchester
-    from mrag.cel.syntax.rdf import to_turtle
+    from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
+    from mrag.cel.syntax.rdf import from_owlready, to_owlready, to_turtle
     from mrag.cel.syntax.verbalise import sentence, verbalise
 
 __all__ = [
@@ -97,7 +137,7 @@ __all__ = [
     "list_concepts", "member_differences", "normal", "open_knowledge_base", "order_by_summary",
     "polish_sentence", "quality",
     "read_configuration",
-    "read_problems", "refinements", "remove_concept", "rerank_by_concept", "run_benchmark",
+    "read_problems", "remove_concept", "rerank_by_concept", "run_benchmark",
     "sampled_negatives", "sentence",
     "summarise", "to_dl", "to_manchester", "to_ontology", "to_owlready", "to_turtle", "train_policy",
     "verbalise", "why_not", "why_satisfied",

@@ -1,7 +1,4 @@
-"""Class expression learning as a scikit-learn classifier: the features are the graph itself.
-
-Needs scikit-learn (`pip install 'mrag[cel]'`).
-"""
+"""Class expression learning as a scikit-learn classifier: the features are the graph itself."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.learners.registry import learner as learner_named
-from mrag.cel.problem import Hypothesis, LearningProblem
-from mrag.cel.semantics.counting import instances_among
+from mrag.cel.learners.base import learner as learner_named
+from mrag.cel.problem import Hypothesis, LearningProblem, instances_among
 from mrag.cel.syntax.expressions import Expression
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
@@ -43,12 +39,6 @@ class ConceptClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ig
         learner: A name of `mrag.cel.LEARNERS`.
         seconds: Time limit of a fit.
         settings: Further settings of the learner, such as `{"max_length": 7}`.
-
-    Attributes:
-        classes_: The two classes, sorted.
-        hypotheses_: What was learnt, best first.
-        expression_: The best class expression.
-        n_features_in_: 1.
 
     Example:
         >>> import mrag
@@ -121,9 +111,6 @@ class ConceptClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ig
 
     def predict(self, X: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the class of each individual, by an instance query.
-
-        Args:
-            X: IRIs, shape (samples,) or (samples, 1).
 
         Raises:
             NotFittedError: Of scikit-learn, before `fit`.

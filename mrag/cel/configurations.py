@@ -1,8 +1,9 @@
-"""Learning problems as DL-Learner configures them, in all forms that its versions had.
+"""Learning problems in files, and examples that need not be given: drawn by chance, or members of a class.
 
-The newest has components (`lp.positiveExamples = { "ex:a" }`), the older one examples with signs (`+"ex:a"`)
-and `import("family.owl");`, and the oldest the statements of the knowledge base as well, with the class that
-each example is one of (`+father(markus).`).
+Files are JSON, folders of `pos.txt` and `neg.txt`, and configurations of DL-Learner in all forms that its
+versions had. The newest has components (`lp.positiveExamples = { "ex:a" }`), the older one examples with
+signs (`+"ex:a"`) and `import("family.owl");`, and the oldest the statements of the knowledge base as
+well, with the class that each example is one of (`+father(markus).`).
 
 Source:
     The grammars `conf.jj` of DL-Learner 1.5, and those of its builds before 1.0.
@@ -10,20 +11,118 @@ Source:
 
 from __future__ import annotations
 
+import json
+import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from mrag.cel.examples import described_class
-from mrag.cel.problem import LearningProblem
-from mrag.cel.semantics.counting import instances
-from mrag.cel.syntax.expressions import Top
+from mrag.cel.instances import hierarchy
+from mrag.cel.problem import LearningProblem, instances
+from mrag.cel.syntax.expressions import Named, Top
 from mrag.errors import LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.ontologies.kb import NAMESPACE, KnowledgeBase, internal_iri
 from mrag.loaders.ontologies.tokens import SourceTokens, Token
+from mrag.rdf import queries
+from mrag.rdf.namespaces import OWL
+
+_FEWEST = 20
+"""So many negative examples are drawn at least, where there are as many individuals."""
+
+
+def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int = 0) -> list[str]:
+    """Return individuals drawn from those that are no positive examples, as many as these, but at least 20.
+
+    They are no more than individuals of which nothing is said, so that some may be what is looked for.
+
+    Returns:
+        Their IRIs in order; all others where there are fewer.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     len(sampled_negatives(kg, [kg.prefixes["ex"] + "Virtuoso"]))
+        20
+    """
+    wanted = {*map(str, positives)}
+    others = [x for x in instances(kg, Top()) if x not in wanted]
+    chance = random.Random(seed)
+    return sorted(chance.sample(others, min(len(others), max(len(wanted), _FEWEST))))
+
+
+def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 500) -> LearningProblem:
+    """Return the problem of defining a class: its members against others, without the class itself.
+
+    Classes that are told or inferred to be equivalent are not used either.
+
+    Args:
+        kg: The knowledge graph.
+        name: IRI of the class.
+        seed: Of the draw of others, and of members where there are more than `most`.
+        most: Most examples of each kind.
+
+    Raises:
+        LearningProblemError: If the class has no members, or all individuals are its members.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     problem = class_problem(kg, kg.prefixes["ex"] + "Vendor")
+        >>> len(problem.positives), len(problem.negatives), problem.ignored
+        (53, 53, ('https://w3id.org/mrag/demo/products#Vendor',))
+    """
+    members = _members(kg, name)
+    others = sampled_negatives(kg, members, seed=seed)
+    if not others:
+        raise LearningProblemError("All individuals are members of this class.", term=name)
+    chance = random.Random(seed)
+    drawn = (chance.sample(some, min(len(some), most)) for some in (members, others))
+    return LearningProblem(*drawn, ignored=_alike(kg, name))
+
+
+def described_class(kg: KnowledgeGraph, name: str) -> LearningProblem:
+    """Return the problem of describing a class: its members against all others of its superclasses.
+
+    Raises:
+        LearningProblemError: If the class has no members, or its superclasses have no others.
+
+    Source:
+        The class learning problem of DL-Learner.
+    """
+    members = {*_members(kg, name)}
+    alike = _alike(kg, name)
+    others = {*instances(kg, Top())} - members
+    for below, above in hierarchy(kg)[0]:
+        if below == name and above not in alike and above != OWL + "Thing":
+            others &= {*instances(kg, Named(above))}
+    if not others:
+        raise LearningProblemError("Its superclasses have no other members than this class.", term=name)
+    return LearningProblem(members, others, ignored=alike)
+
+
+def _members(kg: KnowledgeGraph, name: str) -> list[str]:
+    members = instances(kg, Named(name))
+    if not members:
+        raise LearningProblemError(
+            "This class has no members.", term=name, hint="Reason over the graph first, or check the IRI."
+        )
+    return members
+
+
+def _alike(kg: KnowledgeGraph, name: str) -> list[str]:
+    """Return a class and all that are equivalent to it, in order of IRI."""
+    pairs = [(str(a), str(b)) for a, b in kg.select(queries.get("cel/equivalents").text)]
+    below = {*hierarchy(kg)[0]}
+    pairs += [(a, b) for a, b in below if (b, a) in below]
+    found, fresh = {name}, {name}
+    while fresh:
+        fresh = {y for a, b in pairs for x, y in ((a, b), (b, a)) if x in fresh} - found
+        found |= fresh
+    return sorted(found)
+
 
 _EXAMPLES: Final = ("positiveExamples", "negativeExamples", "classToDescribe")
 _HARMLESS: Final = frozenset(
@@ -59,9 +158,6 @@ class ConfiguredProblem:
 
     def resolved(self, kg: KnowledgeGraph | None = None) -> LearningProblem:
         """Return the learning problem.
-
-        Args:
-            kg: The knowledge base, where examples are taken from it.
 
         Raises:
             LearningProblemError: If it is needed and not given, or the examples make no learning problem.
@@ -100,9 +196,6 @@ class LearningConfiguration:
 
 def read_configuration(path: str | Path) -> LearningConfiguration:
     """Read a `.conf` file of DL-Learner.
-
-    Args:
-        path: The file.
 
     Raises:
         LoadError: If it cannot be read, at the first thing that is not of its grammar or not supported, with
@@ -337,3 +430,62 @@ class _Reader:
 
 def _plain(text: str) -> str:
     return re.sub(r"[\W_]", "", text).casefold()
+
+
+def read_problems(path: str | Path, kg: KnowledgeGraph | None = None) -> dict[str, LearningProblem]:
+    """Read the learning problems of a file or folder.
+
+    Args:
+        path: A `.json` or `.conf` file, or a folder with `pos.txt` and `neg.txt`, or of such folders.
+        kg: The knowledge base; configurations need it for a problem with positive examples only, or of
+            describing a class.
+
+    Returns:
+        The problems by name, in the order of the file. Problems of a JSON file that have no positive or no
+        negative examples are left out.
+
+    Raises:
+        LoadError: If the file is missing or not in one of these formats.
+        LearningProblemError: If the examples overlap, or the knowledge base is needed and not given.
+    """
+    path = Path(path)
+    if path.is_dir():
+        folders = [path] if (path / "pos.txt").is_file() else sorted(p.parent for p in path.glob("*/pos.txt"))
+        if not folders:
+            raise LoadError("No pos.txt is in this folder or one below.", file=str(path))
+        return {f.name: LearningProblem(_lines(f / "pos.txt"), _lines(f / "neg.txt")) for f in folders}
+    if path.suffix == ".json":
+        return _from_json(path, _text(path))
+    return _from_conf(path, kg)
+
+
+def _from_json(path: Path, text: str) -> dict[str, LearningProblem]:
+    try:
+        read = json.loads(text)
+        problems = read["problems"]
+        found = {str(name): (p["positive_examples"], p["negative_examples"]) for name, p in problems.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LoadError(
+            "These are no learning problems.",
+            file=str(path),
+            hint='Expected {"problems": {name: {"positive_examples": […], "negative_examples": […]}}}.',
+        ) from error
+    return {name: LearningProblem(*sets) for name, sets in found.items() if all(sets)}
+
+
+def _from_conf(path: Path, kg: KnowledgeGraph | None) -> dict[str, LearningProblem]:
+    try:
+        return {name: given.resolved(kg) for name, given in read_configuration(path).problems.items()}
+    except LearningProblemError as error:
+        raise LearningProblemError(error.message, term=error.term or str(path), hint=error.hint) from error
+
+
+def _lines(path: Path) -> list[str]:
+    return [line.strip() for line in _text(path).splitlines() if line.strip()]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError("This file cannot be read.", file=str(path)) from error

@@ -1,4 +1,4 @@
-"""What is to be learnt, and how well a class expression does it.
+"""Learning problems and hypotheses, and the examples that these hold, counted by the store or as bits.
 
 A learning problem is a set of positive and a set of negative examples; neither is empty and they share
 none. A hypothesis is a class expression with its counts on the problem. What holds all examples, `⊤`
@@ -9,20 +9,35 @@ score F1 = 2/3.
 from __future__ import annotations
 
 import random
-from collections.abc import Container, Iterable
+import typing
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Literal, get_args
+from typing import Any, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyoxigraph as ox
 
 from mrag import html
-from mrag.cel.semantics.sparql import individuals_among
-from mrag.cel.syntax.cost import cost
-from mrag.cel.syntax.expressions import Expression, key, length
-from mrag.cel.syntax.printing import to_dl
+from mrag.cel.instances import World
+from mrag.cel.sparql import (
+    BATCH,
+    X,
+    batches,
+    individuals_among,
+    instances_query,
+    members,
+)
+from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import Expression, cost, key, length, normal
+from mrag.cel.syntax.notation import to_dl
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import patterns as pt
+from mrag.rdf.patterns import to_sparql
 
-Measure = Literal["f1", "accuracy", "predictive-accuracy", "weighted-accuracy"]
+Measure = typing.Literal["f1", "accuracy", "predictive-accuracy", "weighted-accuracy"]
 """A measure of quality; see `quality`."""
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -30,14 +45,7 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 @dataclass(frozen=True)
 class ExampleCounts:
-    """How a hypothesis divides the examples.
-
-    Attributes:
-        tp: Positive examples that it holds.
-        fp: Negative examples that it holds.
-        positives: Positive examples in all.
-        negatives: Negative examples in all.
-    """
+    """How a hypothesis divides the examples."""
 
     tp: int
     fp: int
@@ -72,10 +80,6 @@ def quality(counts: ExampleCounts, measure: Measure = "f1") -> float:
     - `accuracy`: (tp + tn) / all examples.
     - `predictive-accuracy`: the same, but 0 for what holds no positive example.
     - `weighted-accuracy`: the mean of the shares of positive and of negative examples that are right.
-
-    Args:
-        counts: The counts.
-        measure: One of `MEASURES`.
 
     Raises:
         ConfigError: If there is no such measure.
@@ -155,11 +159,7 @@ class LearningProblem:
         return self.positives + self.negatives
 
     def in_turn(self, seed: int = 0) -> list[str]:
-        """Return positive and negative examples in turn, in an order drawn by chance.
-
-        Args:
-            seed: Of the order.
-        """
+        """Return positive and negative examples in turn, in an order drawn by chance."""
         chance = random.Random(seed)
         kinds = (chance.sample(some, len(some)) for some in (self.positives, self.negatives))
         return [x for pair in zip_longest(*kinds) for x in pair if x is not None]
@@ -193,11 +193,7 @@ class LearningProblem:
             )
 
     def counts(self, held: Iterable[str]) -> ExampleCounts:
-        """Count the examples among what a hypothesis holds.
-
-        Args:
-            held: IRIs; others than examples do not count.
-        """
+        """Count the examples among what a hypothesis holds."""
         found = set(held)
         return ExampleCounts(
             len(found & {*self.positives}),
@@ -262,7 +258,213 @@ class Hypothesis:
         """Return what hypotheses are sorted by: the best, then the one that costs least, then the text.
 
         The best is that with the highest score, else estimate, where there is one, else quality. What
-        an expression costs is its length, and more where it names individuals (`mrag.cel.syntax.cost`).
+        an expression costs is its length, and more where it names individuals (`cost`).
         """
         value = next(v for v in (self.score, self.estimate, self.quality) if v is not None)
         return -round(value, 9), -round(self.quality, 9), cost(self.expression), key(self.expression)
+
+
+Bits: TypeAlias = npt.NDArray[np.uint64]
+"""Sets of examples: the last axis has the words, first those of the positive examples."""
+
+Numbers: TypeAlias = npt.NDArray[np.int64]
+Qualities: TypeAlias = npt.NDArray[np.float64]
+
+
+class ExampleBits:
+    """Packs sets of examples into words of 64 bits and counts in them."""
+
+    def __init__(self, positives: int, negatives: int) -> None:
+        self.positives, self.negatives = positives, negatives
+        self.split = (positives + 63) // 64
+        self.words = self.split + (negatives + 63) // 64
+        self.all: Bits = self.pack(np.ones((1, positives + negatives), dtype=bool))[0]
+        self.inside: Bits = self.all
+
+    def pack(self, rows: npt.NDArray[np.bool_]) -> Bits:
+        """Pack rows of booleans, one for each example, the positive ones first."""
+        padded = np.zeros((len(rows), self.words * 64), dtype=bool)
+        padded[:, : self.positives] = rows[:, : self.positives]
+        start = self.split * 64
+        padded[:, start : start + self.negatives] = rows[:, self.positives :]
+        return np.packbits(padded, axis=1).view(np.uint64)
+
+    def unpack(self, rows: Bits) -> npt.NDArray[np.bool_]:
+        """Return the rows of booleans that were packed."""
+        wide = np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1).astype(bool)
+        start = self.split * 64
+        return np.hstack([wide[:, : self.positives], wide[:, start : start + self.negatives]])
+
+    def count(self, rows: Bits) -> tuple[Numbers, Numbers]:
+        """Count the positive and the negative examples in each set."""
+        ones = np.bitwise_count(rows)
+        return _sum(ones[..., : self.split]), _sum(ones[..., self.split :])
+
+    def qualities(self, tp: Numbers, fp: Numbers, measure: Measure) -> Qualities:
+        """Return the qualities of many counts at once.
+
+        Raises:
+            ConfigError: If there is no such measure.
+        """
+        found: Qualities = qualities(tp, fp, self.positives, self.negatives, measure)
+        return found
+
+    def informative(self, tp: Numbers, fp: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which counts hold a larger share of the positive than of the negative examples."""
+        return tp * self.negatives > fp * self.positives
+
+
+class PartBits(ExampleBits):
+    """Counts in sets of examples as if some of the examples were not there.
+
+    Example:
+        >>> whole = ExampleBits(2, 3)
+        >>> part = PartBits(whole, np.array([True, False, True, True, False]))
+        >>> part.count(whole.pack(np.ones((1, 5), dtype=bool)))
+        (array([1]), array([2]))
+    """
+
+    def __init__(self, whole: ExampleBits, inside: npt.NDArray[np.bool_]) -> None:
+        self.split, self.words, self.all = whole.split, whole.words, whole.all
+        self.inside = whole.pack(inside[None, :])[0]
+        self.positives = int(inside[: whole.positives].sum())
+        self.negatives = int(inside[whole.positives :].sum())
+
+    def count(self, rows: Bits) -> tuple[Numbers, Numbers]:
+        """Count the positive and the negative examples in each set that are there."""
+        return super().count(rows & self.inside)
+
+
+def _sum(ones: npt.NDArray[np.uint8]) -> Numbers:
+    # The last axis is short: adding its columns is several times as fast as a sum over it.
+    total = ones[..., 0].astype(np.int64)
+    for column in range(1, ones.shape[-1]):
+        total += ones[..., column]
+    return total
+
+
+def fingerprints(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """Return a number for each row of booleans that equal rows share, and others all but never.
+
+    Example:
+        >>> a, b, c = fingerprints(np.array([[True, False], [False, True], [True, False]]))
+        >>> bool(a == c), bool(a == b)
+        (True, False)
+    """
+    packed = np.packbits(table, axis=1)
+    words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return mixed(words.view(np.uint64))
+
+
+def mixed(rows: Bits) -> npt.NDArray[np.uint64]:
+    """Return a number for each row of words, as `fingerprints` does."""
+    found = np.zeros(len(rows), dtype=np.uint64)
+    for word in rows.T:
+        # The finaliser of MurmurHash3, over what came before and the next word.
+        found ^= word
+        for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
+            found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+        found ^= found >> np.uint64(33)
+    return found
+
+
+_LABEL, _N, _H = pt.var("label"), pt.var("n"), pt.var("h")
+_TOGETHER = 40
+"""Most hypotheses in one query."""
+
+
+def instances(kg: KnowledgeGraph, expression: ce.Expression) -> list[str]:
+    """Return the named individuals that an expression holds, in order of IRI.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     len(instances(kg, ce.Named(kg.prefixes["ex"] + "Vendor")))
+        53
+    """
+    if not _answers(kg, expression):
+        return World.whole(kg).instances(expression)
+    return sorted(str(row[0]) for row in kg.select(instances_query(expression)))
+
+
+def instances_among(kg: KnowledgeGraph, expression: ce.Expression, given: Iterable[str]) -> set[str]:
+    """Return those of the given individuals that an expression holds."""
+    names = list(given)
+    found: set[str] = set()
+    if not _answers(kg, expression):
+        world = World.of(kg, names, steps=max(1, ce.depth(expression)))
+        world = world if world.reaches(expression) else World.whole(kg)
+        return {*names} & {*world.instances(expression)}
+    for batch in batches(names):
+        found.update(str(row[0]) for row in kg.select(instances_query(expression, batch)))
+    return found
+
+
+def confusion(
+    kg: KnowledgeGraph,
+    expressions: Sequence[ce.Expression],
+    positives: Sequence[str],
+    negatives: Sequence[str],
+    *,
+    known: bool = False,
+) -> list[ExampleCounts]:
+    """Count the examples that each of several expressions holds, many expressions to a query.
+
+    Args:
+        kg: The knowledge graph.
+        expressions: The expressions.
+        positives: IRIs of positive examples.
+        negatives: IRIs of negative examples.
+        known: Whether all are known to be individuals, so that it need not be asked.
+
+    Returns:
+        The counts, in the order of the expressions.
+    """
+    counts = [[0, 0] for _ in expressions]
+    asked = [(at, e) for at, e in enumerate(expressions) if _answers(kg, e)]
+    for at in {*range(len(expressions))} - {at for at, _ in asked}:
+        for side, examples in enumerate((negatives, positives)):
+            counts[at][side] = len(instances_among(kg, expressions[at], examples))
+    among = {*positives, *negatives} if known else individuals_among(kg, [*positives, *negatives])
+    held = ([x for x in positives if x in among], [x for x in negatives if x in among])
+    for batch in _labelled(*held):
+        given = [name for name, _ in batch]
+        for start in range(0, len(asked), _TOGETHER):
+            branches = tuple(
+                pt.Group(
+                    (
+                        pt.SubSelect(
+                            pt.Select((X,), pt.Group(tuple(members(e, given, known=True))), distinct=True)
+                        ),
+                        pt.Bind(ox.Literal(at), _H),
+                    )
+                )
+                for at, e in asked[start : start + _TOGETHER]
+            )
+            where = pt.Group((_rows(batch), pt.Union(branches)))
+            query = pt.Select((_H, _LABEL, (pt.Count(X, distinct=True), _N)), where, group_by=(_H, _LABEL))
+            for h, label, n in kg.select(to_sparql(query)):
+                counts[int(str(h))][int(str(label))] += int(str(n))
+    return [ExampleCounts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
+
+
+def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:
+    """Return whether the store can be trusted with an expression.
+
+    Virtuoso 7 gives wrong answers, or none in time, where a `MINUS` has a sub-select in it or an alternative
+    is a list of values; there the statements are fetched and evaluated here.
+    """
+    if not kg.store.url.startswith("virtuoso:"):
+        return True
+    hard = ce.Not | ce.Only | ce.AtMost | ce.Exactly | ce.DataOnly | ce.OneOf
+    return not any(isinstance(part, hard) for part in ce.walk(normal(expression)))
+
+
+def _labelled(positives: Sequence[str], negatives: Sequence[str]) -> list[list[tuple[str, int]]]:
+    rows = [(name, 1) for name in positives] + [(name, 0) for name in negatives]
+    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
+
+
+def _rows(batch: list[tuple[str, int]]) -> pt.Values:
+    return pt.Values((X, _LABEL), tuple((pt.iri(name), ox.Literal(label)) for name, label in batch))

@@ -219,7 +219,7 @@ def search(
         _find(text, store, kg, image, media, looks, only, k, lang, ranker, as_json=as_json)
         return
     _require(text, "TEXT")
-    from mrag.index.freshness import freshen
+    from mrag.index.similarity import freshen
 
     with options.opened(store, kg, lang, graph=graph, index=index) as seen:
         if (old := freshen(seen, index)) is not None:

@@ -120,7 +120,7 @@ def search_(
       mrag clues search "Who develops GraphDB?" --model local:model.gguf
       mrag clues search "Who develops GraphDB?" --model local:model.gguf --in ex:Vendor
     """
-    from mrag.generative.index.documents import clue_folder
+    from mrag.generative.documents import clue_folder
 
     settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
     with opened(store, kg) as graph, ExitStack() as stack:
@@ -163,11 +163,10 @@ def status_(
     """
     with opened(store, kg) as graph:
         index = generative.open_clues(graph, folder=folder)
-        size = sum(entry.size for entry in index.manifest.segments.values())
         found: dict[str, Any] = {
             "documents": len(index),
             "tokens": index.tokens,
-            "bytes": size,
+            "bytes": index.nbytes,
             "segments": len(index.segments),
             "model": index.extra.get("model"),
             "stale": generative.is_stale(graph, index),
@@ -177,7 +176,7 @@ def status_(
             return
         show(f"documents  {found['documents']:,}")
         show(f"tokens     {found['tokens']:,}")
-        show(f"on disk    {size:,} bytes in {found['segments']} segments")
+        show(f"on disk    {index.nbytes:,} bytes in {found['segments']} segments")
         show(f"tokeniser  {found['model']}")
         show(f"state      {'older than the graph' if found['stale'] else 'up to date'}")
 

@@ -145,8 +145,7 @@ def search(
       mrag codes search "Which database supports Eclipse RDF4J?"
       mrag codes search "a man rides a red bicycle" --store oxigraph:./scenes --meaning minilm
     """
-    from mrag.graphcodes.centre import centred
-    from mrag.graphcodes.code import is_iri
+    from mrag.graphcodes.code import centred, is_iri
 
     if not question.strip() and not edge and not node and like is None:
         raise ConfigError(
@@ -234,7 +233,7 @@ def compare(
     Example:
       mrag codes compare https://w3id.org/mrag/demo/products#GraphDB https://w3id.org/mrag/demo/products#Stardog
     """
-    from mrag.graphcodes.comparison import Metric
+    from mrag.graphcodes.metrics import Metric
 
     with _codes(store, kg, name, path) as (graph, index):
         q, d = index.code(_expanded(graph, first)), index.code(_expanded(graph, second))
@@ -271,7 +270,7 @@ def _writable(folder: Path) -> graphcodes.GraphCodeIndex:
 
 
 def _folder(graph: mrag.KnowledgeGraph, name: str, path: Path | None) -> Path:
-    from mrag.index.similarity import home
+    from mrag.index.backends.base import home
 
     if path is not None:
         return path

@@ -72,7 +72,7 @@ def describe(
       mrag describe photos/ --store oxigraph:./data --model ollama:llava
       mrag describe photos/ --regions boxes --boxes annotations --rate 60 --on-error stop
     """
-    from mrag.images.enrichment.settings import Regions
+    from mrag.images.enrichment import Regions
 
     rows, _, columns = grid.partition("x")
     if not (rows.isdecimal() and columns.isdecimal()):

@@ -16,7 +16,7 @@ from mrag.cli.shared.output import progress, say, show, show_json
 from mrag.config import Settings
 from mrag.diagnosis.checks import CheckResult, checked, contents, language_model, packages, query_process
 from mrag.errors import MragError
-from mrag.storage.private import is_private
+from mrag.storage.files import is_private
 
 
 def doctor(
@@ -135,8 +135,8 @@ def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[CheckResul
 
 def _through(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Read and check all indexes and journals beside a store."""
-    from mrag.index.similarity import home
-    from mrag.storage.check import check
+    from mrag.index.backends.base import home
+    from mrag.storage.folder import check
 
     beside = home(graph)
     if beside is None:
@@ -158,7 +158,7 @@ def _rights(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Yield the data folders that other users of this machine can read."""
     from platformdirs import user_cache_path
 
-    from mrag.index.similarity import home
+    from mrag.index.backends.base import home
 
     store, beside = graph.store, home(graph)
     places = [store.path] if isinstance(store, stores.OxigraphStore) else []

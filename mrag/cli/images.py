@@ -22,7 +22,7 @@ from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, WorkersOp
 from mrag.cli.shared.output import progress, say, show, show_json, status
 from mrag.errors import ConfigError
 from mrag.redaction import redact_url
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 
 if TYPE_CHECKING:
     from mrag.jobs import Runner
@@ -250,7 +250,7 @@ def _views(
             with status("Making views"):
                 views = graphs.make_views(graph, names, after, also=also)
         else:
-            from mrag.index.similarity import home
+            from mrag.index.backends.base import home
 
             folder = home(graph)
             journals = None if folder is None else folder.parent / "views"

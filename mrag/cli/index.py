@@ -71,7 +71,7 @@ def index(
       mrag index --copy-to qdrant:http://localhost:6333
       mrag index --runner processes --workers 8
     """
-    from mrag.images.kept import keep_catalogue
+    from mrag.images.catalogue import keep_catalogue
     from mrag.index.documents import Definition
     from mrag.jobs import runner as runner_of
 

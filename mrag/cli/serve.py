@@ -16,7 +16,7 @@ from mrag.cli.shared import options
 from mrag.cli.shared.output import say, show, shown
 from mrag.config import Settings
 from mrag.errors import ConfigError
-from mrag.storage.private import is_private
+from mrag.storage.files import is_private
 from mrag.terminal import protocol
 
 

@@ -118,7 +118,7 @@ def generative_(
       mrag train generative --questions asked.jsonl --model local:model.gguf --out clues
       mrag clues search "Who develops GraphDB?" --model local:clues/model.gguf
     """
-    from mrag.generative.index.documents import clue_texts
+    from mrag.generative.documents import clue_texts
 
     sampling = generative.ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
     knobs = generative.TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
@@ -126,7 +126,7 @@ def generative_(
     if any(one.picture is not None for one in asked):
         raise ConfigError(
             "The command line cannot train on questions with pictures; Python can.",
-            hint="See mrag.generative.training.prefix.PrefixLearner.",
+            hint="See mrag.generative.prefix.PrefixLearner.",
         )
     with status("Opening the model"):
         backbone = generative.open_backbone(model)

@@ -15,7 +15,7 @@ from mrag.text.grammar import join
 if TYPE_CHECKING:
     from rdflib.term import Node
 
-    from mrag.reasoning.clashes import ClashGroup
+    from mrag.reasoning.rounds import ClashGroup
 
 _CAP = 1 << 30
 _OTHER = (

@@ -14,47 +14,77 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.evaluation.answers.asking import Prediction, evaluate_questions
-    from mrag.evaluation.answers.calibrating import AnswerCalibration, calibrate_answers
-    from mrag.evaluation.answers.comparison import AnswerScore, GoldTable
-    from mrag.evaluation.answers.gold import GoldQuestion, read_questions
-    from mrag.evaluation.answers.report import AnswerEvaluation, CategoryScores
+    from mrag.evaluation.answers import (
+        AnswerCalibration,
+        AnswerEvaluation,
+        CategoryScores,
+        Prediction,
+        calibrate_answers,
+        evaluate_questions,
+    )
     from mrag.evaluation.benchmark import (
+        Benchmark,
+        BenchmarkSettings,
         GeneratedQuestions,
         QuestionSettings,
+        System,
+        build_benchmark,
         generate_questions,
+        index_system,
+        ranker_system,
+        run_system,
         sample_questions,
         write_benchmark,
     )
-    from mrag.evaluation.building import Benchmark, BenchmarkSettings, build_benchmark
-    from mrag.evaluation.collections import Collection, read_collection
-    from mrag.evaluation.conditions import (
-        Condition,
-        Demand,
-        EntityFacts,
-        EntityShape,
-        facts,
-        instances,
-        satisfying,
-    )
-    from mrag.evaluation.metrics import Measure, first_ranks, judged, per_query
-    from mrag.evaluation.plot import curves_svg, intervals_svg, points_svg, tsne
-    from mrag.evaluation.questions import BenchmarkQuestion, single_questions, template_questions
-    from mrag.evaluation.relevance import ConditionVocabulary, by_graph, similar_questions, target_only
-    from mrag.evaluation.report import BaselineComparison, Evaluation, SystemScores, evaluate
-    from mrag.evaluation.running import System, index_system, ranker_system, run_system
-    from mrag.evaluation.runs import (
+    from mrag.evaluation.gold import AnswerScore, GoldQuestion, GoldTable, read_questions
+    from mrag.evaluation.metrics import (
         FirstRanks,
+        Interval,
+        Measure,
+        PairedTest,
         Qrels,
+        Resampling,
         Run,
         Scored,
+        compare,
+        first_ranks,
+        holm,
+        interval,
+        judged,
+        per_query,
         read_qrels,
         read_ranks,
         read_run,
         write_qrels,
         write_run,
     )
-    from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
+    from mrag.evaluation.questions import (
+        BenchmarkQuestion,
+        Collection,
+        Condition,
+        ConditionVocabulary,
+        Demand,
+        EntityFacts,
+        EntityShape,
+        by_graph,
+        facts,
+        instances,
+        read_collection,
+        satisfying,
+        similar_questions,
+        single_questions,
+        target_only,
+        template_questions,
+    )
+    from mrag.evaluation.report import (
+        BaselineComparison,
+        Evaluation,
+        SystemScores,
+        evaluate,
+        intervals_svg,
+        points_svg,
+        tsne,
+    )
 
 __all__ = [
     "AnswerCalibration", "AnswerEvaluation", "AnswerScore", "BaselineComparison", "Benchmark",
@@ -62,7 +92,7 @@ __all__ = [
     "ConditionVocabulary", "Demand", "EntityFacts", "EntityShape", "Evaluation", "FirstRanks",
     "GeneratedQuestions", "GoldQuestion", "GoldTable", "Interval", "Measure", "PairedTest", "Prediction",
     "Qrels", "QuestionSettings", "Resampling", "Run", "Scored", "System", "SystemScores", "build_benchmark",
-    "by_graph", "calibrate_answers", "compare", "curves_svg", "evaluate", "evaluate_questions", "facts",
+    "by_graph", "calibrate_answers", "compare", "evaluate", "evaluate_questions", "facts",
     "first_ranks", "generate_questions", "holm", "index_system", "instances", "interval", "intervals_svg",
     "judged", "per_query", "points_svg", "ranker_system", "read_collection", "read_qrels", "read_questions",
     "read_ranks", "read_run", "run_system", "sample_questions", "satisfying", "similar_questions",

@@ -1,8 +1,8 @@
-"""Benchmarks made with a language model: a question for each entity from its document.
+"""Rankers run over queries, and benchmarks made of a graph: entities, questions by a model, and judgements.
 
-Every answer of the model is in a file before the next step, so that an interruption loses at most the
-answers that were on their way, and nothing is asked twice. The file is in the order in which answers
-came; what is made of it is in order of IRI, and depends on the answers and the seed alone.
+Every answer of a ranker or model is in a journal before the next step, so that an interruption loses at
+most what was on its way, and nothing is asked twice. The file is in the order in which answers came; what
+is made of it is in order of IRI, and depends on the answers and the seed alone.
 """
 
 from __future__ import annotations
@@ -10,25 +10,256 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mrag import untrusted
-from mrag.errors import ConfigError, ModelError
-from mrag.evaluation.journal import RunJournal
-from mrag.evaluation.questions import BenchmarkQuestion, question_id, single_questions
-from mrag.evaluation.runs import Qrels, write_qrels
+from mrag.errors import ConfigError, DamagedIndex, ModelError
+from mrag.evaluation.metrics import Qrels, Run, Scored, by_rank, ordered, write_qrels
+from mrag.evaluation.questions import (
+    BenchmarkQuestion,
+    ConditionVocabulary,
+    EntityShape,
+    by_graph,
+    instances,
+    question_id,
+    similar_questions,
+    single_questions,
+    target_only,
+    template_questions,
+)
 from mrag.generation.models.calls import model_errors
-from mrag.storage.saving import saved_text
+from mrag.generation.models.resolve import resolve
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.backends.base import documents_of
+from mrag.index.bm25 import THESIS, Bm25Index
+from mrag.index.document_index import Mode, StoredIndex
+from mrag.index.documents import Definition, documents
+from mrag.index.embedding import embedder
+from mrag.index.similarity import SimilarityIndexes
+from mrag.jobs.runners import InlineRunner, Runner, carried
+from mrag.retrieval.rankers import Question, Ranker
+from mrag.storage.files import Journal, saved_text
+from mrag.terminal import inline
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+
+class RunJournal(Journal):
+    """A journal whose first record says what the rest belongs to.
+
+    Attributes:
+        records: The records that were there when it was opened, the first one left out.
+
+    Raises:
+        ConfigError: If the file cannot be written, or another process is writing it.
+        DamagedIndex: If its first record is not as it was written.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
+        try:
+            super().__init__(path)
+        except BlockingIOError as error:
+            hint = "Wait for it, or name another file."
+            raise ConfigError("Another process is writing the file.", file=str(path), hint=hint) from error
+        except OSError as error:
+            raise ConfigError(f"The file cannot be written: {error.strerror}.", file=str(path)) from error
+        if self.damaged[:1] == [1]:
+            self.close()
+            raise DamagedIndex(
+                "The first record of the journal is damaged, or another version of mrag wrote it.",
+                file=str(path),
+                hint="Delete the file to begin the run anew.",
+            )
+        if self.records[:1] == [dict(about)]:
+            del self.records[0]
+        else:
+            self.clear()
+            self.add(about)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Append a record; once this returns, it is on the disk.
+
+        Raises:
+            ConfigError: If it cannot be written; the earlier records are kept.
+        """
+        try:
+            super().add(record)
+        except OSError as error:
+            raise ConfigError(
+                f"The file cannot be written: {error.strerror or error}.",
+                file=str(self.path),
+                hint="What was done before is kept. Free some space, and run the same command again.",
+            ) from error
+
+
 Progress = Callable[[int, int], None]
+KINDS: Final = ("bm25", "dense", "hybrid", "bm25-thesis")
+"""The rankers that `index_system` makes; `bm25-thesis` has the idf, parameters and words of the thesis."""
+
+
+@dataclass(frozen=True)
+class System:
+    """Something that ranks documents for a text.
+
+    Args:
+        name: What to call it.
+        search: Takes the words and how many documents at most; gives them best first.
+        about: What its results depend on, such as the state of an index. A run that was begun with other
+            values is begun anew.
+    """
+
+    name: str
+    search: Callable[[str, int], Sequence[Scored]]
+    about: str = ""
+
+
+def ranker_system(
+    name: str, ranker: Ranker, about: str = "", allowed: Collection[str] | None = None
+) -> System:
+    """Make a system of a ranker.
+
+    Args:
+        name: What to call it.
+        ranker: The ranker; its order counts, and its scores where they agree with it.
+        about: As for `System`.
+        allowed: IRIs of the only entities that count; all if left out.
+    """
+    only = None if allowed is None else frozenset(allowed)
+
+    def search(text: str, k: int) -> Sequence[Scored]:
+        depth = k if only is None else 2 * k
+        hits = ranker.rank(Question(text), depth)
+        while only is not None and len(hits) == depth and sum(hit.iri in only for hit in hits) < k:
+            depth *= 2
+            hits = ranker.rank(Question(text), depth)
+        hits = [hit for hit in hits if only is None or hit.iri in only][:k]
+        scored = tuple(Scored(hit.iri, hit.score) for hit in hits)
+        return scored if scored == ordered(scored) else by_rank(hit.iri for hit in hits)
+
+    return System(name, search, about)
+
+
+def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None = None) -> System:
+    """Make a system of an index of documents.
+
+    Args:
+        index: The index.
+        kind: One of `KINDS`.
+        allowed: IDs of the only documents that may be found, such as the entities of a class; all if left
+            out.
+
+    Raises:
+        ConfigError: If there is no such kind, or the index has no vectors for it.
+
+    Example:
+        >>> from mrag.index import DocumentIndex
+        >>> index = DocumentIndex.create(None, embedder=None)
+        >>> _ = index.sync([("ex:1", "red leather shoes"), ("ex:2", "a blue coat")], extra={})
+        >>> [hit.doc for hit in index_system(index, "bm25").search("a shoe", 10)]
+        ['ex:1']
+    """
+    if kind not in KINDS:
+        raise ConfigError(f"There is no ranker {kind!r}.", hint=f"Known: {', '.join(KINDS)}.")
+    if kind in ("dense", "hybrid") and index.embedder_name is None:
+        hint = "Build it with a model, such as minilm, or evaluate bm25 alone."
+        raise ConfigError(f"The index has no vectors, so there is no {kind} ranker.", hint=hint)
+    only = None if allowed is None else sorted(allowed)
+    state = json.dumps([kind, index.embedder_name, str(index.bm25_params), _index_digest(index), only])
+    if kind == "bm25-thesis":
+        words = Bm25Index.of(documents_of(index), THESIS)
+        mask = None if only is None else words.rows.mask(only)
+
+        def plain(text: str, k: int) -> Sequence[Scored]:
+            rows, scores = words.search(text, k, mask)
+            found = zip(rows.tolist(), scores.tolist(), strict=True)
+            return [Scored(words.rows.id_of(row), score) for row, score in found]
+
+        return System(kind, plain, state)
+    mode: Mode = "bm25" if kind == "bm25" else "dense" if kind == "dense" else "hybrid"
+
+    def search(text: str, k: int) -> Sequence[Scored]:
+        return [Scored(match.doc_id, match.score) for match in index.search(text, k, mode=mode, allowed=only)]
+
+    return System(kind, search, state)
+
+
+def _searched(search: Callable[[str, int], Sequence[Scored]], k: int, text: str) -> Sequence[Scored]:
+    return search(text, k)[:k]
+
+
+def run_system(
+    system: System,
+    queries: Mapping[str, str],
+    k: int = 1000,
+    *,
+    journal: Path | None = None,
+    on_progress: Progress | None = None,
+    runner: Runner | None = None,
+) -> Run:
+    """Rank documents for every query.
+
+    Args:
+        system: What ranks.
+        queries: Query ID to words.
+        k: Documents a query, 1 or more.
+        journal: Where what is done is kept query by query; a run that was interrupted goes on there.
+        on_progress: Called with the queries done and all of them.
+        runner: What searches, the same in the end with each; this process if left out. A search that other
+            processes are to do is one that pickles, such as an object that opens its index when it is called.
+
+    Raises:
+        StoreError: If a query has lost its worker too often.
+        ConfigError: If k cannot be used or the journal cannot be written.
+
+    Example:
+        >>> system = System("last", lambda text, k: [Scored("ex:" + text.split()[-1], 1.0)])
+        >>> run_system(system, {"1": "a shoe"}).hits["1"]
+        (Scored(doc='ex:shoe', score=1.0),)
+    """
+    if k < 1:
+        raise ConfigError(f"Cannot rank {k} documents.", hint="k is 1 or more.")
+    hits: dict[str, tuple[Scored, ...]] = {}
+    # Most documents come for many queries: one string each is enough.
+    names: dict[str, str] = {}
+    kept = None if journal is None else RunJournal(journal, _about(system, queries, k))
+    try:
+        for record in kept.records if kept is not None else ():
+            hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
+        asked = sorted(queries.keys() - hits.keys())
+        texts = (queries[query] for query in asked)
+        for number, found in carried(runner or InlineRunner(), partial(_searched, system.search, k), texts):
+            query = asked[number]
+            hits[query] = tuple(Scored(names.setdefault(doc, doc), score) for doc, score in found)
+            if kept is not None:
+                kept.add({"query": query, "hits": hits[query]})
+            if on_progress is not None:
+                on_progress(len(hits), len(queries))
+    finally:
+        if kept is not None:
+            kept.close()
+    return Run(system.name, dict(sorted(hits.items())))
+
+
+def _about(system: System, queries: Mapping[str, str], k: int) -> dict[str, str | int]:
+    asked = hashlib.blake2b(json.dumps(sorted(queries.items())).encode(), digest_size=16).hexdigest()
+    state = hashlib.blake2b(system.about.encode(), digest_size=16).hexdigest()
+    return {"system": system.name, "k": k, "queries": asked, "state": state}
+
+
+def _index_digest(index: StoredIndex) -> str:
+    whole = hashlib.blake2b(digest_size=16)
+    for doc, words in documents_of(index):
+        text = words.encode()
+        whole.update(f"{len(doc)} {len(text)} {doc} ".encode() + text)
+    return whole.hexdigest()
+
 
 ASK: Final = """\
 Below is the description of one thing of a catalogue. Write one question that a person would ask who \
@@ -136,10 +367,6 @@ def generate_questions(
 def sample_questions(questions: Mapping[str, Sequence[str]], seed: int = 0) -> list[BenchmarkQuestion]:
     """Return one of the single questions of each entity, chosen by the seed and the IRI.
 
-    Args:
-        questions: Entity to its single questions.
-        seed: For the choice.
-
     Example:
         >>> [asked.text for asked in sample_questions({"urn:b": ["B?"], "urn:a": ["A?"]})]
         ['A?', 'B?']
@@ -215,3 +442,166 @@ def _concurrently(
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+@dataclass(frozen=True)
+class BenchmarkSettings:
+    """The settings of a benchmark.
+
+    Args:
+        model: The chat model or its name; `none`, or None where no Ollama runs, for questions by template.
+        shape: Which entities, and how they hang together with their parts.
+        limit: Most entities, chosen by the seed; all if left out.
+        conditions: Most values in a question by template.
+        concurrency: Requests to the model on their way at once.
+        embedder: Name of the embedding model that says which questions are similar; `none` leaves that
+            scheme out.
+        seed: Of every choice.
+        index: Name of the index whose definition gives the documents that the model reads.
+    """
+
+    model: str | BaseChatModel | None = "none"
+    shape: EntityShape = field(default_factory=EntityShape)
+    limit: int | None = None
+    conditions: int = 2
+    concurrency: int = 4
+    embedder: str = "minilm"
+    seed: int = 0
+    index: str = "main"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What was made.
+
+    Attributes:
+        folder: Where it is.
+        made_by: Name of the model that wrote the questions, or `template`.
+        questions: The questions, in order of the entities' IRIs.
+        entities: How many entities there were.
+        qrels: Scheme of relevance to judgements.
+        failures: Entity to what went wrong.
+        unjudged: Questions that the graph scheme has no judgements for.
+    """
+
+    folder: Path
+    made_by: str
+    questions: tuple[BenchmarkQuestion, ...]
+    entities: int
+    qrels: Mapping[str, Qrels]
+    failures: Mapping[str, str]
+    unjudged: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON, without the judgements, which are in the folder."""
+        return {
+            "folder": str(self.folder),
+            "made_by": self.made_by,
+            "entities": self.entities,
+            "questions": len(self.questions),
+            "judged": {name: len(found) for name, found in self.qrels.items()},
+            "relevant": {name: sum(map(len, found.values())) for name, found in self.qrels.items()},
+            "failures": dict(self.failures),
+            "unjudged": list(self.unjudged),
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"{len(self.questions)} questions for {self.entities} entities by {self.made_by} in {self.folder}"
+        ]
+        for name, found in self.qrels.items():
+            each = sum(map(len, found.values())) / len(found) if found else 0.0
+            lines.append(f"  qrels/{name}.tsv: {len(found)} questions, {each:.1f} relevant entities each")
+        if self.failures:
+            lines.append(f"{len(self.failures)} entities failed; run the command again to try them again.")
+        return "\n".join(map(inline, lines))
+
+
+def build_benchmark(
+    kg: KnowledgeGraph,
+    folder: Path,
+    settings: BenchmarkSettings,
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Benchmark:
+    """Build a benchmark of a knowledge graph in a folder; resume an interrupted run.
+
+    Args:
+        kg: The knowledge graph.
+        folder: Where questions, judgements and the model's answers are kept.
+        settings: The settings.
+        on_progress: Called with the entities done and all of them.
+
+    Raises:
+        ConfigError: If there are no entities to ask for.
+        ModelError: If a model that was named cannot be had.
+
+    Example:
+        >>> import tempfile
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     settings = BenchmarkSettings(shape=shape, embedder="none", limit=10)
+        ...     built = build_benchmark(kg, Path(place), settings)
+        >>> len(built.questions), sorted(built.qrels), built.unjudged
+        (10, ['graph', 'target'], ())
+        >>> kg.close()
+    """
+    texts = _documents(kg, settings)
+    if not texts:
+        hint = "Check the IRI of the class, and that its entities have texts."
+        raise ConfigError("There are no entities to ask for.", term=settings.shape.cls, hint=hint)
+    entities = sorted(texts)
+    if settings.limit is not None and settings.limit < len(entities):
+        entities = sorted(random.Random(settings.seed).sample(entities, settings.limit))
+    model = resolve(settings.model)
+    failures: Mapping[str, str] = {}
+    name = (
+        "template" if model is None else settings.model if isinstance(settings.model, str) else _name(model)
+    )
+    if model is None:
+        asked = template_questions(
+            kg, entities, settings.shape, conditions=settings.conditions, seed=settings.seed
+        )
+    else:
+        made = generate_questions(
+            {entity: texts[entity] for entity in entities},
+            model,
+            folder / "answers.jsonl",
+            name=name,
+            settings=QuestionSettings(concurrency=settings.concurrency),
+            on_progress=on_progress,
+        )
+        failures = made.failures
+        words = ConditionVocabulary.of(kg, sorted(texts), settings.shape)
+        asked = [
+            replace(a, demand=words.stated(a.text)) for a in sample_questions(made.questions, settings.seed)
+        ]
+    if on_progress is not None:
+        on_progress(len(entities), len(entities))
+    targets = {a.question: a.entity for a in asked}
+    qrels: dict[str, Qrels] = {"target": target_only(targets)}
+    chosen = embedder(settings.embedder)
+    if chosen is not None and asked:
+        vectors = chosen.embed_documents([a.text for a in asked])
+        by_question = {a.question: vector for a, vector in zip(asked, vectors, strict=True)}
+        qrels["similar"] = similar_questions(targets, by_question)
+    qrels["graph"], unjudged = by_graph(kg, {a.question: a.demand for a in asked}, settings.shape)
+    write_benchmark(folder, asked, qrels)
+    return Benchmark(folder, name, tuple(asked), len(entities), qrels, failures, tuple(unjudged))
+
+
+def _name(model: BaseChatModel) -> str:
+    named = (getattr(model, attribute, None) for attribute in ("model", "model_name", "model_id"))
+    return " ".join([type(model).__name__, *(str(n) for n in named if isinstance(n, str) and n)][:2])
+
+
+def _documents(kg: KnowledgeGraph, settings: BenchmarkSettings) -> dict[str, str]:
+    indexes = SimilarityIndexes.of(kg)
+    kept = indexes.info(settings.index).definition if settings.index in indexes.names() else None
+    texts = dict(documents(kg, kept or Definition(languages=kg.languages)))
+    if settings.shape.cls is None:
+        return texts
+    members = instances(kg, settings.shape.cls)
+    return {entity: texts[entity] for entity in members if entity in texts}

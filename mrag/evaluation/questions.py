@@ -1,19 +1,188 @@
-"""Questions with known answers: what a model wrote, cut into single questions, and questions by template."""
+"""Questions with known answers: made of a graph's triples or by a model, or read from test collections.
+
+What a question demands of an entity are conditions, a predicate with a value each; some are about its
+parts, such as the garments of an image. Three ways say which entities are relevant: the one that the
+question was made from; those whose questions are similar, floor(sqrt(N)) of them, which favours rankers
+that use the same vectors; and those whose triples meet what the question states, found by SPARQL.
+Collections are folders of BEIR (`corpus.jsonl`, `queries.jsonl`, `qrels/NAME.tsv`) or of TREC (topics,
+judgements, `<doc>` elements).
+"""
 
 from __future__ import annotations
 
 import hashlib
+import html
+import json
+import math
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+from rdflib.term import Node
+
 from mrag.context.display import Display
-from mrag.errors import ConfigError
-from mrag.evaluation.conditions import Condition, Demand, EntityFacts, EntityShape, facts
+from mrag.errors import ConfigError, LoadError
+from mrag.evaluation.metrics import Qrels, read_qrels
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import patterns as sparql
+from mrag.rdf import queries
+from mrag.rdf.patterns import to_sparql
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
+from mrag.text.analysis import Analyser
 from mrag.text.grammar import article, join, relation
+from mrag.text.possessive import compiled
+
+TYPE = RDF + "type"
+_DULL = (OWL, RDF, RDFS)
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Condition:
+    """A predicate and a value that something must have; both IRIs."""
+
+    predicate: str
+    value: str
+
+
+@dataclass(frozen=True)
+class EntityShape:
+    """How the entities of a graph hang together with what is said of them.
+
+    Args:
+        link: The predicate between an entity and its parts, either way; None where there are no parts.
+        kind: The predicate that says what a part is, such as `rdf:type`.
+        cls: The class of the entities; None for all.
+    """
+
+    link: str | None = None
+    kind: str = TYPE
+    cls: str | None = None
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a question demands.
+
+    Args:
+        own: Conditions on the entity itself.
+        parts: For each part, the conditions that it must meet. One part may meet those of several.
+    """
+
+    own: tuple[Condition, ...] = ()
+    parts: tuple[tuple[Condition, ...], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.own or any(self.parts))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "own": [[c.predicate, c.value] for c in self.own],
+            "parts": [[[c.predicate, c.value] for c in part] for part in self.parts],
+        }
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Demand:
+        """Read what `to_json` gave."""
+        return cls(
+            tuple(Condition(p, v) for p, v in given["own"]),
+            tuple(tuple(Condition(p, v) for p, v in part) for part in given["parts"]),
+        )
+
+
+@dataclass
+class EntityFacts:
+    """What a graph says of one entity: its own conditions, and those of each of its parts."""
+
+    own: list[Condition] = field(default_factory=list)
+    parts: dict[str, list[Condition]] = field(default_factory=dict)
+
+
+def instances(kg: KnowledgeGraph, cls: str) -> list[str]:
+    """List the entities of a class, in order of IRI."""
+    rows = kg.select(queries.get("evaluation/instances").bind(**{"class": [cls]}))
+    return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
+
+
+def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> dict[str, EntityFacts]:
+    """Read what a graph says of entities.
+
+    That they belong to the class of the shape is no news and is left out, and so are terms of OWL and the
+    like.
+    """
+    found = {entity: EntityFacts() for entity in entities}
+    # A graph says the same of many things.
+    condition = cache(Condition)
+    for text in queries.get("evaluation/facts").batches("entity", entities):
+        for entity, p, value in kg.select(text):
+            if str(p) != shape.link and str(value) != shape.cls and not _dull(p, value):
+                found[str(entity)].own.append(condition(str(p), str(value)))
+    pairs = [] if shape.link is None else [(entity, shape.link) for entity in entities]
+    for text in queries.get("evaluation/part-facts").batches("entity_link", pairs):
+        for entity, part, p, value in kg.select(text):
+            if str(p) != shape.link and not _dull(p, value):
+                of_part = found[str(entity)].parts.setdefault(str(part), [])
+                of_part.append(condition(str(p), str(value)))
+    for known in found.values():
+        known.own.sort()
+        known.parts = {part: sorted(has) for part, has in sorted(known.parts.items())}
+    return found
+
+
+def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[str]:
+    """List the entities that meet all conditions, by one SPARQL query, in order of IRI.
+
+    Args:
+        kg: The knowledge graph; asserted and inferred triples count.
+        wanted: The conditions, at least one.
+        shape: The link to the parts, and the class to which the entities must belong.
+
+    Raises:
+        ConfigError: If there is no condition, or there are parts without a link.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> from mrag.rdf.terms import Triple
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> _ = kg.insert([Triple(URIRef("urn:a"), URIRef("urn:colour"), URIRef("urn:red"))])
+        >>> satisfying(kg, Demand(own=(Condition("urn:colour", "urn:red"),)), EntityShape())
+        ['urn:a']
+        >>> kg.close()
+    """
+    if not wanted:
+        raise ConfigError("A question without conditions fits everything.", hint="Give at least one.")
+    if any(wanted.parts) and shape.link is None:
+        raise ConfigError("There are conditions on parts, but no link to parts.", hint="Name the predicate.")
+    x = sparql.var("x")
+    body: list[sparql.Pattern] = [
+        sparql.TriplePattern(x, sparql.iri(c.predicate), sparql.iri(c.value)) for c in sorted(wanted.own)
+    ]
+    if shape.cls is not None:
+        body.append(sparql.TriplePattern(x, sparql.iri(TYPE), sparql.iri(shape.cls)))
+    for number, part in enumerate(wanted.parts):
+        if not part or shape.link is None:
+            continue
+        y, link = sparql.var(f"part{number}"), sparql.iri(shape.link)
+        body += [sparql.TriplePattern(y, sparql.iri(c.predicate), sparql.iri(c.value)) for c in sorted(part)]
+        body.append(sparql.TriplePattern(x, sparql.Alternative((link, sparql.Inverse(link))), y))
+    query = sparql.Select((x,), sparql.Group(tuple(body)), distinct=True, order_by=(x,))
+    rows = kg.select(to_sparql(query))
+    return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
+
+
+def _dull(predicate: Node | None, value: Node | None) -> bool:
+    # The type of a thing is news, that it is a thing is not; what OWL says of classes is not about it.
+    described = str(predicate) != TYPE and str(predicate).startswith(_DULL)
+    return described or str(value).startswith(_DULL)
+
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.S)
 _NUMBERING = re.compile(
@@ -26,14 +195,7 @@ _LETTERS = 3
 
 @dataclass(frozen=True)
 class BenchmarkQuestion:
-    """A question that was made from an entity.
-
-    Attributes:
-        question: Its ID, made of the entity's.
-        entity: IRI of the entity.
-        text: The question.
-        demand: What it demands, where that is known.
-    """
+    """A question that was made from an entity."""
 
     question: str
     entity: str
@@ -56,12 +218,6 @@ def single_questions(text: str) -> list[str]:
 
     Numbers, bullets, quotes, emphasis, fences, headings and blank lines are left out, and so is what a
     model says around the questions where any line ends in a question mark. Never gives an empty question.
-
-    Args:
-        text: What the model wrote.
-
-    Returns:
-        The questions in order, each once.
 
     Example:
         >>> single_questions("Here you are:\n```\n1. What is red?\n\n2) **Which coat?** Which hat?\n```")
@@ -194,3 +350,369 @@ def _bare(line: str) -> str:
 
 def _wordy(text: str) -> bool:
     return sum(c.isalpha() for c in text) >= _LETTERS
+
+
+_CHUNK = 256
+_ANALYSER = Analyser(name="plural")
+
+
+def target_only(targets: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return judgements by which the entity that a question was made from is its only answer.
+
+    Example:
+        >>> target_only({"q1": "ex:a"})
+        {'q1': {'ex:a': 1}}
+    """
+    return {question: {entity: 1} for question, entity in sorted(targets.items())}
+
+
+def similar_questions(
+    targets: Mapping[str, str], vectors: Mapping[str, npt.NDArray[np.float32]], k: int | None = None
+) -> dict[str, dict[str, int]]:
+    """Return judgements by which the entities of the most similar questions are answers.
+
+    Args:
+        targets: Question ID to entity.
+        vectors: Question ID to vector of length 1; nearness is the cosine, which orders such vectors as
+            their distance does. A question is its own nearest.
+        k: How many questions; floor(sqrt(N)) of N questions if left out, as in the thesis.
+
+    Raises:
+        ConfigError: If a question has no vector or k is below 1.
+
+    Example:
+        >>> vectors = {"1": np.array([1, 0]), "2": np.array([0.8, 0.6]), "3": np.array([0, 1]),
+        ...     "4": np.array([-1, 0])}
+        >>> similar_questions({"1": "a", "2": "b", "3": "c", "4": "d"}, vectors)["1"]
+        {'a': 1, 'b': 1}
+    """
+    names = sorted(targets)
+    missing = [name for name in names if name not in vectors]
+    if missing:
+        raise ConfigError(f"{len(missing)} questions have no vector, such as {missing[0]}.")
+    if not names:
+        return {}
+    near = math.isqrt(len(names)) if k is None else k
+    if near < 1:
+        raise ConfigError(f"Cannot take {near} similar questions.", hint="k is 1 or more.")
+    near = min(near, len(names))
+    matrix = np.stack([np.asarray(vectors[name], np.float32) for name in names])
+    qrels: dict[str, dict[str, int]] = {}
+    for start in range(0, len(names), _CHUNK):
+        cosines = matrix[start : start + _CHUNK] @ matrix.T
+        for row, scores in enumerate(cosines):
+            scores[start + row] = np.inf
+            # All ties at the border are looked at, and the ID decides.
+            least = np.partition(scores, len(names) - near)[len(names) - near]
+            around = np.flatnonzero(scores >= least)
+            best = around[np.argsort(-scores[around], kind="stable")][:near]
+            qrels[names[start + row]] = {targets[names[i]]: 1 for i in best.tolist()}
+    return qrels
+
+
+def by_graph(
+    kg: KnowledgeGraph, wanted: Mapping[str, Demand], shape: EntityShape
+) -> tuple[dict[str, dict[str, int]], list[str]]:
+    """Return judgements by which the entities that meet what a question states are its answers.
+
+    Returns:
+        The judgements, and the questions that demand nothing or that nothing meets, which have none.
+    """
+    qrels: dict[str, dict[str, int]] = {}
+    known: dict[Demand, list[str]] = {}
+    without: list[str] = []
+    for question, demand in sorted(wanted.items()):
+        if demand and demand not in known:
+            known[demand] = satisfying(kg, demand, shape)
+        if found := known.get(demand, []):
+            qrels[question] = dict.fromkeys(found, 1)
+        else:
+            without.append(question)
+    return qrels, without
+
+
+class ConditionVocabulary:
+    """The words under which a graph knows the values of its entities, to read them in questions.
+
+    A value is known by its label, by the label without what is in brackets, and by each of the parts
+    between commas. Of several values with the same words the one that most entities have is meant.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, EntityFacts],
+        labels: Mapping[str, str | None],
+        shape: EntityShape | None = None,
+    ) -> None:
+        self._kind = (shape or EntityShape()).kind
+        own: Counter[Condition] = Counter()
+        part: Counter[Condition] = Counter()
+        for found in known.values():
+            own.update(set(found.own))
+            part.update({condition for conditions in found.parts.values() for condition in conditions})
+        options: defaultdict[tuple[str, ...], list[tuple[int, bool, Condition]]] = defaultdict(list)
+        for counted, of_part in ((own, False), (part, True)):
+            for condition, times in counted.items():
+                for name in _names(labels.get(condition.value) or ""):
+                    options[name].append((-times, of_part, condition))
+        self._phrases = {name: min(found)[1:] for name, found in options.items()}
+        self._longest = max(map(len, self._phrases), default=0)
+
+    @classmethod
+    def of(cls, kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> ConditionVocabulary:
+        """Read the vocabulary of some entities of a graph."""
+        known = facts(kg, entities, shape)
+        values = {
+            c.value for f in known.values() for c in (*f.own, *(c for p in f.parts.values() for c in p))
+        }
+        return cls(known, kg.labels(sorted(values)), shape)
+
+    def stated(self, question: str) -> Demand:
+        """Read what a question demands.
+
+        The longest names are read first, from left to right. Where the question names one part, what it
+        says of parts is about that one; where it names several, it must hold of some part, whichever.
+
+        Example:
+            >>> red, coat = Condition("urn:colour", "urn:red"), Condition("urn:kind", "urn:coat")
+            >>> words = ConditionVocabulary({"urn:a": EntityFacts(parts={"urn:p": [red, coat]})},
+            ...     {"urn:red": "red (colour)", "urn:coat": "coat"}, EntityShape("urn:has", "urn:kind"))
+            >>> words.stated("Which images show red coats?").parts == ((red, coat),)
+            True
+        """
+        terms = _terms(question)
+        own: dict[Condition, None] = {}
+        of_parts: dict[Condition, None] = {}
+        at = 0
+        while at < len(terms):
+            for length in range(min(self._longest, len(terms) - at), 0, -1):
+                if meant := self._phrases.get(terms[at : at + length]):
+                    of_part, condition = meant
+                    (of_parts if of_part else own)[condition] = None
+                    at += length
+                    break
+            else:
+                at += 1
+        kinds = [c for c in of_parts if c.predicate == self._kind]
+        parts = [tuple(sorted(of_parts))] if len(kinds) <= 1 else [(c,) for c in sorted(of_parts)]
+        return Demand(tuple(sorted(own)), tuple(part for part in parts if part))
+
+
+def _names(label: str) -> set[tuple[str, ...]]:
+    plain = re.sub(r"\([^)]{0,200}\)", " ", label)
+    return {terms for name in (label, plain, *plain.split(",")) if (terms := _terms(name))}
+
+
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(term for token in _ANALYSER.tokens(text) for term in _ANALYSER.terms(token))
+
+
+_NUMBER = re.compile(r"<num>\s*+(?:Number:\s*+)?([^\s<]++)(?=[^\S\n]*+[\n<])", re.I)
+_TAG = re.compile(r"<[^<>]*>")
+_HEAD = 4096
+
+
+def _between(name: str) -> re.Pattern[str]:
+    """Return what matches an element of this name, in which there is no other of it."""
+    return compiled(rf"<{name}>([^<]*+(?:<(?!/?{name}>)[^<]*+)*+)</{name}>", re.I)
+
+
+_DOC, _DOCNO, _TOP = _between("doc"), _between("docno"), _between("top")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Queries with judgements, and the documents to be found.
+
+    Args:
+        name: What to call it.
+        queries: Query ID to its words.
+        qrels: The judgements.
+        documents: Document ID to its text; empty where the documents are those of a knowledge graph.
+        notes: What was assumed while reading.
+    """
+
+    name: str
+    queries: Mapping[str, str]
+    qrels: Qrels
+    documents: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def read_collection(
+    folder: Path, *, split: str | None = None, queries: Path | None = None, qrels: Path | None = None
+) -> Collection:
+    """Read a folder in BEIR's or TREC's form.
+
+    Args:
+        folder: The folder.
+        split: Which `qrels/NAME.tsv` to take; `test`, or the only one there is, if left out.
+        queries: A file of queries in the place of the folder's.
+        qrels: A file of judgements in the place of the folder's.
+
+    Raises:
+        LoadError: If a file is missing or not well formed.
+        ConfigError: If the folder does not tell which file to take.
+    """
+    if not folder.is_dir():
+        raise LoadError("There is no such folder.", file=str(folder))
+    beir = (folder / "queries.jsonl").exists()
+    found = {} if beir else _trec_files(folder)
+    queries = queries or (folder / "queries.jsonl" if beir else _only(folder, "queries", found))
+    qrels = qrels or (_split(folder, split) if beir else _only(folder, "judgements", found))
+    corpus = [folder / "corpus.jsonl"] if beir else found["documents"]
+    asked, judgements = read_queries(queries), read_qrels(qrels)
+    notes: list[str] = []
+    if not set(judgements) <= set(asked):
+        numbers = [str(i) for i in range(1, len(asked) + 1)]
+        if beir or not set(judgements) <= set(numbers):
+            missing = sorted(set(judgements) - set(asked))
+            raise ConfigError(
+                f"{len(missing)} judged queries are not in {queries.name}, such as {missing[0]}.",
+                file=str(qrels),
+            )
+        # Cranfield's judgements count the topics in order, and its topics have other numbers.
+        asked = dict(zip(numbers, asked.values(), strict=True))
+        notes.append(
+            "The judgements number the topics in their order; the topics' own numbers are passed over."
+        )
+    documents = {doc: text for path in corpus if path.exists() for doc, text in read_documents(path)}
+    unjudged = len(set(asked) - set(judgements))
+    if unjudged:
+        notes.append(f"{unjudged} of {len(asked)} queries have no judgements and are left out.")
+    return Collection(folder.resolve().name, asked, judgements, documents, tuple(notes))
+
+
+def read_queries(path: Path) -> dict[str, str]:
+    """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words.
+
+    Raises:
+        LoadError: If the file is missing or not well formed, or a query has no words or comes twice.
+    """
+    text = _text(path)
+    if path.suffix == ".jsonl":
+        pairs = [(number, str(record["_id"]), str(record["text"])) for number, record in _records(path, text)]
+    elif "<top>" in text.lower():
+        pairs = [(0, *topic) for topic in _topics(path, text)]
+    else:
+        pairs = []
+        for number, line in enumerate(text.splitlines(), 1):
+            query, tab, words = line.partition("\t")
+            if line.strip() and not tab:
+                raise LoadError("A line of queries is an ID, a tab and words.", file=str(path), line=number)
+            if line.strip():
+                pairs.append((number, query.strip(), words))
+    found: dict[str, str] = {}
+    for number, query, words in pairs:
+        if not words.strip() or query in found:
+            what = "comes twice" if query in found else "has no words"
+            raise LoadError(f"Query {query} {what}.", file=str(path), line=number or None)
+        found[query] = " ".join(words.split())
+    return found
+
+
+def read_documents(path: Path) -> Iterator[tuple[str, str]]:
+    """Read documents: JSON lines with `_id`, `title` and `text`, or TREC's `<doc>` elements.
+
+    Of a `<doc>` the elements `title` and `text` count, or all of its words where it has neither.
+
+    Raises:
+        LoadError: If the file is missing or not well formed.
+    """
+    text = _text(path)
+    if path.suffix == ".jsonl":
+        for _, record in _records(path, text):
+            parts = (str(record.get("title") or ""), str(record["text"]))
+            yield str(record["_id"]), " ".join(" ".join(parts).split())
+        return
+    for match in _DOC.finditer(text):
+        number = _element(match[1], "docno")
+        if number is None or not number.split():
+            raise LoadError("A document has no <docno>.", file=str(path), line=_line(text, match.start()))
+        elements = [_element(match[1], name) for name in ("title", "text")]
+        said = [element for element in elements if element is not None]
+        rest = _DOCNO.sub(" ", match[1])
+        words = html.unescape(_TAG.sub(" ", " ".join(said or [rest])))
+        yield number.strip(), " ".join(words.split())
+
+
+def _topics(path: Path, text: str) -> Iterator[tuple[str, str]]:
+    for match in _TOP.finditer(text):
+        number = _NUMBER.search(match[1])
+        title = _element(match[1], "title")
+        if title is None and "<title>" in match[1].lower():
+            title = re.split(r"<title>", match[1], flags=re.I)[1].partition("<")[0]
+        if number is None or title is None:
+            line = _line(text, match.start())
+            raise LoadError("A topic needs <num> and <title>.", file=str(path), line=line)
+        yield number[1], html.unescape(_TAG.sub(" ", title)).strip().removeprefix("Topic:")
+
+
+def _trec_files(folder: Path) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {"queries": [], "judgements": [], "documents": []}
+    plain = (p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    # A README shows examples of the very forms that are looked for.
+    for path in sorted(p for p in plain if p.suffix != ".md" and not p.name.lower().startswith("readme")):
+        with path.open("rb") as file:
+            head = file.read(_HEAD).decode("utf-8", "replace").lower()
+        first = next((line.split() for line in head.splitlines() if line.strip()), [])
+        if "<doc>" in head:
+            found["documents"].append(path)
+        elif "<top>" in head or (path.suffix == ".tsv" and "\t" in head and "quer" in path.name.lower()):
+            found["queries"].append(path)
+        elif len(first) in (3, 4) and (first[-1].lstrip("-").isdigit() or first[-1] == "score"):
+            found["judgements"].append(path)
+    return found
+
+
+def _only(folder: Path, what: str, found: Mapping[str, list[Path]]) -> Path:
+    if len(found[what]) != 1:
+        names = ", ".join(p.name for p in found[what]) or "none"
+        option = "--queries" if what == "queries" else "--qrels"
+        raise ConfigError(
+            f"One file of {what} is needed; there are: {names}.",
+            file=str(folder),
+            hint=f"Name it with {option}.",
+        )
+    return found[what][0]
+
+
+def _split(folder: Path, split: str | None) -> Path:
+    names = sorted(p.stem for p in (folder / "qrels").glob("*.tsv"))
+    chosen = split or ("test" if "test" in names or len(names) != 1 else names[0])
+    if chosen not in names:
+        raise ConfigError(
+            f"There are no judgements {chosen!r}; there are: {', '.join(names) or 'none'}.",
+            file=str(folder / "qrels"),
+            hint="Choose with --split.",
+        )
+    return folder / "qrels" / f"{chosen}.tsv"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError(f"The file cannot be read: {error}.", file=str(path)) from error
+
+
+def _records(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            record["_id"], record["text"]
+        except (ValueError, KeyError, TypeError) as error:
+            message = "A line is a JSON object with _id and text."
+            raise LoadError(message, file=str(path), line=number) from error
+        yield number, record
+
+
+def _element(text: str, name: str) -> str | None:
+    found = _between(name).search(text)
+    return found[1] if found else None
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1

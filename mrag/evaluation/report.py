@@ -1,28 +1,40 @@
-"""From runs and judgements to a table with intervals, tests between systems, JSON and Markdown."""
+"""From runs and judgements to tables with intervals and tests, as JSON, Markdown, HTML and pictures (SVG)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import numpy as np
+import numpy.typing as npt
 
 from mrag import html
 from mrag.errors import ConfigError
-from mrag.evaluation.metrics import DEFAULT, Measure, judged, of_ranks, per_query
-from mrag.evaluation.runs import FirstRanks, Qrels, Run
-from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
+from mrag.evaluation.metrics import (
+    DEFAULT,
+    FirstRanks,
+    Interval,
+    Measure,
+    PairedTest,
+    Qrels,
+    Resampling,
+    Run,
+    compare,
+    holm,
+    interval,
+    judged,
+    of_ranks,
+    per_query,
+)
 from mrag.terminal import inline
 
 
 @dataclass(frozen=True)
 class SystemScores:
-    """One system, measured.
-
-    Attributes:
-        name: Of the system.
-        values: Measure to query to value.
-        means: Measure to mean with interval.
-    """
+    """One system, measured."""
 
     name: str
     values: Mapping[str, Mapping[str, float]]
@@ -306,3 +318,157 @@ def _interval(found: Interval) -> dict[str, float | int]:
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     shown = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, *rows)]
     return [shown[0], "|" + "---|" * len(head), *shown[1:]]
+
+
+COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Colours that can be told apart with any colour vision (Okabe and Ito, 2008)."""
+
+
+def intervals_svg(found: Evaluation) -> str:
+    """Draw the mean of each system by each measure as a dot, its interval as a line.
+
+    Returns:
+        An SVG document. Every measure has the scale 0 to 1.
+    """
+    names = [system.name for system in found.systems]
+    left, width, line = 20 + 7 * max(map(len, names)), 360, 18
+    block = line * len(names) + 34
+    picture = new_picture(left + width + 90, block * len(found.measures) + 20, found.title)
+    for at, measure in enumerate(found.measures):
+        top = 20 + at * block
+        draw_text(picture, left, top + 4, measure, weight="bold")
+        for tick in range(5):
+            x = left + width * tick / 4
+            draw_line(picture, x, top + 12, x, top + block - 18, "#dddddd")
+            draw_text(picture, x, top + block - 6, f"{tick / 4:g}", anchor="middle", size=10)
+        for row, system in enumerate(found.systems):
+            y = top + 22 + row * line
+            colour = COLOURS[row % len(COLOURS)]
+            draw_text(picture, left - 8, y + 4, system.name, anchor="end")
+            mean = system.means.get(measure)
+            if mean is not None:
+                draw_line(picture, left + width * mean.low, y, left + width * mean.high, y, colour, 2)
+                dot = SubElement(
+                    picture, "circle", cx=rounded(left + width * mean.mean), cy=rounded(y), r="4", fill=colour
+                )
+                SubElement(dot, "title").text = f"{mean.mean:.4f} [{mean.low:.4f}, {mean.high:.4f}]"
+                draw_text(picture, left + width + 8, y + 4, f"{mean.mean:.3f}")
+    return printed(picture)
+
+
+def points_svg(
+    points: npt.NDArray[np.float64],
+    titles: Sequence[str],
+    groups: Sequence[str] | None = None,
+    *,
+    title: str = "Questions",
+) -> str:
+    """Draw points in the plane; what each stands for shows under the pointer.
+
+    Args:
+        points: Shape (n, 2).
+        titles: One text a point.
+        groups: One name a point; each has a colour, the seventh and later ones share the last.
+        title: Of the picture.
+
+    Raises:
+        ConfigError: If the numbers of points, titles and groups differ.
+    """
+    kinds = list(groups) if groups is not None else [""] * len(titles)
+    if points.shape != (len(titles), 2) or len(kinds) != len(titles):
+        raise ConfigError("Every point needs two coordinates, a title and a group.")
+    size, edge = 520, 20
+    picture = new_picture(size + 180, size, title)
+    low, high = points.min(axis=0), points.max(axis=0)
+    spread = np.where(high > low, high - low, 1)
+    placed = edge + (points - low) / spread * (size - 2 * edge)
+    order = [kind for kind in dict.fromkeys(sorted(kinds)) if kind]
+    colour = {kind: COLOURS[min(i, len(COLOURS) - 1)] for i, kind in enumerate(order)}
+    for (x, y), text, kind in zip(placed.tolist(), titles, kinds, strict=True):
+        fill = colour.get(kind, COLOURS[0])
+        dot = SubElement(
+            picture,
+            "circle",
+            {"cx": rounded(x), "cy": rounded(y), "r": "3", "fill": fill, "fill-opacity": "0.7"},
+        )
+        SubElement(dot, "title").text = f"{text} ({kind})" if kind else text
+    for row, kind in enumerate(order[: len(COLOURS)]):
+        SubElement(
+            picture, "circle", cx=rounded(size + 8), cy=rounded(20 + row * 18), r="4", fill=colour[kind]
+        )
+        draw_text(picture, size + 18, 24 + row * 18, kind[:24])
+    return printed(picture)
+
+
+def tsne(
+    vectors: npt.NDArray[np.float32], *, seed: int = 0, perplexity: float = 30.0
+) -> npt.NDArray[np.float64]:
+    """Lay vectors out in the plane, near ones near each other.
+
+    By t-SNE (van der Maaten and Hinton, 2008, Visualizing Data using t-SNE, JMLR 9), from the first two
+    principal components. Distances between far groups mean nothing.
+
+    Args:
+        vectors: Shape (n, dim), 4 or more.
+        seed: The same seed gives the same picture with one version of scikit-learn on one machine.
+        perplexity: How many neighbours count; lowered where there are few vectors.
+
+    Raises:
+        ConfigError: If there are fewer than 4 vectors or scikit-learn is not installed.
+    """
+    if len(vectors) < 4:
+        raise ConfigError(f"{len(vectors)} questions are too few for a picture.", hint="Give 4 or more.")
+    try:
+        manifold: Any = import_module("sklearn.manifold")
+    except ImportError as error:
+        raise ConfigError("scikit-learn is not installed.", hint="pip install 'mrag[eval]'") from error
+    near = min(perplexity, (len(vectors) - 1) / 3)
+    laid = manifold.TSNE(n_components=2, perplexity=near, init="pca", random_state=seed).fit_transform(
+        vectors
+    )
+    return np.asarray(laid, np.float64)
+
+
+def new_picture(width: float, height: float, title: str) -> Element:
+    """Return an empty picture."""
+    attributes = {
+        "viewBox": f"0 0 {rounded(width)} {rounded(height)}",
+        "width": rounded(width),
+        "height": rounded(height),
+    }
+    picture = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", **attributes})
+    picture.set("font-family", "sans-serif")
+    SubElement(picture, "title").text = title
+    SubElement(picture, "rect", width="100%", height="100%", fill="#ffffff")
+    return picture
+
+
+def draw_text(
+    at: Element, x: float, y: float, text: str, *, anchor: str = "start", size: int = 12, weight: str = ""
+) -> None:
+    """Add words to a picture."""
+    attributes: Mapping[str, str] = {
+        "x": rounded(x),
+        "y": rounded(y),
+        "text-anchor": anchor,
+        "font-size": str(size),
+    }
+    extra = {"font-weight": weight} if weight else {}
+    SubElement(at, "text", {**attributes, **extra}).text = text
+
+
+def draw_line(at: Element, x1: float, y1: float, x2: float, y2: float, colour: str, width: int = 1) -> None:
+    """Add a line to a picture."""
+    ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
+    shape = {name: rounded(value) for name, value in ends.items()}
+    SubElement(at, "line", {**shape, "stroke": colour, "stroke-width": str(width)})
+
+
+def rounded(value: float) -> str:
+    """Return a coordinate as a picture has it."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def printed(picture: Element) -> str:
+    """Return a picture as a document."""
+    return tostring(picture, encoding="unicode") + "\n"

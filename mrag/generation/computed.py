@@ -57,6 +57,28 @@ class OtherReading:
     reading: str
     answer: str
 
+    def __str__(self) -> str:
+        return f"{self.answer}, read as: {self.reading}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"number": self.number, "reading": self.reading, "answer": self.answer}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> OtherReading:
+        """Read what `to_json` wrote."""
+        return cls(int(value["number"]), str(value["reading"]), str(value["answer"]))
+
+
+def doubt_of(confidence: float) -> str:
+    """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps".
+
+    Example:
+        >>> doubt_of(0.95), doubt_of(0.8), doubt_of(0.6)
+        ('', 'Probably', 'Perhaps')
+    """
+    return "" if confidence >= CERTAIN else "Probably" if confidence >= PROBABLE else "Perhaps"
+
 
 @dataclass(frozen=True, slots=True)
 class Computed:
@@ -93,11 +115,6 @@ class Computed:
     follows: Mapping[str, Any] | None = None
 
     @property
-    def doubt(self) -> str:
-        """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps"."""
-        return "" if self.confidence >= CERTAIN else "Probably" if self.confidence >= PROBABLE else "Perhaps"
-
-    @property
     def next(self) -> str:
         """Return the runners-up in a line, "" if there are none."""
         rows = [_line(row) for row in self.runners_up]
@@ -113,9 +130,8 @@ class Computed:
             "rows": [[cell.to_json() for cell in row] for row in self.rows],
             "confidence": round(self.confidence, 4),
             "ignored": list(self.ignored),
-            "readings": [
-                {"number": r.number, "reading": r.reading, "answer": r.answer} for r in self.readings
-            ],
+            "doubt": doubt_of(self.confidence),
+            "readings": [other.to_json() for other in self.readings],
             "truncated": self.truncated,
             "runners_up": [[cell.to_json() for cell in row] for row in self.runners_up],
             "last": [cell.to_json() for cell in self.last],
@@ -134,9 +150,7 @@ class Computed:
                 tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in some)
                 for some in (value["rows"], value.get("runners_up", ()), (value.get("last", ()),))
             )
-            others = tuple(
-                OtherReading(int(r["number"]), str(r["reading"]), str(r["answer"])) for r in value["readings"]
-            )
+            others = tuple(map(OtherReading.from_json, value["readings"]))
             return cls(
                 str(value["reading"]), dict(value["plan"]), str(value["query"]),
                 tuple(map(str, value["columns"])), rows, float(value["confidence"]),

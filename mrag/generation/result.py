@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias, get_args
@@ -11,7 +11,7 @@ from typing import Literal as OneOf
 from mrag import html, untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.computed import Computed
+from mrag.generation.computed import Computed, OtherReading, doubt_of
 from mrag.generation.found import Completed, ShownImage
 from mrag.generation.lines import context_from_json, context_to_json
 from mrag.generation.support.sentences import with_ids
@@ -30,9 +30,8 @@ _SHOWN = 50
 """Rows that a notebook shows."""
 
 _NOT_COMPUTED: Mapping[str, Any] = {
-    "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None,
-    "ignored": [],
-    "readings": [], "truncated": False, "runners_up": [], "last": [],
+    "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None, "doubt": "",
+    "ignored": [], "readings": [], "truncated": False, "runners_up": [], "last": [],
 }  # fmt: skip
 
 
@@ -124,6 +123,7 @@ class Answer:
         computed: How it was computed, if it was.
         completed: How it was completed from evidence, if it was.
         images: The images that it is about, best first.
+        offered: Readings of the question of which none is certain enough to be the answer, likeliest first.
     """
 
     question: str
@@ -138,6 +138,7 @@ class Answer:
     computed: Computed | None = None
     completed: Completed | None = None
     images: tuple[ShownImage, ...] = ()
+    offered: tuple[OtherReading, ...] = ()
 
     @classmethod
     def of(
@@ -160,11 +161,21 @@ class Answer:
         return all(sentence.supported for sentence in self.sentences)
 
     @property
+    def readings(self) -> tuple[OtherReading, ...]:
+        """Return the readings that can be chosen instead."""
+        return self.offered if self.computed is None else self.computed.readings
+
+    @property
     def told(self) -> str:
         """Return the text as it is shown: what is not certain begins with "Probably" or "Perhaps"."""
-        doubt = self.computed.doubt if self.computed is not None else ""
-        gap = "\n" if self.text.startswith("- ") else " "
-        return f"{doubt}:{gap}{self.text}" if doubt else self.text
+        return "".join(self.pieces())
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the text as it is shown, sentence by sentence."""
+        doubt = doubt_of(self.computed.confidence) if self.computed is not None else ""
+        if doubt:
+            yield f"{doubt}:\n" if self.text.startswith("- ") else f"{doubt}: "
+        yield from (sentence.before + str(sentence) for sentence in self.sentences)
 
     def to_json(self) -> dict[str, Any]:
         """Return the answer as JSON values, with all that `verify` needs.
@@ -195,6 +206,7 @@ class Answer:
             "way": self.way,
             "why": self.why,
             **(_NOT_COMPUTED if self.computed is None else self.computed.to_json()),
+            "readings": [other.to_json() for other in self.readings],
             **({} if self.completed is None else self.completed.to_json()),
             **({"images": [image.to_json() for image in self.images]} if self.way == "images" else {}),
         }
@@ -230,10 +242,11 @@ class Answer:
             computed = Computed.from_json(value) if value.get("plan") else None
             completed = Completed.from_json(value) if way == "complete" else None
             by_id = {line.id: line for line in context.lines}
+            offered = () if computed else tuple(map(OtherReading.from_json, value.get("readings", ())))
             images = tuple(ShownImage.from_json(one, by_id) for one in value.get("images", ()))
             return cls(
                 str(value["question"]), str(value["text"]), sentences, cited, model, notice, context,
-                way, why, computed, completed, images,
+                way, why, computed, completed, images, offered,
             )  # fmt: skip
         except (KeyError, TypeError, AttributeError) as error:
             raise ModelError(
@@ -262,9 +275,13 @@ class Answer:
         parts = [html.tag("p", html.lines(self.told))]
         if self.computed is not None:
             parts += self._computed_html(self.computed)
+        if self.readings:
+            title = "Other readings" if self.computed is not None else "Readings, none of them certain enough"
+            others = html.bullets([f"reading={other.number}: {other}" for other in self.readings])
+            parts.append(html.details(title, others))
         if self.images:
             # Drawing them is done in a room above this one.
-            parts.append(import_module("mrag.images.figures").figures(self.images, cited))
+            parts.append(import_module("mrag.images.answer").figures(self.images, cited))
         if self.citations and not self.images:
             rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
             parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]
@@ -287,9 +304,6 @@ class Answer:
         if computed.runners_up:
             parts.append(html.tag("p", html.tag("small", f"Next: {computed.next}")))
         parts.append(html.tag("p", html.tag("small", f"Read as: {computed.reading}")))
-        others = [f"reading={r.number}: {r.answer}, read as: {r.reading}" for r in computed.readings]
-        if others:
-            parts.append(html.details("Other readings", html.bullets(others)))
         parts.append(html.details("SPARQL", html.tag("pre", computed.query)))
         return parts
 
@@ -310,6 +324,10 @@ class Answer:
         if self.computed is not None:
             next_ = [f"Next: {inline(self.computed.next)}"] if self.computed.runners_up else []
             parts.append("\n".join([*next_, f"Read as: {inline(self.computed.reading)}"]))
+        if self.offered:
+            parts.append(
+                "\n".join(f"Perhaps (reading {one.number}): {inline(str(one))}" for one in self.offered)
+            )
         if self.completed is not None and self.completed.reading is not None:
             parts.append(f"Read as: {inline(self.completed.read_as)}")
         if self.citations:

@@ -122,7 +122,8 @@ def verify(
             altered += [f"{line.id}: {what}" for what in [graphs(line)] if what]
         elif line.id not in cited and line.id not in evidence and graphs is not None:
             gone += bool(graphs(line)) or (ask is not None and not ask(line.triple, line.graph))
-    computed = bool(value.get("plan"))
+    # That nothing is computed is told by computing, too.
+    computed = bool(value.get("plan")) or value.get("way") == "plan"
     # What was read is answered again only to vouch for more of it.
     idle = recompute is None or read_back is None or (altered and not computed)
     again = Recomputed() if idle or read_back is None or recompute is None else _again(read_back, recompute)

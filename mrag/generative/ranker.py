@@ -10,14 +10,19 @@ from typing import Any
 
 from mrag.cel.syntax.expressions import Expression
 from mrag.errors import ConfigError
-from mrag.generative.decoding import mask
-from mrag.generative.decoding.beam import Clue, DecodingSettings, check_tokeniser, decode
-from mrag.generative.decoding.scores import Aggregation, Found, aggregate
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.index.cursor import Restriction
-from mrag.generative.models.resolve import LanguageModel, PictureModel
-from mrag.generative.models.tokens import clue_text
-from mrag.generative.training.data import prompt
+from mrag.generative import decoding
+from mrag.generative.clue_index import ClueIndex, Restriction
+from mrag.generative.decoding import (
+    Aggregation,
+    Clue,
+    DecodingSettings,
+    Found,
+    aggregate,
+    check_tokeniser,
+    decode,
+)
+from mrag.generative.models import LanguageModel, PictureModel, clue_text
+from mrag.generative.training import prompt
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.rankers import Hit, Question
 
@@ -31,7 +36,7 @@ class GenerativeRanker:
 
     Args:
         kg: The knowledge graph.
-        index: The clue index of its documents; see `mrag.generative.index.documents.build_clues`.
+        index: The clue index of its documents; see `mrag.generative.documents.build_clues`.
         model: The language model whose tokeniser made the index.
         settings: The knobs of decoding.
         aggregation: How the clues of one document make its score.
@@ -140,8 +145,8 @@ class GenerativeRanker:
     def _described(self, picture: Path) -> str:
         if callable(self.describe) and not hasattr(self.describe, "invoke"):
             return str(self.describe(picture))
-        from mrag.images.enrichment.requests import Work
-        from mrag.images.files.folder import open_picture
+        from mrag.images.enrichment import Work
+        from mrag.images.files import open_picture
         from mrag.images.prompts import description_prompt
 
         model: Any = self.describe
@@ -154,10 +159,10 @@ class GenerativeRanker:
         revision = self.kg.revision
         if self._mask is None or self._mask[0] != revision:
             if self.concept is not None:
-                expression, name = mask.read_concept(self.kg, self.concept)
-                found = mask.of_class(self.kg, self.index, expression)
+                expression, name = decoding.read_concept(self.kg, self.concept)
+                found = decoding.of_class(self.kg, self.index, expression)
                 self._mask = revision, found, f"is in {name}"
             else:
-                found = mask.of_query(self.kg, self.index, self.query or "")
+                found = decoding.of_query(self.kg, self.index, self.query or "")
                 self._mask = revision, found, "is a result of the mask's query"
         return self._mask[1], self._mask[2]

@@ -179,7 +179,7 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
         True
         >>> kg.close()
     """
-    from mrag.index.segments.files import KIND
+    from mrag.index.segments import KIND
     from mrag.index.similarity import SimilarityIndexes
     from mrag.reasoning.run import reason
 

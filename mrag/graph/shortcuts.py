@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.updates import UpdateReport
-    from mrag.index.document_index import SyncReport
+    from mrag.index.intake import SyncReport
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.conversation import Conversation
     from mrag.retrieval.explanation import TripleProofs
@@ -130,7 +130,7 @@ class Shortcuts:
             [iri(x, prefixes) for x in positives], [iri(x, prefixes) for x in negatives]
         )
         problem.check(self)
-        made = _public("mrag.cel.learners.registry", "learner")(learner, self, **settings)
+        made = _public("mrag.cel.learners.base", "learner")(learner, self, **settings)
         return cast("list[Hypothesis]", made.fit(problem))
 
     def show(self, answer: Answer) -> AnswerView:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import Edge, GraphCode, Node, term
-from mrag.graphcodes.registry import RelationRegistry
+from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, term
 
 PUBLIC_RELATIONS: Final[Mapping[str, int]] = {
     "child": 1,
@@ -40,10 +39,6 @@ _DEEPEST: Final = 32
 
 def to_json(code: GraphCode, registry: RelationRegistry) -> dict[str, Any]:
     """Write a code for exchange; `from_json` gives the same code back.
-
-    Args:
-        code: The code.
-        registry: Gives relations their numbers; new ones are registered.
 
     Returns:
         What `json.dumps` takes.

@@ -12,11 +12,10 @@ import numpy as np
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode, Node
-from mrag.graphcodes.explanation.verbalise import readable
+from mrag.graphcodes.explanation import readable
 from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.embedding.embedders import embedder as load_embedder
-from mrag.index.embedding.local_models import Vectors
+from mrag.index.embedding import Embedder, Vectors
+from mrag.index.embedding import embedder as load_embedder
 
 _FLOOR: Final = 0.1
 _SHARPNESS: Final = 4
@@ -64,12 +63,7 @@ class CodeMeaning:
         return self.aggregate(self.scores(q, d))
 
     def scores(self, q: GraphCode, d: GraphCode) -> CodeScores:
-        """Compare two codes; all values are 0 if one of them is empty.
-
-        Args:
-            q: The question's code.
-            d: The document's code.
-        """
+        """Compare two codes; all values are 0 if one of them is empty."""
         if not q or not d:
             return CodeScores(0.0, 0.0, 0.0)
         nodes = _likeness(
@@ -165,11 +159,7 @@ class _NameVectors:
 
     @classmethod
     def by(cls, embedder: str | Embedder) -> _NameVectors:
-        """Return those of an embedder.
-
-        Raises:
-            ConfigError: If there is no such embedder, or it is `none`.
-        """
+        """Return those of an embedder."""
         model = load_embedder(embedder)
         if model is None:
             raise ConfigError("Meaning is compared by an embedding model.", hint="Name minilm or wordllama.")

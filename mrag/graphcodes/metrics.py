@@ -7,14 +7,99 @@ nodes that have edges, k = |V_q ∩ V_d|. A cell is the set of relations of one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.ontology import Ontology
-from mrag.graphcodes.registry import RelationRegistry
+from mrag.graphcodes.code import GraphCode, Node, RelationRegistry
+from mrag.rdf import queries
+
+if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
+
+_ANYTHING: Final = frozenset(
+    {"http://www.w3.org/2002/07/owl#Thing", "http://www.w3.org/2000/01/rdf-schema#Resource"}
+)
+
+
+@dataclass(frozen=True)
+class Ontology:
+    """Subclasses and subproperties, closed transitively. Make one by `Ontology.of`.
+
+    Attributes:
+        broader: For each id, all that it is a special case of, itself left out.
+
+    Example:
+        >>> o = Ontology.of([("cystitis", "uti"), ("uti", "infection")])
+        >>> o.fits("cystitis", "infection"), o.fits("infection", "uti"), o.fits("x", "x")
+        (True, False, True)
+    """
+
+    broader: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> Ontology:
+        """Make an ontology.
+
+        Args:
+            pairs: A narrower and a broader id each: subclass and class, or subproperty and property.
+                Cycles are allowed and make their members the same.
+        """
+        direct: dict[str, set[str]] = {}
+        for narrow, broad in pairs:
+            if narrow != broad:
+                direct.setdefault(narrow, set()).add(broad)
+        closed = {}
+        for start in direct:
+            seen: set[str] = set()
+            todo = [start]
+            while todo:
+                for up in direct.get(todo.pop(), ()):
+                    if up not in seen:
+                        seen.add(up)
+                        todo.append(up)
+            closed[start] = frozenset(seen - {start})
+        return cls(closed)
+
+    @classmethod
+    def of_graph(cls, kg: KnowledgeGraph) -> Ontology:
+        """Read the subclasses, subproperties and narrower concepts of a graph.
+
+        Classes that everything has, `owl:Thing` and `rdfs:Resource`, are left out: they demand nothing.
+        """
+        rows = kg.select(queries.get("graphcodes/broader").text)
+        pairs = ((str(narrow), str(broad)) for narrow, broad in rows)
+        return cls.of(pair for pair in pairs if pair[1] not in _ANYTHING)
+
+    @cached_property
+    def narrower(self) -> Mapping[str, frozenset[str]]:
+        """For each id, all its special cases, itself left out."""
+        found: dict[str, set[str]] = {}
+        for narrow, broads in self.broader.items():
+            for broad in broads:
+                found.setdefault(broad, set()).add(narrow)
+        return {broad: frozenset(narrows) for broad, narrows in found.items()}
+
+    def fits(self, narrow: str, broad: str) -> bool:
+        """Return whether the first is the second or a special case of it."""
+        return narrow == broad or broad in self.broader.get(narrow, ())
+
+    def matches(self, asked: Node, found: Node) -> bool:
+        """Return whether a node of a document is what a node of a question asks for.
+
+        It is the same node, a subclass of it, or has a type that is it or a subclass of it; and it
+        fits every type that the question demands, by a type of its own or by being a subclass.
+        """
+        what = found.types | {found.id}
+        return any(self.fits(w, asked.id) for w in what) and self.meets(asked, found)
+
+    def meets(self, asked: Node, found: Node) -> bool:
+        """Return whether a node fits every type that the question demands."""
+        what = found.types | {found.id}
+        return all(any(self.fits(w, demand) for w in what) for demand in asked.types)
+
 
 Component: TypeAlias = Literal["features", "relations", "types"]
 
@@ -240,3 +325,56 @@ def structural(
 def _covered(asked: set[object], found: set[object], of_q: int, of_d: int, excess: float) -> float | None:
     whole = of_q + excess * of_d
     return (len(asked) + excess * len(found)) / whole if whole else None
+
+
+Metric: TypeAlias = Literal["structural", "paper", "paper-numbers", "query-relative"]
+
+
+@dataclass(frozen=True)
+class CodeComparison:
+    """Settings of a comparison.
+
+    Attributes:
+        metric: `structural` (ours), `paper`, `paper-numbers` (the paper's with the printed difference of
+            relation numbers) or `query-relative`, see `mrag.graphcodes.metrics`.
+        aggregate: How the three values become one order.
+        ontology: Subclasses and subproperties, for `structural` alone.
+        excess: What only the document has, for `structural` alone.
+
+    Raises:
+        ConfigError: If a setting cannot be used.
+
+    Example:
+        >>> q = GraphCode.of([], [("dog", "bites", "man")])
+        >>> CodeComparison("query-relative").scores(q, GraphCode.of(["dog"]))
+        CodeScores(features=0.5, relations=0.0, types=0.0)
+    """
+
+    metric: Metric = "structural"
+    aggregate: Weighted | Lexicographic = field(default_factory=Weighted)
+    ontology: Ontology | None = None
+    excess: float = EXCESS
+
+    def __post_init__(self) -> None:
+        if self.metric not in get_args(Metric):
+            raise ConfigError(f"There is no metric {self.metric!r}.", hint=f"One of {get_args(Metric)}.")
+        if self.metric != "structural" and self.ontology is not None:
+            raise ConfigError(f"The metric {self.metric!r} takes no ontology.", hint="Use 'structural'.")
+        if not 0 <= self.excess < float("inf"):
+            raise ConfigError(f"The excess is a number of at least 0, not {self.excess!r}.")
+
+    def scores(self, q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> CodeScores:
+        """Compare two codes by the plain formulas.
+
+        Args:
+            q: The question's code.
+            d: The document's code.
+            registry: Numbers of relations, for `paper-numbers`; a new registry by default.
+        """
+        if self.metric == "paper":
+            return paper(q, d)
+        if self.metric == "paper-numbers":
+            return paper(q, d, RelationRegistry() if registry is None else registry)
+        if self.metric == "query-relative":
+            return query_relative(q, d)
+        return structural(q, d, self.ontology, excess=self.excess)

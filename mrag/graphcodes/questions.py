@@ -1,22 +1,24 @@
-"""Questions over a knowledge graph as codes: the names in them, by longest match, and how they connect."""
+"""Questions over a knowledge graph as codes: the names in them, their links, and words as ids."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.ontology import Ontology
+from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, term
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.explanation import readable
+from mrag.graphcodes.metrics import Ontology
 from mrag.planning.lexical.candidates import Candidate, Named, NameMention
 from mrag.planning.lexical.english import is_empty
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.schema import PropertyInfo
-from mrag.text.tokens import tokens
+from mrag.text.names import name_parts
+from mrag.text.tokens import keys, tokens
 
 _CLEAR: Final = 0.7
 _SURE: Final = 0.9
@@ -46,11 +48,6 @@ class QuestionCodes:
     Every word counts in the longest name that it is part of: `Eclipse RDF4J` is one thing. A property that
     the question names is an edge between the two names that its subjects and objects allow, the nearest
     first; where one of them is not named, the class that most of them have stands for it.
-
-    Args:
-        kg: The knowledge graph.
-        index: The codes that are searched: what the named entities have tells what is asked for.
-        ontology: Subclasses of the graph.
 
     Example:
         >>> import mrag
@@ -270,3 +267,74 @@ def _order(candidate: Candidate, one: _End, two: _End) -> float:
     if not one.label or not two.label:
         return 0.0
     return 0.1 if (one.place < two.place) is not candidate.inverse else 0.0
+
+
+_BEING: Final = frozenset(keys("is are was were be been being"))
+
+
+@dataclass(frozen=True)
+class Linker:
+    """Replaces terms by the ids that have them as labels.
+
+    Attributes:
+        nodes: Ids of nodes by label in lower case.
+        relations: Ids of relations by the stems of the words of their labels.
+
+    Example:
+        >>> linker = Linker({"graphdb": "ex:GraphDB"}, {"develop": "ex:develops"})
+        >>> linker.link(GraphCode.of([], [("ontotext", "v:develop", "graphdb")])).edges
+        (Edge(source='ontotext', relation='ex:develops', target='ex:GraphDB', weight=1.0),)
+    """
+
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    relations: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, index: GraphCodeIndex, kg: KnowledgeGraph | None = None) -> Linker:
+        """Learn the labels of an index, and the labels that a graph gives its relations.
+
+        Where several nodes share a label, the one in most documents is meant, then the first by id.
+        """
+        found: dict[str, Counter[str]] = {}
+        for node, documents in index.nodes():
+            if node.label:
+                found.setdefault(term(node.label), Counter())[node.id] += documents
+        nodes = {label: min((-count, i) for i, count in ids.items())[1] for label, ids in found.items()}
+        relations: dict[str, str] = {}
+        if kg is not None:
+            names = sorted({r for cell in index.registry.cells() for r in cell if is_iri(r)})
+            for iri, label in sorted(kg.labels(names).items()):
+                relations.setdefault(_stem(label or iri), iri)
+            for iri in names:
+                relations.setdefault(_stem(iri), iri)
+        return cls(nodes, relations)
+
+    def link(self, code: GraphCode) -> GraphCode:
+        """Replace the terms of a code that are labels; types that it demands too."""
+        if not self.nodes and not self.relations:
+            return code
+
+        def place(node_id: str) -> str:
+            return self.nodes.get(node_id, node_id)
+
+        nodes = [
+            Node(place(n.id), n.label if place(n.id) == n.id else "", frozenset(map(place, n.types)))
+            for n in code.nodes
+        ]
+        edges = [
+            Edge(
+                place(e.source),
+                self.relations.get(_stem(e.relation), e.relation),
+                place(e.target),
+                e.weight,
+            )
+            for e in code.edges
+        ]
+        return GraphCode.of(nodes, edges, code.parts)
+
+
+def _stem(relation: str) -> str:
+    # Extractors write the lemma of a verb after v: or pv:, graphs a form of it: "develops", "developedBy".
+    words = readable(relation)
+    found = keys(words if " " in words else " ".join(name_parts(words)))
+    return " ".join(found[1:] if len(found) > 1 and found[0] in _BEING else found)

@@ -1,26 +1,29 @@
-"""Ranking by graph codes: every hit says which nodes and edges made its score."""
+"""Ranking by graph codes: every hit says which nodes and edges made its score; fused or in a prompt."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+from mrag import untrusted
 from mrag.errors import ConfigError
+from mrag.generation.prompts import messages, prompt
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.centre import centred
-from mrag.graphcodes.code import Extractor, GraphCode
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.explanation.matches import explain
-from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
-from mrag.graphcodes.extract.text import TextExtractor
-from mrag.graphcodes.index.code_index import CodeMatch, GraphCodeIndex
-from mrag.graphcodes.linking import Linker
+from mrag.graphcodes.code import Extractor, GraphCode, centred
+from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
+from mrag.graphcodes.explanation import CodeVerbaliser, explain
 from mrag.graphcodes.meaning import CodeMeaning
-from mrag.graphcodes.metrics import CodeScores
-from mrag.graphcodes.ontology import Ontology
-from mrag.graphcodes.questions import QuestionCodes
-from mrag.retrieval.rankers import Hit, Question
+from mrag.graphcodes.metrics import CodeComparison, CodeScores, Ontology
+from mrag.graphcodes.questions import Linker, QuestionCodes
+from mrag.graphcodes.reading import TextExtractor
+from mrag.retrieval.rankers import FusedRanker, Hit, Question
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+    from langchain_core.runnables import Runnable
 
 EXCESS: Final = 0.01
 """How much what only an entity has counts against it: questions are short, and neighbourhoods are not."""
@@ -193,3 +196,123 @@ def _first(key: float | tuple[float, ...]) -> float:
 
 def _falling(key: float | tuple[float, ...]) -> tuple[float, ...]:
     return (-key,) if isinstance(key, float) else tuple(-value for value in key)
+
+
+def summed(
+    rankings: Sequence[Mapping[str, float]], weights: Sequence[float] | None = None
+) -> list[tuple[str, float]]:
+    """Add up the scores of several rankings, each divided by its best.
+
+    This is CombSUM (Fox and Shaw, 1994, Combination of Multiple Searches) over scores that are scaled to a
+    best of 1. What a ranking lacks has 0 in it.
+
+    Example:
+        >>> summed([{"a": 0.9, "b": 0.8}, {"b": 12.0, "c": 3.0}])
+        [('b', 1.888...), ('a', 1.0), ('c', 0.25)]
+    """
+    chosen = [1.0] * len(rankings) if weights is None else list(weights)
+    if len(chosen) != len(rankings) or any(not weight >= 0 for weight in chosen):
+        raise ConfigError(f"{len(rankings)} rankings need as many weights of at least 0, not {chosen}.")
+    total: dict[str, float] = {}
+    for ranking, weight in zip(rankings, chosen, strict=True):
+        best = max(ranking.values(), default=0.0)
+        for doc, score in ranking.items():
+            share = weight * score / best if best > 0 and score > 0 else 0.0
+            total[doc] = total.get(doc, 0.0) + share
+    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+class ScoreFusedRanker(FusedRanker):
+    """Fuses rankings by their scores, see `summed`.
+
+    Graph codes have scores that mean something: 1 is the same graph. Reciprocal ranks throw that away.
+
+    Args:
+        rankers: The rankers to fuse.
+        weights: One weight for each; all 1 by default.
+        depth: How deep each ranking is read.
+
+    Raises:
+        ConfigError: When ranking, if there is not one weight of at least 0 for each ranker.
+
+    Example:
+        >>> from mrag.retrieval.rankers import Question
+        >>> class Fixed:
+        ...     def __init__(self, **scores):
+        ...         self.scores = scores
+        ...     def rank(self, question, k):
+        ...         found = enumerate(self.scores.items(), 1)
+        ...         return [Hit(iri, s, at, (f"{s}",)) for at, (iri, s) in found][:k]
+        >>> fused = ScoreFusedRanker([Fixed(a=0.9, b=0.8), Fixed(b=12.0, c=3.0)])
+        >>> [(hit.iri, hit.reasons) for hit in fused.rank(Question("?"), 2)]
+        [('b', ('0.8', '12.0')), ('a', ('0.9',))]
+    """
+
+    def _fused(self, rankings: Sequence[Sequence[Hit]]) -> list[tuple[str, float]]:
+        return summed([{hit.iri: hit.score for hit in ranking} for ranking in rankings], self.weights)
+
+
+def context_of(codes: Iterable[tuple[str, GraphCode]], verbaliser: CodeVerbaliser | None = None) -> str:
+    """Return documents in words, a line each, with ids by which an answer can point to them.
+
+    Example:
+        >>> code = GraphCode.of([], [("woman", "holds", "umbrella")])
+        >>> context_of([("picture 7", code)])
+        '[g1] picture 7: woman holds umbrella.'
+    """
+    verbaliser = verbaliser or CodeVerbaliser()
+    return "\n".join(
+        untrusted.line(f"g{at}", f"{name}: {verbaliser.verbalise(code)}")
+        for at, (name, code) in enumerate(codes, start=1)
+    )
+
+
+def assemble(
+    question: str,
+    q: GraphCode,
+    codes: Iterable[tuple[str, GraphCode]],
+    verbaliser: CodeVerbaliser | None = None,
+) -> list[BaseMessage]:
+    """Fill in the prompt: what the documents say, what the question was understood as, the question."""
+    verbaliser = verbaliser or CodeVerbaliser()
+    return messages(_asked(question, q, verbaliser), context_of(codes, verbaliser))
+
+
+def _asked(question: str, q: GraphCode, verbaliser: CodeVerbaliser) -> str:
+    return f"{question}\n(Understood as: {verbaliser.verbalise(q)})" if q else question
+
+
+def chain(
+    ranker: GraphCodeRanker, model: BaseChatModel, *, k: int = 5, verbaliser: CodeVerbaliser | None = None
+) -> Runnable[str, str]:
+    """Build a chain from a question to an answer.
+
+    Args:
+        ranker: Finds the documents.
+        model: Answers.
+        k: How many documents the context has.
+        verbaliser: How codes are put in words; the ranker's by default.
+
+    Returns:
+        A runnable: the question in, the text of the answer out.
+
+    Raises:
+        ConfigError: If k is below 1.
+    """
+    from langchain_core.output_parsers import StrOutputParser
+    from langchain_core.runnables import RunnableLambda
+
+    if k < 1:
+        raise ConfigError(f"A context has at least one document, not {k}.")
+
+    def gather(question: str) -> dict[str, Any]:
+        q = ranker.code(Question(question))
+        found = ranker.index.search(q, k, ranker.comparison)
+        codes = [ranker.index.code(match.id) for match in found]
+        words = verbaliser or ranker.verbaliser
+        if ranker.kg is not None:
+            words = words.with_names(ranker.kg, [q, *codes, GraphCode.of([match.id for match in found])])
+        named = [(words.name(match.id), code) for match, code in zip(found, codes, strict=True)]
+        return {"context": context_of(named, words), "question": _asked(question, q, words)}
+
+    return RunnableLambda(gather) | prompt() | model | StrOutputParser()

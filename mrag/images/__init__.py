@@ -8,11 +8,9 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.images.answer import AnswerSettings, ask_pictures
-    from mrag.images.embedding.conse import ConseEmbedder
-    from mrag.images.embedding.embedders import image_embedder
-    from mrag.images.enrichment.enrich import describe
-    from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
-    from mrag.images.files.folder import PictureLimits
+    from mrag.images.embedding import ConseEmbedder, image_embedder
+    from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
+    from mrag.images.files import PictureLimits
     from mrag.images.graph import ImageVocabulary, of_class, of_query
     from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
 

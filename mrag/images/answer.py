@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mrag import untrusted
-from mrag.context import Context, ContextSettings, Line, expand
-from mrag.context.render import render
-from mrag.errors import ModelError
+from mrag import html, untrusted
+from mrag.context import Context, ContextSettings, expand
+from mrag.context.render import Line, render
+from mrag.errors import LoadError, ModelError
 from mrag.generation.answering import answer, cite
 from mrag.generation.found import ShownImage
 from mrag.generation.lines import recorded
@@ -21,17 +21,60 @@ from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.requests import default_model
-from mrag.images.figures import picture_of
-from mrag.images.files.folder import PictureLimits, open_picture
+from mrag.graph.record import status_of
+from mrag.images.enrichment import default_model
+from mrag.images.files import Picture, PictureLimits, open_picture
 from mrag.images.graph import ImageVocabulary, file_names, files_of, names_of, regions_of
-from mrag.images.prompts import answer_messages
-from mrag.images.wanted import wanted
+from mrag.images.prompts import answer_messages, wanted
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+_SHOWN = PictureLimits(max_side=320)
+
+
+def figures(images: Iterable[ShownImage], cited: Collection[str]) -> html.Html:
+    """Return images with what is said of them; all that comes from the graph or a model is escaped."""
+    return html.Html("".join(_figure(image, cited) for image in images))
+
+
+def picture_of(path: Path | None, limits: PictureLimits) -> Picture | None:
+    """Return the picture in a file, None where there is none that can be shown."""
+    if path is None:
+        return None
+    try:
+        return open_picture(path, limits)
+    except LoadError:
+        return None  # the facts stand without it
+
+
+def _figure(image: ShownImage, cited: Collection[str]) -> str:
+    picture = picture_of(image.path, _SHOWN)
+    shown = ""
+    if picture is not None:
+        shown = (
+            f'<img src="{picture.data_uri()}" alt="{html.text(image.name)}" '
+            'style="max-width:320px;max-height:320px">'
+        )
+    facts = "".join(
+        f"<li>{'<b>' if line.id in cited else ''}[{html.text(line.id)}] {html.text(line.text)}"
+        f"{_origin(line)}{'</b>' if line.id in cited else ''}</li>"
+        for line in image.lines
+    )
+    why = html.text("; ".join(image.reasons))
+    return (
+        f'<figure style="margin:1em 0">{shown}<figcaption><b>{image.rank}. {html.text(image.name)}</b> '
+        f"<code>{html.text(image.iri)}</code><br><small>{why}</small><ul>{facts}</ul></figcaption></figure>"
+    )
+
+
+def _origin(line: Line) -> str:
+    if line.inferred:
+        return " (inferred)"
+    return " (said by a model)" if status_of(line.graph) == "enriched" else ""
+
 
 _EX = "http://example.org/"
 _PARTS = 6

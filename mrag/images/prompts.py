@@ -1,4 +1,4 @@
-"""What multimodal models are asked: to describe a picture, and to answer with several.
+"""What is asked: of multimodal models, to describe a picture or answer with several; of us, to find images.
 
 Of the prompt with which the graphs published with Fashionpedia were enriched, only the beginning is
 known here ("You are a fashion expert. Your task …"); what follows it is ours. That the prompt for
@@ -8,12 +8,14 @@ its words are ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
+from mrag.text.possessive import compiled
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -62,11 +64,6 @@ def answer_messages(
 ) -> list[BaseMessage]:
     """Build the messages for an answer with pictures.
 
-    Args:
-        question: What is asked; may be empty when there is a picture.
-        found: Of each image its name, its lines of context, and its content block, None to send no picture.
-        asked: The content block of the picture that is asked with.
-
     Example:
         >>> system, human = answer_messages("a red coat", [("image 1", "[t1] (image 1, is a, image)", None)])
         >>> [block["type"] for block in human.content]
@@ -86,3 +83,34 @@ def answer_messages(
     request = untrusted.one_line(question) or "images like the picture"
     content.append({"type": "text", "text": f"Request: {request}"})
     return [SystemMessage(TASK), HumanMessage(content)]
+
+
+_IMAGE: Final = r"(?:picture|image|photo|photograph)s?"
+_SOME: Final = (
+    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*+"
+)
+_SHOWING: Final = (
+    r"(?:of|with|where|in\s+which|showing|depicting|containing|featuring|including|displaying|having|"
+    r"(?:(?:that|which)\s+)?(?:shows?|depicts?|contains?|displays?|features?|includes?|has|have|is|are|looks?)"
+    r"(?:\s+(?:of|with|like))?)"
+)
+_ASKED: Final = compiled(
+    r"(?:please\s+)?(?:(?:can|could|would)\s+(?:you|i|we)\s+)?(?:please\s+)?(?:i\s+(?:want|would\s+like)\s+)?"
+    r"(?:to\s+)?(?:show|find|give|get|see|display|list|search|look)\s+(?:(?:me|us|for|at)\s+)*"
+    rf"{_SOME}{_IMAGE}\b(?:\s+{_SHOWING}\b)?"
+    rf"|(?:which|what|{_SOME})\s*{_SOME}{_IMAGE}\s+{_SHOWING}\b",
+    re.IGNORECASE,
+)
+
+
+def wanted(question: str) -> str | None:
+    """Return what the images that a question asks for are to show, None if it does not ask for images.
+
+    Example:
+        >>> wanted("Show me some pictures of a red dress"), wanted("Which image shows a hat?")
+        ('a red dress', 'a hat')
+        >>> wanted("Show me the photos"), wanted("How many images are there?")
+        ('', None)
+    """
+    found = _ASKED.match(question.strip())
+    return None if found is None else question.strip()[found.end() :].strip(" ?.!")

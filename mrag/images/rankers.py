@@ -14,16 +14,16 @@ import numpy as np
 
 from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.embedding.embedders import ImageEmbedder, image_embedder
-from mrag.images.files.folder import PictureLimits, open_picture
+from mrag.images.embedding import ImageEmbedder, image_embedder
+from mrag.images.files import PictureLimits, open_picture
 from mrag.images.graph import Allowed, ImageVocabulary, files_of, image_texts
+from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import DocumentIndex, Mode, SyncReport
-from mrag.index.embedding.embedders import Embedder, embedder
+from mrag.index.document_index import DocumentIndex, Mode
+from mrag.index.embedding import Embedder, embedder
 from mrag.index.image_index import ImageIndex, Vectors
-from mrag.index.opened import SimilarityIndex
-from mrag.index.segments.pending import Progress
-from mrag.index.similarity import home
+from mrag.index.intake import Progress, SyncReport
+from mrag.index.similarity import SimilarityIndex
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class ImageTextRanker:
     Args:
         kg: The knowledge graph.
         mode: `bm25` by words, `dense` by meaning, `hybrid` by both.
-        text: The text model, as for `mrag.index.embedding.embedders.embedder`; not used for `bm25`.
+        text: The text model, as for `mrag.index.embedding.embedder`; not used for `bm25`.
         bm25: The knobs of BM25; `mrag.index.bm25.THESIS` has those of the thesis.
         allowed: Gives the only images that may be found.
         vocabulary: How the graph speaks of images.
@@ -153,7 +153,7 @@ class ImageLooksRanker:
     Args:
         kg: The knowledge graph.
         folder: The only folder, with those below, that pictures are taken from.
-        model: A model of pictures and words, as for `mrag.images.embedding.embedders.image_embedder`.
+        model: A model of pictures and words, as for `mrag.images.embedding.image_embedder`.
         allowed: Gives the only images that may be found.
         vocabulary: How the graph speaks of images.
         limits: What may be read.

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.index.backends.base import Abilities, IndexBackend, StoredIndex
-    from mrag.index.backends.copying import copy_to
+    from mrag.index.backends.base import Abilities, IndexBackend, copy_to
     from mrag.index.backends.vector_store import VectorStoreBackend
     from mrag.index.bm25 import Bm25Index, Bm25Params
     from mrag.index.dense import DenseParams
-    from mrag.index.document_index import DocumentIndex
+    from mrag.index.document_index import DocumentIndex, Mode, StoredIndex
     from mrag.index.documents import Definition
-    from mrag.index.embedding.embedders import Embedder, LangChainEmbedder, embedder
+    from mrag.index.embedding import Embedder, LangChainEmbedder, embedder
     from mrag.index.fusion import reciprocal_rank_fusion, weighted_scores
     from mrag.index.image_index import ImageIndex
-    from mrag.index.opened import SimilarityIndex
-    from mrag.index.segments.changes import SyncReport
-    from mrag.index.segments.matches import Mode
-    from mrag.index.similarity import SimilarityIndexes
+    from mrag.index.intake import SyncReport
+    from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 
 __all__ = [
     "Abilities", "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder",

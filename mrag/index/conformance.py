@@ -1,4 +1,3 @@
-# ruff: noqa: D102 - the names of the tests say what they test
 """What every backend of similarity indexes must do, as a suite for pytest that ships with the package.
 
 A new backend is done when a subclass passes::
@@ -14,34 +13,91 @@ The oracle is the local index in memory; what a backend approximates is compared
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import pytest
 from rdflib import RDFS, Literal, URIRef
 
 from mrag.errors import IndexError_, IndexMismatch, MissingIndex, StaleIndex
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import IndexBackend, StoredIndex, documents_of
-from mrag.index.backends.engines.index import EngineIndex
-from mrag.index.backends.engines.rows import EngineRow, IndexChange
-from mrag.index.backends.trials import DOCUMENTS, QUERIES, Trigrams
+from mrag.index.backends.base import IndexBackend, documents_of
+from mrag.index.backends.engine import EngineIndex, EngineRow, IndexChange
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import DocumentIndex
-from mrag.index.freshness import freshen
+from mrag.index.document_index import DocumentIndex, Match, StoredIndex
+from mrag.index.embedding import Vectors, unit
 from mrag.index.fusion import weighted_scores
-from mrag.index.searches import INSTANCE
-from mrag.index.segments.matches import Match
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.similarity import INSTANCE, SimilarityIndexes, freshen
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.stores.base import SelectResult
 from mrag.stores.oxigraph import OxigraphStore
 
-__all__ = ["IndexConformance"]
+DOCUMENTS: Final = [
+    ("urn:shoe", "Red leather shoes. They are made of leather, and red"),
+    ("urn:boot", "A boot of brown leather"),
+    ("urn:coat", "A blue coat with red buttons"),
+    ("urn:käse", "Käse aus den Alpen, Crème brûlée und 芝士"),
+    ("urn:x'; DROP TABLE mrag_index; --", "Quotes ' \" and \\ and %s and {documents}, a hat"),
+    ("urn:twin:b", "the same words of twins"),
+    ("urn:twin:c", "the same words of twins"),
+    ("urn:twin:a", "the same words of twins"),
+    ("urn:hat", "A hat, a red hat"),
+]
+QUERIES: Final = [
+    "leather",
+    "a red shoe",
+    "red",
+    "same twins",
+    "créme kase",
+    "芝士",
+    "buttons of a coat",
+    "'; --",
+]
+
+
+class Trigrams:
+    """A model of hashed trigrams, which needs no files and knows no words.
+
+    Attributes:
+        embedded: All texts that it was given.
+        fail_after: After how many of them it is interrupted; None for never.
+
+    Example:
+        >>> model = Trigrams()
+        >>> float(model.embed_query("a shoe") @ model.embed_query("a shoe")) > 0.999
+        True
+    """
+
+    def __init__(self, name: str = "trigrams", dim: int = 48) -> None:
+        self.name, self.dim = name, dim
+        self.embedded: list[str] = []
+        self.fail_after: int | None = None
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text."""
+        self.embedded += texts
+        if self.fail_after is not None and len(self.embedded) > self.fail_after:
+            raise KeyboardInterrupt
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a text."""
+        vector = np.zeros(self.dim)
+        padded = f"  {text.lower()} " if text.strip() else ""
+        for at in range(len(padded) - 2):
+            key = hashlib.blake2b(padded[at : at + 3].encode(), digest_size=4).digest()
+            vector[int.from_bytes(key, "big") % self.dim] += 1
+        return unit(vector)
+
+
+# ruff: noqa: D102 - the names of the tests say what they test
+
 
 _BM25 = Bm25Params()
 _names = (f"conformance-{number}" for number in count())

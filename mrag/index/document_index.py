@@ -1,36 +1,302 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """An index of texts by document ID: BM25, vectors, and both together, in a folder or in memory."""
 
 from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import IndexError_
+from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.known_items import FusionWeight, learnt
-from mrag.index.segments.changes import Documents, SyncReport, compared
-from mrag.index.segments.commits import next_state
-from mrag.index.segments.files import DocumentFolder, DocumentManifest
-from mrag.index.segments.matches import Match, Mode, search
-from mrag.index.segments.model import IndexModel
-from mrag.index.segments.pending import Progress
-from mrag.index.segments.rows import Mask
-from mrag.index.segments.segment import digest
-from mrag.index.segments.state import DocumentState, as_json
-from mrag.index.segments.writing import StoredIndex
+from mrag.index.embedding import Embedder, Vectors
+from mrag.index.fusion import FusionWeight, candidates, learn_weight, weighted_rows
+from mrag.index.intake import Documents, IndexModel, Progress, SyncReport, compare_documents
+from mrag.index.rows import Mask, Ranking, digest
+from mrag.index.segments import (
+    DocumentFolder,
+    DocumentManifest,
+    DocumentState,
+    as_json,
+    document_folder,
+    next_state,
+)
 from mrag.storage.sorting import SortedRows
 
-__all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
+Mode: TypeAlias = Literal["hybrid", "bm25", "dense"]
+
+
+@dataclass(frozen=True)
+class Match:
+    """A document found."""
+
+    doc_id: str
+    score: float
+    bm25_rank: int | None
+    dense_rank: int | None
+    bm25_score: float | None
+    dense_score: float | None
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TextSearch:
+    """What is asked of an index; the arguments of `StoredIndex.search`.
+
+    Raises:
+        ConfigError: If k, the mode or the weight cannot be used.
+    """
+
+    text: str
+    k: int
+    mode: Mode = "hybrid"
+    allowed: Collection[str] | None = None
+    weight: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.k < 1 or self.mode not in get_args(Mode) or not 0 <= self.weight <= 1:
+            hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
+            asked = f"k={self.k}, mode={self.mode!r} and weight={self.weight}"
+            raise ConfigError(f"Cannot search with {asked}.", hint=hint)
+
+    @property
+    def depth(self) -> int:
+        """How many documents each ranking is to have."""
+        return candidates(self.k) if self.mode == "hybrid" else self.k
+
+    def needs_vector(self, embedder: str | None) -> bool:
+        """Return whether it is a search by meaning, in an index with this model."""
+        return self.mode == "dense" or (self.mode == "hybrid" and embedder is not None)
+
+
+@dataclass(frozen=True)
+class DocumentUpdate:
+    """Documents that are to be taken in; if they are the whole index, all others are deleted."""
+
+    documents: Iterable[tuple[str, str]]
+    whole: bool
+    extra: Mapping[str, Any] | None
+    on_progress: Progress
+    batch: int
+
+
+def search(state: DocumentState, asked: TextSearch, vector: Vectors | None) -> list[Match]:
+    """Rank documents; see `StoredIndex.search`."""
+    k, depth = asked.k, asked.depth
+    mask = None if asked.allowed is None else state.rows.mask(asked.allowed)
+    nothing: Ranking = (np.empty(0, np.int64), np.empty(0, np.float32))
+    words = nothing if asked.mode == "dense" else state.bm25.search(asked.text, depth, mask)
+    # A text without a known token has no direction, so no document is near to it.
+    known = vector is not None and state.rows.count and vector.any()
+    # What counts most by both is mostly found by words, so that is compared for certain.
+    nearest = state.dense.search(vector, depth, mask, words[0]) if known and vector is not None else nothing
+    rows: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.floating]
+    rows, scores = words if len(words[0]) else nearest
+    if asked.mode == "hybrid":
+        shares = (1.0, 0.0) if vector is None else (1 - asked.weight, asked.weight)
+        rows, scores = weighted_rows((words, nearest), shares)
+        # Only the rows that may be shown are named, to put ties in order of ID.
+        least = np.partition(scores, len(scores) - k)[len(scores) - k] if len(scores) > k else 0.0
+        shown = [
+            (-score, state.rows.id_of(row), row)
+            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+            if score >= least
+        ]
+        shown.sort()
+        rows = np.array([row for _, _, row in shown], np.int64)
+        scores = np.array([-score for score, _, _ in shown])
+    by_words, by_meaning = _ranked(words), _ranked(nearest)
+    none = (None, None)
+    found = []
+    for row, score, terms in zip(
+        rows[:k].tolist(), scores[:k].tolist(), state.bm25.matching(asked.text, rows[:k]), strict=True
+    ):
+        bm25_rank, bm25_score = by_words.get(row, none)
+        dense_rank, dense_score = by_meaning.get(row, none)
+        found.append(
+            Match(state.rows.id_of(row), score, bm25_rank, dense_rank, bm25_score, dense_score, terms)
+        )
+    return found
+
+
+def _ranked(ranking: Ranking) -> dict[int, tuple[int, float]]:
+    found = zip(ranking[0].tolist(), ranking[1].tolist(), strict=True)
+    return {row: (rank, score) for rank, (row, score) in enumerate(found, 1)}
+
+
+class StoredIndex(ABC):
+    """An index of texts by document ID, wherever it is kept."""
+
+    manifest: DocumentManifest
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of documents."""
+
+    @abstractmethod
+    def __contains__(self, doc_id: object) -> bool: ...
+
+    @property
+    @abstractmethod
+    def doc_ids(self) -> list[str]:
+        """The IDs of all documents, sorted."""
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The JSON kept with the index; a copy."""
+        return as_json(self.manifest.extra)
+
+    @property
+    def embedder_name(self) -> str | None:
+        """Name of the embedding model that the index was built with; None for BM25 alone."""
+        return self.manifest.embedder
+
+    @property
+    def bm25_params(self) -> Bm25Params:
+        """The knobs of BM25 that the index was built with."""
+        return self.manifest.bm25
+
+    @abstractmethod
+    def refresh(self) -> bool:
+        """Take over what others have committed, and return whether there was something.
+
+        Raises:
+            MissingIndex: If it has been removed.
+        """
+
+    def search(
+        self,
+        text: str,
+        k: int,
+        *,
+        mode: Mode = "hybrid",
+        allowed: Collection[str] | None = None,
+        weight: float = 0.5,
+    ) -> list[Match]:
+        """Find the documents nearest to a text.
+
+        Args:
+            text: What is sought, in words.
+            k: How many documents at most, 1 or more.
+            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: the weighted mean of the
+                scaled scores of the best max(100, 10 k) of each. In an index without vectors, `hybrid`
+                has one ranker.
+            allowed: IDs of the documents that may be found; all if left out.
+            weight: Of `hybrid`, the share of the vectors, between 0 and 1.
+
+        Returns:
+            Matches, best first, ties by ID. The same documents and query give the same list.
+
+        Raises:
+            ConfigError: If k, the mode or the weight cannot be used, or vectors are asked for that the
+                index has not or for which it was opened without model.
+            IndexMismatch: If the model gives vectors of another dimension.
+            ModelError: If the model fails.
+        """
+        return self._search(TextSearch(text, k, mode, allowed, weight))
+
+    @abstractmethod
+    def _search(self, asked: TextSearch) -> list[Match]: ...
+
+    @abstractmethod
+    def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the texts of documents; none of those that are not there."""
+
+    @abstractmethod
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
+        """Return the vectors of documents; none of those that have none."""
+
+    @abstractmethod
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
+        """Return the vectors of texts by digest; none of those that it does not know."""
+
+    @abstractmethod
+    def differing(self, documents: Iterable[tuple[str, str]]) -> int:
+        """Return how many documents `sync` would add, change or delete."""
+
+    @abstractmethod
+    def learnt_weight(self) -> FusionWeight:
+        """Return which share of the vectors serves `hybrid` best."""
+
+    @abstractmethod
+    def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
+        """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""
+
+    @abstractmethod
+    def _update(self, update: DocumentUpdate) -> SyncReport:
+        """Carry out an update; the seconds are counted by who asks."""
+
+    def _taken(self, documents: Iterable[tuple[str, str]], whole: bool, **how: Any) -> SyncReport:
+        started = time.perf_counter()
+        how["on_progress"] = how["on_progress"] or (lambda *_: None)
+        report = self._update(DocumentUpdate(documents, whole, **how))
+        return replaced(report, seconds=time.perf_counter() - started)
+
+    def text_of(self, doc_id: str) -> str:
+        """Return the text of a document.
+
+        Raises:
+            IndexError_: If there is no such document.
+        """
+        found = self.texts_of([str(doc_id)])
+        if not found:
+            hint = "Bring the index up to date, or check the ID; IRIs are written whole."
+            raise IndexError_("The index has no such document.", term=str(doc_id), hint=hint)
+        return found[str(doc_id)]
+
+    def sync(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        extra: Mapping[str, Any] | None,
+        on_progress: Progress | None = None,
+        batch: int = 256,
+    ) -> SyncReport:
+        """Make the index hold exactly these documents; embed only new texts.
+
+        The change becomes visible in one step at the end. An interrupted run loses at most one
+        batch: the next `sync` finds the vectors that were made, and vectors of texts known under
+        another ID are taken over too.
+
+        Args:
+            documents: IDs and texts; each ID once.
+            extra: JSON to keep with the index; None keeps what is there.
+            on_progress: Called with the number of new texts that have vectors, and their number.
+            batch: Texts that the model gets at once, 1 or more.
+
+        Returns:
+            What changed.
+
+        Raises:
+            IndexError_: If an ID occurs twice, another writer is at work, or the folder cannot be
+                written; the index is then as before.
+            IndexMismatch: If the model does not fit, see `open`.
+            ConfigError: If `extra` is not JSON, or a document is not a pair of strings.
+            ModelError: If the model fails.
+        """
+        return self._taken(documents, True, extra=extra, on_progress=on_progress, batch=batch)
+
+    def add(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        extra: Mapping[str, Any] | None = None,
+        on_progress: Progress | None = None,
+        batch: int = 256,
+    ) -> SyncReport:
+        """Add documents, or replace those whose ID is known; the others stay. All else is as for `sync`."""
+        return self._taken(documents, False, extra=extra, on_progress=on_progress, batch=batch)
 
 
 class DocumentIndex(StoredIndex):
@@ -89,7 +355,7 @@ class DocumentIndex(StoredIndex):
         """
         name = None if embedder is None else embedder.name
         manifest = DocumentManifest(embedder=name, bm25=bm25 or Bm25Params(), extra=as_json(extra or {}))
-        folder = None if path is None else DocumentFolder(Path(path))
+        folder = None if path is None else document_folder(Path(path))
         index = cls(DocumentState.of(manifest, [], None, dense or DenseParams()), folder, embedder)
         if folder is not None:
             with folder.locked():
@@ -122,10 +388,10 @@ class DocumentIndex(StoredIndex):
             IndexMismatch: If it was built with another model, with none, or by another version.
             DamagedIndex: If it is damaged; also by whatever first needs a damaged block.
         """
-        folder = DocumentFolder(Path(path))
+        folder = document_folder(Path(path))
         if thorough:
             folder.verify()
-        index = cls(DocumentState.of(*folder.read(), dense or DenseParams()), folder, embedder)
+        index = cls(DocumentState.read(folder, dense or DenseParams()), folder, embedder)
         index._model.check(index._state.manifest)
         return index
 
@@ -137,23 +403,12 @@ class DocumentIndex(StoredIndex):
 
     @property
     def doc_ids(self) -> list[str]:
-        """The IDs of all documents, sorted."""
         return sorted(self._state.rows.by_id)
 
     @property
-    def extra(self) -> dict[str, Any]:
-        """The JSON kept with the index; a copy."""
-        return as_json(self._state.manifest.extra)
-
-    @property
-    def embedder_name(self) -> str | None:
-        """Name of the embedding model that the index was built with; None for BM25 alone."""
-        return self._state.manifest.embedder
-
-    @property
-    def bm25_params(self) -> Bm25Params:
-        """The knobs of BM25 that the index was built with."""
-        return self._state.manifest.bm25
+    def manifest(self) -> DocumentManifest:  # type: ignore[override]
+        """What the index is."""
+        return self._state.manifest
 
     @property
     def generation(self) -> int:
@@ -170,47 +425,18 @@ class DocumentIndex(StoredIndex):
             return False
         if self._folder.committed().generation == self.generation:
             return False
-        state = DocumentState.of(*self._folder.read(), self._state.dense_params)
+        state = DocumentState.read(self._folder, self._state.dense_params)
         self._model.check(state.manifest)
         self._state = state
         return True
 
-    def search(
-        self,
-        text: str,
-        k: int,
-        *,
-        mode: Mode = "hybrid",
-        allowed: Collection[str] | None = None,
-        weight: float = 0.5,
-    ) -> list[Match]:
-        """Find the documents nearest to a text.
-
-        Args:
-            text: What is sought, in words.
-            k: How many documents at most, 1 or more.
-            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: the weighted mean of the
-                scaled scores of the best max(100, 10 k) of each. In an index without vectors, `hybrid`
-                has one ranker.
-            allowed: IDs of the documents that may be found; all if left out.
-            weight: Of `hybrid`, the share of the vectors, between 0 and 1.
-
-        Returns:
-            Matches, best first, ties by ID. The same documents and query give the same list.
-
-        Raises:
-            ConfigError: If k, the mode or the weight cannot be used, or vectors are asked for that the
-                index has not or for which it was opened without model.
-            IndexMismatch: If the model gives vectors of another dimension.
-            ModelError: If the model fails.
-        """
+    def _search(self, asked: TextSearch) -> list[Match]:
         state, vector = self._state, None
-        if mode == "dense" or (mode == "hybrid" and state.manifest.embedder is not None):
-            vector = self._model.query_vector(state, text)
-        return search(state, text, vector, k, mode=mode, allowed=allowed, weight=weight)
+        if asked.needs_vector(state.manifest.embedder):
+            vector = self._model.query_vector(state, asked.text)
+        return search(state, asked, vector)
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
         state, found = self._state, {}
         for doc_id in map(str, ids):
             if (row := state.rows.row_of(doc_id)) is not None:
@@ -219,19 +445,16 @@ class DocumentIndex(StoredIndex):
         return found
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
-        """Return how many documents `sync` would add, change or delete."""
         state = self._state
-        with compared(state, documents, whole=True, folder=self._room) as found:
+        with compare_documents(state, documents, whole=True, folder=self._room) as found:
             return len(found.fresh) + state.rows.count - found.same - found.changed
 
-    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return the vectors of documents; none of those that have none."""
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
         keys = {doc_id: digest(text) for doc_id, text in self.texts_of(ids).items()}
         found = self._state.known_vectors(set(keys.values()))
         return {doc_id: found[key] for doc_id, key in keys.items() if key in found}
 
-    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
-        """Return the vectors of texts by digest; none of those that it does not know."""
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         return self._state.known_vectors(digests)
 
     def with_dense(self, params: DenseParams) -> DocumentIndex:
@@ -241,11 +464,9 @@ class DocumentIndex(StoredIndex):
         return index
 
     def learnt_weight(self) -> FusionWeight:
-        """Return which share of the vectors serves `hybrid` best; see `mrag.index.known_items`."""
-        return learnt(self._state, self._model)
+        return learn_weight(self._state, self._model)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""
         with self._writing() as state:
             rows = state.rows.without(map(str, ids))
             with SortedRows[tuple[str, str]](()) as none:
@@ -260,29 +481,19 @@ class DocumentIndex(StoredIndex):
                 self._folder.sweep({*self._state.manifest.files, *self._model.pending.files()})
             yield self._state
 
-    def _update(
-        self,
-        documents: Iterable[tuple[str, str]],
-        whole: bool,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None,
-        batch: int,
-    ) -> SyncReport:
-        """Take in documents; if they are the whole index, delete all others."""
-        started = time.perf_counter()
+    def _update(self, update: DocumentUpdate) -> SyncReport:
         with (
             self._writing() as state,
-            compared(state, documents, whole=whole, folder=self._room) as found,
+            compare_documents(state, update.documents, whole=update.whole, folder=self._room) as found,
         ):
             fresh, same, changed = len(found.fresh), found.same, found.changed
-            self._change(state, found.kept, found.fresh, extra, on_progress, batch)
-            if whole:
+            self._change(state, found.kept, found.fresh, update.extra, update.on_progress, update.batch)
+            if update.whole:
                 self._model.pending.clear()  # what an interrupted run has left is of no more use
                 if self._folder is not None:
                     self._folder.sweep(self._state.manifest.files)
-        deleted = state.rows.count - same - changed if whole else 0
-        seconds = time.perf_counter() - started
-        return SyncReport(fresh - changed, changed, deleted, same, seconds)
+        deleted = state.rows.count - same - changed if update.whole else 0
+        return SyncReport(fresh - changed, changed, deleted, same)
 
     @property
     def _room(self) -> Path | None:
@@ -295,11 +506,10 @@ class DocumentIndex(StoredIndex):
         kept: Mask,
         fresh: Documents,
         extra: Mapping[str, Any] | None,
-        on_progress: Progress | None = None,
+        on_progress: Progress = lambda *_: None,
         batch: int = 256,
     ) -> None:
         extra = as_json(state.manifest.extra if extra is None else extra)
-        on_progress = on_progress or (lambda *_: None)
         same = not fresh and extra == state.manifest.extra and np.array_equal(kept, state.rows.live)
         unwritten = self._folder is not None and not self.generation
         if same and not self._replacing and not unwritten:

@@ -6,15 +6,410 @@ own contract. Their rows are put together to one text for each entity, its label
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
+import pyoxigraph as ox
+from rdflib import Literal, URIRef
+
+from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.known_items import FusionWeight
-from mrag.index.texts.composing import composed
-from mrag.index.texts.definition import TEXTS, Definition
+from mrag.graph.naming import LabelText, best_labels, is_asked, label_texts
+from mrag.graph.record import Profile, TouchedEntities, touched_since
+from mrag.index.bm25 import Bm25Params
+from mrag.index.document_index import StoredIndex
+from mrag.index.fusion import FusionWeight
+from mrag.index.intake import Progress, SyncReport
+from mrag.index.segments import as_json
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Triple
+from mrag.storage.sorting import SortedRows
+from mrag.stores.base import Limits, SelectResult, SelectStream
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.text.analysis import AUTO, by_languages
+from mrag.text.names import iri_words
 
-__all__ = ["Definition", "IndexInfo", "documents", "why_empty"]
+NAME_WEIGHT: Final = 4
+"""How often a document repeats its entity's name, so that it is found before what mentions it.
+
+On the demo graph 236 of 264 names find their own entity first, 220 when the name comes twice.
+"""
+
+TEXTS: Final = "index/texts"
+"""The query of a definition that is of all the texts of a graph."""
+LINKED: Final = "index/linked-labels"
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a similarity index is made of.
+
+    Attributes:
+        queries: Names of catalogue queries, in the order in which their texts are put together.
+        languages: Language tags of the texts, "" for texts without.
+        fallback: Whether entities with no text in these languages are indexed by what they have: texts in
+            others, or the words of which their IRIs are made.
+        length: Characters of a document after which it is cut.
+        select: A SELECT query of a person's own, guarded and bounded, that gives texts too.
+        analyser: How words are stemmed, see `mrag.text.analysis`; `auto` goes by the languages.
+    """
+
+    queries: tuple[str, ...] = (TEXTS, LINKED)
+    languages: tuple[str, ...] = ("en", "mul", "")
+    fallback: bool = True
+    length: int = 4000
+    select: str = ""
+    analyser: str = AUTO
+
+    @property
+    def bm25(self) -> Bm25Params:
+        """The knobs of BM25 for such an index.
+
+        Raises:
+            ConfigError: If its analyser cannot be used here.
+        """
+        auto = self.analyser == AUTO
+        return Bm25Params(analyser=by_languages(self.languages) if auto else self.analyser)
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Definition:
+        """Read a definition that was kept as JSON."""
+        return cls(
+            tuple(kept["queries"]),
+            tuple(kept["languages"]),
+            bool(kept["fallback"]),
+            int(kept["length"]),
+            str(kept.get("select", "")),
+            str(kept.get("analyser", AUTO)),
+        )
+
+    def digest(self) -> str:
+        """Return a fingerprint of the definition and of the queries' texts."""
+        parts = [*self.languages, str(self.fallback), str(self.length), str(NAME_WEIGHT)]
+        parts += [queries.get(name).text for name in self.queries]
+        parts += [self.select] if self.select else []
+        return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+OTHERS: Final = "index/other-languages"
+BLANK: Final = " _:"
+"""How the names of blank nodes begin; with a space, which no IRI has, they come before all others."""
+
+_NO_LINKS: Final = frozenset({RDFS + "domain", RDFS + "range", OWL + "disjointWith", OWL + "members"})
+"""Properties that `index/linked-labels` leaves out."""
+_OWN: Final = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
+"""Caps of a query of a person's own, which reads a whole graph."""
+_LATELY: Final = 100_000
+"""Things that are remembered to have been told of."""
+
+
+class EntityStatement(NamedTuple):
+    """Some of what is stated of an entity.
+
+    Attributes:
+        entity: Its IRI.
+        named: Whether a property names it.
+        thing: Whether it is told of because it occurs, not because it has texts.
+        texts: Its texts, each with the place of its query in the definition.
+        links: What it is linked to.
+        labels: The labels that it has, where edges are read.
+    """
+
+    entity: str
+    named: bool = False
+    thing: bool = False
+    texts: tuple[tuple[int, str], ...] = ()
+    links: tuple[str, ...] = ()
+    labels: tuple[LabelText, ...] = ()
+
+
+def are_edges(kg: KnowledgeGraph, definition: Definition) -> bool:
+    """Return whether the statements of a definition are read edge by edge."""
+    usual = TEXTS in definition.queries and set(definition.queries) <= {TEXTS, LINKED}
+    return usual and kg.store.capabilities.edges
+
+
+def statements(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
+    """Yield what a definition's queries tell, and of things without a name what they are linked to."""
+    if are_edges(kg, definition):
+        yield from _scanned(kg, definition)
+    else:
+        yield from _queried(kg, definition)
+    if definition.select:
+        result = kg.query(definition.select, limits=_OWN)
+        if not isinstance(result, SelectResult):
+            raise ConfigError("An index query is a SELECT query.", query=definition.select)
+        place = len(definition.queries) + 1
+        yield from _texts(result, definition.select, place)
+
+
+# -- by queries ----------------------------------------------------------------------------------------
+
+
+def _queried(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
+    profile = kg.profile()
+    labels = list(profile.labels)
+    for place, name in enumerate([*definition.queries, *((OTHERS,) if definition.fallback else ())]):
+        query = queries.get(name)
+        values: dict[str, list[Literal] | list[str]] = {}
+        if "language" in query.params:
+            values["language"] = [Literal(tag) for tag in definition.languages]
+        if "property" in query.params:
+            values["property"] = labels
+        if name == LINKED and not labels:
+            # There is nothing to find, and Virtuoso estimates that looking for it takes minutes.
+            continue
+        yield from _texts(kg.store.stream(query.bind(**values), kg.dataset()), name, place)
+    if not (definition.fallback and TEXTS in definition.queries and profile.triples):
+        return
+    for (thing,) in kg.store.stream(queries.get("planning/unnamed").bind(property=labels), kg.dataset()):
+        yield EntityStatement(str(thing), thing=True)
+    for thing, linked in kg.store.stream(
+        queries.get("index/unnamed-links").bind(property=labels), kg.dataset()
+    ):
+        yield EntityStatement(str(thing), links=(str(linked),))
+
+
+def _texts(result: SelectResult | SelectStream, query: str, place: int) -> Iterator[EntityStatement]:
+    if result.variables != ("documentID", "documentText"):
+        raise ConfigError(
+            "An index query returns ?documentID ?documentText.",
+            query=query,
+            hint=f"It returns {' '.join('?' + v for v in result.variables)}.",
+        )
+    for entity, text in result:
+        if entity is not None and text is not None:
+            # A thing with a text needs no name to become a document.
+            yield EntityStatement(str(entity), texts=((place, " ".join(str(text).split())),))
+
+
+# -- by edges ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Subject:
+    """What has been read of one subject in one graph."""
+
+    iri: str
+    named: bool = False
+    texts: dict[tuple[int, str], None] = field(default_factory=dict)
+    links: dict[str, None] = field(default_factory=dict)
+    labels: list[LabelText] = field(default_factory=list)
+
+    def told(self) -> EntityStatement:
+        return EntityStatement(
+            self.iri, self.named, True, tuple(self.texts), tuple(self.links), tuple(self.labels)
+        )
+
+
+class _Reader:
+    """Reads edges as the queries of a definition would."""
+
+    def __init__(self, kg: KnowledgeGraph, definition: Definition) -> None:
+        self._languages = frozenset(definition.languages)
+        self._naming = {p: at for at, p in enumerate(kg.profile().labels)}
+        self._place = definition.queries.index(TEXTS)
+        self._others = len(definition.queries) if definition.fallback else None
+        self._following = definition.fallback or LINKED in definition.queries
+        self._lately: set[str] = set()
+
+    def read(self, subject: _Subject, predicate: str, o: ox.NamedNode | ox.BlankNode | ox.Literal) -> str:
+        """Take in an edge, and return the IRI of a thing that is told of by it, or nothing."""
+        naming = self._naming.get(predicate)
+        subject.named = subject.named or naming is not None
+        if isinstance(o, ox.Literal):
+            language = o.language or ""
+            if naming is not None:
+                subject.labels.append((naming, language, o.value))
+            if language in self._languages and (language or o.datatype.value == XSD + "string"):
+                subject.texts[self._place, " ".join(o.value.split())] = None
+            elif language and self._others is not None:
+                subject.texts[self._others, " ".join(o.value.split())] = None
+            return ""
+        linked = BLANK + o.value if isinstance(o, ox.BlankNode) else o.value
+        if self._following and linked != subject.iri and predicate not in _NO_LINKS:
+            subject.links[linked] = None
+        if isinstance(o, ox.BlankNode) or predicate == RDF + "type" or linked in self._lately:
+            return ""
+        if len(self._lately) >= _LATELY:
+            self._lately.clear()
+        self._lately.add(linked)
+        return linked
+
+
+def _scanned(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
+    reader = _Reader(kg, definition)
+    for graph in kg.dataset().default:
+        subject: _Subject | None = None
+        for quad in kg.store.edges(graph):
+            s, o = quad.subject, quad.object
+            # Blank nodes are no documents; they are read for their labels, and for what they are linked to.
+            name = s.value if isinstance(s, ox.NamedNode) else f"{BLANK}{s.value}"  # type: ignore[union-attr]
+            if subject is None or subject.iri != name:
+                if subject is not None:
+                    yield subject.told()
+                subject = _Subject(name)
+            if isinstance(o, ox.NamedNode | ox.BlankNode | ox.Literal) and (
+                thing := reader.read(subject, quad.predicate.value, o)
+            ):
+                yield EntityStatement(thing, thing=True)
+        if subject is not None:
+            yield subject.told()
+
+
+_BATCH: Final = 2000
+"""Entities whose labels are looked up at once."""
+_KEPT: Final = 100_000
+"""Labels of linked things that are kept."""
+
+
+@dataclass
+class _Entity:
+    """All that is stated of an entity."""
+
+    iri: str
+    named: bool
+    thing: bool
+    texts: list[tuple[int, str]]
+    links: list[str]
+    labels: list[LabelText]
+
+
+def namespace(iri: str) -> str:
+    """Return the part of an IRI that it shares with others of its source."""
+    return iri[: max(iri.rfind("#"), iri.rfind("/"), iri.rfind(":")) + 1]
+
+
+def compose_documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
+    """Yield IRI and text of each document, in order of IRI; see `mrag.index.documents.documents`."""
+    with SortedRows(map(tuple, statements(kg, definition))) as rows:
+        yield from _Composer(kg, definition).documents(lambda: map(EntityStatement._make, rows))
+
+
+class _Composer:
+    def __init__(self, kg: KnowledgeGraph, definition: Definition) -> None:
+        self._kg = kg
+        self._definition = definition
+        self._edges = are_edges(kg, definition)
+        profile = kg.profile()
+        names = [*definition.queries, OTHERS]
+        self._place, self._linked = (names.index(n) if n in names else -1 for n in (TEXTS, LINKED))
+        self._others = len(definition.queries)
+        self._unnamed = bool(definition.fallback and TEXTS in definition.queries and profile.triples)
+        self._predicates = frozenset(profile.predicates)
+        self._naming, self._properties = profile.naming, list(profile.labels)
+        self._spaces: set[str] = set()
+        self._known: dict[str, tuple[LabelText, ...]] = {}
+        self._blank: dict[str, tuple[LabelText, ...]] = {}
+
+    def documents(self, rows: Callable[[], Iterable[EntityStatement]]) -> Iterator[tuple[str, str]]:
+        """Yield the documents of sorted statements, which may be read more than once."""
+        if self._unnamed:
+            self._look_around(rows())
+        entities = self._entities(rows())
+        while batch := list(islice(entities, _BATCH)):
+            self._look_up(linked for one in batch for linked in one.links)
+            made = [(one, texts) for one in batch if (texts := self._texts(one)) is not None]
+            own = self._own_labels([one for one, _ in made])
+            for one, texts in made:
+                if one.iri.startswith(SKOLEM) and not own[one.iri]:
+                    continue  # a part of an expression or of a list
+                label = own[one.iri] or iri_words(one.iri)
+                parts = [label] * NAME_WEIGHT if label else []
+                parts += [t for t in texts if t != label]
+                yield one.iri, ". ".join(p.rstrip(".") for p in parts)[: self._definition.length]
+
+    def _entities(self, rows: Iterable[EntityStatement]) -> Iterator[_Entity]:
+        for iri, group in groupby(rows, attrgetter("entity")):
+            told = list(group)
+            if iri.startswith(BLANK):
+                self._blank[iri] = tuple(label for one in told for label in one.labels)
+                continue
+            texts = {text for one in told for text in one.texts}
+            if self._edges and any(place == self._place for place, _ in texts):
+                texts = {text for text in texts if text[0] != self._others}
+            links = sorted({linked for one in told for linked in one.links})
+            labels = [label for one in told for label in one.labels]
+            named, thing = any(one.named for one in told), any(one.thing for one in told)
+            yield _Entity(iri, named, thing, sorted(texts), links, labels)
+
+    def _look_around(self, rows: Iterable[EntityStatement]) -> None:
+        """Collect the namespaces of things that have a text, or of which something is stated."""
+        for one in self._entities(rows):
+            space = namespace(one.iri)
+            if space in self._spaces:
+                continue
+            if one.texts or (one.links and not one.named and _iris(one.links)):
+                self._spaces.add(space)
+            elif one.links and self._edges:
+                self._look_up(one.links)
+                if any(True for _ in self._linked_texts(one)):
+                    self._spaces.add(space)
+
+    def _is_own(self, one: _Entity) -> bool:
+        """Return whether a thing without a name becomes a document even if it has no text.
+
+        What is only linked to may be a page or a datatype; the graph's own things share their namespaces.
+        """
+        if not self._unnamed or one.named or not one.thing or one.iri in self._predicates:
+            return False
+        own = bool(_iris(one.links)) or namespace(one.iri) in self._spaces
+        return own and is_asked(one.iri) and bool(iri_words(one.iri))
+
+    def _texts(self, one: _Entity) -> list[str] | None:
+        """Return the texts of an entity in their order; None if it is no document."""
+        found = sorted([*one.texts, *self._linked_texts(one)])
+        if not found and not self._is_own(one):
+            return None
+        texts = dict.fromkeys(text for _, text in found)
+        if self._unnamed and not one.named:
+            for linked in _iris(one.links):
+                words = self._best(linked) or iri_words(linked) if is_asked(linked) else None
+                if words:
+                    texts[words] = None
+        return list(texts)
+
+    def _linked_texts(self, one: _Entity) -> Iterator[tuple[int, str]]:
+        """Yield what `index/linked-labels` gives, where edges are read."""
+        if self._edges and self._linked >= 0:
+            for linked in one.links:
+                for _, language, text in self._labels_of(linked):
+                    if language in self._definition.languages:
+                        yield self._linked, " ".join(text.split())
+
+    def _own_labels(self, made: list[_Entity]) -> dict[str, str | None]:
+        iris = [one.iri for one in made]
+        labels = {one.iri: one.labels for one in made} if self._edges else self._read(iris)
+        return best_labels(iris, labels, self._naming, self._kg.languages)
+
+    def _best(self, linked: str) -> str | None:
+        found = {linked: self._labels_of(linked)}
+        return best_labels([linked], found, self._naming, self._kg.languages)[linked]
+
+    def _labels_of(self, linked: str) -> tuple[LabelText, ...]:
+        return self._known.get(linked) or self._blank.get(linked, ())
+
+    def _look_up(self, links: Iterable[str]) -> None:
+        wanted = set(_iris(links))
+        if len(self._known) + len(wanted) > _KEPT:
+            self._known = {linked: self._known[linked] for linked in wanted if linked in self._known}
+        missing = sorted(wanted - self._known.keys())
+        found = self._read(missing)
+        self._known.update((linked, tuple(found.get(linked, ()))) for linked in missing)
+
+    def _read(self, entities: list[str]) -> dict[str, list[LabelText]]:
+        if not entities:
+            return {}
+        return label_texts(self._kg.store, self._kg.dataset(), entities, self._properties)
+
+
+def _iris(links: Iterable[str]) -> list[str]:
+    return [linked for linked in links if not linked.startswith(BLANK)]
 
 
 @dataclass(frozen=True)
@@ -45,13 +440,6 @@ class IndexInfo:
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
     """Return IRI and text of each document, in order of IRI, made as they are asked for.
 
-    Args:
-        kg: The knowledge graph; asserted and inferred triples count.
-        definition: Its queries and languages.
-
-    Raises:
-        ConfigError: If a query does not return `?documentID ?documentText`.
-
     Example:
         >>> from mrag.stores.oxigraph import OxigraphStore
         >>> kg = KnowledgeGraph(OxigraphStore())
@@ -61,7 +449,7 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
         >>> list(documents(kg, Definition()))
         [('urn:a', 'A dog. A dog. A dog. A dog')]
     """
-    return composed(kg, definition)
+    return compose_documents(kg, definition)
 
 
 def why_empty(kg: KnowledgeGraph, definition: Definition) -> str:
@@ -72,3 +460,137 @@ def why_empty(kg: KnowledgeGraph, definition: Definition) -> str:
     elif TEXTS not in definition.queries or not definition.fallback:
         why = "The queries it is made of give no texts."
     return f"There is nothing to index. {why}"
+
+
+_MOST = 20_000
+"""Documents from which on all are read, which is then hardly slower."""
+_SAMPLE = 3
+_OURS = "urn:mrag:"
+"""What is written here names its things, so a namespace below it brings no document but those."""
+_QUERIES = (TEXTS, LINKED)
+
+
+@dataclass(frozen=True)
+class ChangedDocuments:
+    """What an index lacks.
+
+    Attributes:
+        texts: IRIs and texts of documents that may be new or have changed.
+        gone: IRIs of those that are no documents any more.
+    """
+
+    texts: Mapping[str, str]
+    gone: frozenset[str]
+
+
+def changed_documents(
+    kg: KnowledgeGraph, definition: Definition, extra: Mapping[str, Any], ids: Collection[str]
+) -> ChangedDocuments | None:
+    """Return what has changed since an index was built; None where all documents have to be read."""
+    if not (isinstance(kg.store, OxigraphStore) and kg.record.kept):
+        return None  # others may have changed the triples, which no record says
+    now = state_of(kg, definition)
+    if definition.select or not set(definition.queries) <= {*_QUERIES} or "naming" not in extra:
+        return None
+    if any(extra[key] != now[key] for key in ("kg", "digest", "naming")):
+        return None
+    since = int(extra["revision"])
+    touched = touched_since(kg.store, kg.iri, since, kg.revision) if since <= kg.revision else None
+    entities = None if touched is None else _affected(kg, touched)
+    if entities is None:
+        return None
+    try:
+        # A thing without a text of its own is a document only in a namespace of others that have one.
+        spaces = _sampled(ids, entities)
+        copied = [*entities, *(iri for some in spaces.values() for iri in some)]
+        with closing(_Surroundings(kg, copied)) as part:
+            found = dict(documents(part, definition))
+            stated = {
+                namespace(iri) for iri in part.subjects if iri in entities and not iri.startswith(_OURS)
+            }
+    except TermError:
+        return None  # a language tag, for example, that only a load takes
+    if not stated <= {*spaces} <= {namespace(iri) for iri in found}:
+        return None
+    texts = {iri: text for iri, text in found.items() if iri in entities}
+    return ChangedDocuments(texts, frozenset(iri for iri in entities if iri in ids and iri not in texts))
+
+
+def _sampled(ids: Iterable[str], without: Collection[str]) -> dict[str, list[str]]:
+    """Return the namespaces of documents, each with some of them."""
+    found: dict[str, list[str]] = {}
+    for iri in sorted(ids):
+        some = found.setdefault(namespace(iri), [])
+        if len(some) < _SAMPLE and iri not in without:
+            some.append(iri)
+    return found
+
+
+def state_of(kg: KnowledgeGraph, definition: Definition) -> dict[str, Any]:
+    """Return what an index keeps of the graph that it was built from, as JSON."""
+    return {
+        "kg": kg.iri,
+        "revision": kg.revision,
+        "digest": definition.digest(),
+        "definition": as_json(asdict(definition)),
+        "naming": list(kg.profile().labels),
+    }
+
+
+def follow_changes(
+    kg: KnowledgeGraph,
+    definition: Definition,
+    files: StoredIndex,
+    extra: Mapping[str, Any],
+    on_progress: Progress | None = None,
+) -> SyncReport | None:
+    """Bring an index up to date by what has changed alone; None where all documents have to be read."""
+    ids = {*files.doc_ids}
+    changes = changed_documents(kg, definition, files.extra, ids) if ids else None
+    if changes is None or not ({*ids, *changes.texts} - changes.gone):
+        return None
+    # What is cut off here is done again, for the revision is kept last.
+    deleted = files.delete(changes.gone)
+    report = files.add(sorted(changes.texts.items()), extra=extra, on_progress=on_progress)
+    unchanged = len(files) - report.added - report.changed
+    return replace(report, deleted=deleted, unchanged=unchanged)
+
+
+def _affected(kg: KnowledgeGraph, touched: TouchedEntities) -> set[str] | None:
+    """Return the entities whose documents may have changed; None for too many."""
+    found = set(touched.entities)
+    for query in queries.get("index/linking").batches("entity", sorted(touched.texts), limit=_MOST + 1):
+        found.update(map(str, kg.select(query).column("documentID")))
+        if len(found) > _MOST:
+            return None
+    return found
+
+
+class _Surroundings(KnowledgeGraph):
+    """A copy of what is stated of some entities, with the profile of the whole."""
+
+    def __init__(self, kg: KnowledgeGraph, entities: Collection[str]) -> None:
+        super().__init__(OxigraphStore(), languages=kg.languages)
+        self._whole = kg.profile()
+        stated = [*_statements(kg, sorted(entities))]
+        linked = {str(o) for _, _, o in stated if isinstance(o, URIRef)} - set(entities)
+        texts = (t for t in _statements(kg, sorted(linked)) if isinstance(t.o, Literal))
+        # What nothing is stated of is a document only if something is linked to it.
+        self.subjects = {str(s) for s, _, _ in stated}
+        bare = sorted(set(entities) - self.subjects)
+        self.insert([*stated, *texts, *_links(kg, bare)])
+
+    def profile(self) -> Profile:
+        """Return the profile of the whole."""
+        return self._whole
+
+
+def _statements(kg: KnowledgeGraph, entities: list[str]) -> Iterator[Triple]:
+    for query in queries.get("cel/statements-of").batches("entity", entities):
+        yield from (Triple(s, p, o) for s, p, o in kg.select(query))  # type: ignore[arg-type]
+
+
+def _links(kg: KnowledgeGraph, entities: list[str]) -> Iterable[Triple]:
+    for query in queries.get("context/in-degree").batches("entity", entities):
+        for entity, p, _ in kg.select(query):
+            yield Triple(URIRef("urn:mrag:linking:something"), p, entity)  # type: ignore[arg-type]

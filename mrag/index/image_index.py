@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import DamagedIndex, IndexMismatch, LoadError, MissingIndex
-from mrag.index.document_index import DocumentIndex, SyncReport
-from mrag.index.segments.matches import Match
-from mrag.index.segments.pending import Progress
+from mrag.index.document_index import DocumentIndex, Match
+from mrag.index.intake import Progress, SyncReport
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +38,7 @@ class FileEmbedder(Protocol):
         """Number of dimensions."""
 
     def check(self, path: Path) -> None:
-        """Look whether a file can be used.
-
-        Raises:
-            LoadError: If it is no picture, or over a limit.
-        """
+        """Look whether a file can be used."""
 
     def embed_file(self, path: Path) -> Vectors:
         """Return the vector of a picture, shape (dim,), of length 1."""
@@ -87,10 +82,6 @@ class ImageIndex:
         self, files: Mapping[str, Path], *, on_progress: Progress | None = None
     ) -> tuple[SyncReport, dict[str, str]]:
         """Make the index hold exactly these pictures; embed only files that are new or have changed.
-
-        Args:
-            files: File by IRI.
-            on_progress: Called with the number of new pictures that have vectors, and their number.
 
         Returns:
             What changed, and of the pictures that cannot be used why.

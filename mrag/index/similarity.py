@@ -10,35 +10,278 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
+
+from rdflib import Literal, URIRef
+from rdflib import Literal as RdfLiteral
+from rdflib.term import Node, Variable
 
 from mrag import errors
 from mrag.config import Settings
+from mrag.errors import ConfigError, IndexError_, MissingIndex, MragError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import IndexBackend, StoredIndex
-from mrag.index.backends.engines.rows import space_of
-from mrag.index.backends.places import IndexPlaces
-from mrag.index.backends.places import home as home
+from mrag.index.backends.base import IndexBackend, IndexPlaces, home
+from mrag.index.backends.engine import space_of
 from mrag.index.bm25 import Bm25Params
-from mrag.index.documents import Definition, IndexInfo, documents, why_empty
-from mrag.index.embedding.embedders import Embedder, embedder
-from mrag.index.embedding.prepared import VectorSource, prepared
-from mrag.index.following import followed, state_of
-from mrag.index.known_items import FusionWeight
-from mrag.index.opened import SimilarityIndex
-from mrag.index.searches import INSTANCE, as_triples, results_wanted, searches
-from mrag.index.segments.changes import SyncReport
-from mrag.index.server_similarity import SERVER, ServerIndex, server_of
-from mrag.index.server_similarity import build as build_on_server
-from mrag.jobs.base import Runner
-from mrag.rdf.guard import ReadQuery
+from mrag.index.document_index import Match, Mode, StoredIndex
+from mrag.index.documents import (
+    Definition,
+    IndexInfo,
+    changed_documents,
+    documents,
+    follow_changes,
+    state_of,
+    why_empty,
+)
+from mrag.index.embedding import Embedder, VectorSource, embedder, prepared
+from mrag.index.fusion import FusionWeight
+from mrag.index.intake import SyncReport
+from mrag.jobs.runners import Runner
+from mrag.rdf import queries
+from mrag.rdf.guard import Pattern, ReadQuery
+from mrag.rdf.queries import term
+from mrag.rdf.terms import RDF, XSD
+from mrag.stores.oxigraph import OxigraphStore
+
+if TYPE_CHECKING:
+    from mrag.stores.graphdb import GraphDBSimilarity
+
 
 logger = logging.getLogger(__name__)
+
+
+class SimilarityIndex:
+    """One similarity index, open for searching."""
+
+    def __init__(self, name: str, files: StoredIndex) -> None:
+        self.name = name
+        self.files = files
+        self._learnt: FusionWeight | None = None
+
+    @property
+    def weight(self) -> FusionWeight:
+        """How words and vectors are fused."""
+        kept = self.files.extra.get("fusion")
+        if kept is None and self.files.embedder_name is not None:
+            # The build was broken off after its last document.
+            self._learnt = self._learnt or self.files.learnt_weight()
+            return self._learnt
+        return FusionWeight.from_json(kept)
+
+    def search(
+        self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
+    ) -> list[Match]:
+        """Return the documents most similar to a text, best first, ties in order of IRI.
+
+        Args:
+            text: The words to search for.
+            k: Most hits.
+            mode: `hybrid` fuses BM25 and dense vectors by `weight`; without vectors it is BM25.
+            allowed: IRIs of the only documents to consider; all when None.
+        """
+        if mode != "bm25" and self.files.embedder_name is None:
+            mode = "bm25"
+        return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.of(text))
+
+    def search_document(self, iri: str, k: int) -> list[Match]:
+        """Return the documents most similar to the document of an entity, itself left out.
+
+        Raises:
+            IndexError_: If the entity has no document.
+        """
+        return [m for m in self.search(self.files.text_of(iri), k + 1) if m.doc_id != iri][:k]
+
+    @staticmethod
+    def reason(match: Match) -> str:
+        """Return in words why a document was found."""
+        rank = "" if match.bm25_rank is None else f" (BM25 rank {match.bm25_rank})"
+        by_words = f"words {', '.join(match.terms)}{rank}"
+        parts = [by_words] if match.terms else []
+        if match.dense_rank is not None and match.dense_score is not None:
+            parts.append(f"meaning {match.dense_score:.2f} (dense rank {match.dense_rank})")
+        return "; ".join(parts) or "similar text"
+
+
+SIM: Final = "http://www.ontotext.com/graphdb/similarity/"
+INSTANCE: Final = SIM + "instance/"
+PSI: Final = SIM + "psi/"
+_MOST_SEARCHES: Final = 64
+_DEFAULT_RESULTS: Final = 20
+_MOST_RESULTS: Final = 10_000
+_RESULTS: Final = re.compile(r"-numsearchresults\s+(\d+)")
+
+Search = tuple[str, str, URIRef | RdfLiteral, RdfLiteral | None]
+
+
+def searches(query: ReadQuery) -> Iterator[Search]:
+    """Yield index, kind, what is sought and parameters of every search in a query."""
+    by_node: dict[Node, list[Pattern]] = {}
+    for pattern in query.patterns:
+        predicate = str(pattern[1])
+        if predicate.startswith(PSI):
+            raise _unsupported("The psi: vocabulary of predication indexes", query)
+        if predicate == SIM + "termResult":
+            raise _unsupported(":termResult", query)
+        if predicate in (SIM + "searchTerm", SIM + "searchDocumentID"):
+            by_node.setdefault(pattern[0], [])
+    for pattern in query.patterns:
+        if pattern[0] in by_node:
+            by_node[pattern[0]].append(pattern)
+    seen: dict[Search, None] = {}
+    for patterns in by_node.values():
+        parts = {str(p): o for _, p, o in patterns}
+        by = "searchTerm" if SIM + "searchTerm" in parts else "searchDocumentID"
+        indexes = _constants(parts.get(RDF + "type"), query, "the index")
+        sought = _constants(parts[SIM + by], query, "what is searched for")
+        given = parts.get(SIM + "searchParameters")
+        parameters: Sequence[Any] = [None] if given is None else _constants(given, query, "the parameters")
+        for index, what, parameter in product(indexes, sought, parameters):
+            if str(index).startswith(INSTANCE):
+                seen[str(index), by, what, parameter] = None
+    if len(seen) > _MOST_SEARCHES:
+        raise QueryRefused(f"A query may hold {_MOST_SEARCHES} searches, not {len(seen)}.", query=query.text)
+    bare = {search[:3] for search in seen if search[3] is None}
+    if any(search[:3] in bare for search in seen if search[3] is not None):
+        raise QueryRefused(
+            "The same search stands in the query with :searchParameters and without.",
+            query=query.text,
+            hint="Give both the parameters.",
+        )
+    yield from seen
+
+
+def results_wanted(parameters: RdfLiteral | None) -> int:
+    """Return how many results the parameters of a search ask for.
+
+    Example:
+        >>> results_wanted(RdfLiteral("-numsearchresults 5")), results_wanted(None)
+        (5, 20)
+    """
+    wanted = _RESULTS.search(str(parameters)) if parameters is not None else None
+    return min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
+
+
+def as_triples(number: int, search: Search, results: Sequence[tuple[str, float]]) -> list[str]:
+    """Return a search and its results as N-Triples, a line each."""
+    index, by, sought, parameters = search
+    node = f"_:s{number}"
+    lines = [f"{node} <{RDF}type> {term(URIRef(index))} .", f"{node} <{SIM}{by}> {term(sought)} ."]
+    if parameters is not None:
+        lines.append(f"{node} <{SIM}searchParameters> {term(parameters)} .")
+    for rank, (doc_id, score) in enumerate(results):
+        result = f"{node}r{rank}"
+        value = RdfLiteral(repr(score), datatype=URIRef(XSD + "double"))
+        lines.append(f"{node} <{SIM}documentResult> {result} .")
+        lines.append(f"{result} <{SIM}value> {term(URIRef(doc_id))} .")
+        lines.append(f"{result} <{SIM}score> {term(value)} .")
+    return lines
+
+
+def _constants(given: Node | None, query: ReadQuery, what: str) -> list[Any]:
+    if given is None:
+        raise QueryRefused(
+            f"A similarity search does not name {what}.", query=query.text, hint="Say `?search a inst:NAME`."
+        )
+    if not isinstance(given, Variable):
+        return [given]
+    found = list(query.values.get(str(given), ()))
+    if not found:
+        raise QueryRefused(
+            f"In a similarity search {what} must be a constant.",
+            query=query.text,
+            term=f"?{given}",
+            hint="Write it into the pattern, or give it by VALUES or BIND.",
+        )
+    return found
+
+
+def _unsupported(what: str, query: ReadQuery) -> QueryRefused:
+    return QueryRefused(
+        f"{what} works on GraphDB only.", query=query.text, hint="Use :searchTerm and :documentResult."
+    )
+
+
+SERVER = "server"
+"""Stands for a model where the server is to make the index."""
+
+
+class ServerIndex:
+    """A similarity index of the server."""
+
+    def __init__(self, name: str, server: GraphDBSimilarity) -> None:
+        self.name = name
+        self._server = server
+
+    def search(
+        self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
+    ) -> list[Match]:
+        """Return the documents most similar to a text, best first, ties in order of IRI."""
+        found = self._server.search(self.name, text, k if allowed is None else max(10 * k, 1000))
+        wanted = None if allowed is None else frozenset(map(str, allowed))
+        return [_match(hit) for hit in found if wanted is None or hit[0] in wanted][:k]
+
+    def search_document(self, iri: str, k: int) -> list[Match]:
+        """Return the documents most similar to the document of an entity, itself left out."""
+        return [_match(hit) for hit in self._server.search_document(self.name, iri, k)]
+
+    @staticmethod
+    def reason(match: Match) -> str:
+        """Return in words why a document was found."""
+        return f"similar text, {match.score:.2f} by the server's index"
+
+
+def server_of(kg: KnowledgeGraph) -> GraphDBSimilarity | None:
+    """Return the similarity indexes of a knowledge graph's server, None where it keeps none."""
+    if isinstance(kg.store, OxigraphStore):
+        return None  # without importing what speaks HTTP, which takes a while
+    from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
+
+    return GraphDBSimilarity(kg.store) if isinstance(kg.store, GraphDBStore) else None
+
+
+def build_on_server(
+    kg: KnowledgeGraph,
+    server: GraphDBSimilarity,
+    name: str,
+    definition: Definition,
+    on_progress: Callable[[int, int | None], None] | None,
+) -> SyncReport:
+    """Have the server make an index, in place of one of that name."""
+    if definition.queries == Definition().queries:
+        names: tuple[str, ...] = ("index/texts-and-links",)
+    else:
+        names = definition.queries
+    if len(names) != 1:
+        raise ConfigError(
+            "The server takes one query for an index.",
+            hint="Put them together with UNION, or use --embedder.",
+        )
+    started = time.perf_counter()
+    query = queries.get(names[0])
+    values: dict[str, list[Literal] | list[str]] = {}
+    if "language" in query.params:
+        values["language"] = [Literal(tag) for tag in definition.languages]
+    if "property" in query.params:
+        values["property"] = list(kg.profile().labels)
+    with suppress(MissingIndex):
+        server.delete(name)
+    server.create(name, query.bind(**values))
+    if on_progress is not None:
+        on_progress(1, 1)
+    # The server does not tell how many documents it read.
+    return SyncReport(0, 0, 0, 0, time.perf_counter() - started)
+
+
+def _match(hit: tuple[str, float]) -> Match:
+    iri, score = hit
+    return Match(iri, score, None, None, None, None, ())
+
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 NO_DOCUMENTS = "Load texts or labels, or name the property of names: `mrag index --label-property IRI`."
@@ -141,7 +384,7 @@ class SimilarityIndexes:
         known, files = self._open.get(name), self._files(kept_by, name, chosen, knobs)
         kept = {"fusion": found} if (found := files.extra.get("fusion")) else {}
         before = FusionWeight.from_json(kept.get("fusion"))
-        report = followed(self.kg, definition, files, {**extra, **kept}, on_progress)
+        report = follow_changes(self.kg, definition, files, {**extra, **kept}, on_progress)
         if report is None:
             texts = documents(self.kg, definition)
             if (first := next(texts, None)) is None:
@@ -166,12 +409,6 @@ class SimilarityIndexes:
         quiet: bool = False,
     ) -> SimilarityIndex | ServerIndex:
         """Open an index.
-
-        Args:
-            name: Its name.
-            model: The embedding model when it was built with an object instead of a name.
-            strict: Whether an index older than the graph is an error instead of a warning.
-            quiet: Whether nothing is said of that.
 
         Raises:
             MissingIndex: If there is none of that name.
@@ -336,3 +573,65 @@ class SimilarityIndexes:
         except (errors.DamagedIndex, errors.IndexMismatch) as error:
             logger.warning("%s It is built anew.", error.message)
         return backend.create(name, embedder=chosen, bm25=knobs, replace=True)
+
+
+_TRIPLES = 300_000
+"""Triples of a graph up to which all of its texts are read on the spot, which takes some seconds."""
+_EMBEDDED = 500
+"""Documents up to which they are embedded on the spot."""
+_WORDS = 5_000
+"""Documents up to which they are indexed on the spot by their words alone."""
+
+
+def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> str | None:
+    """Bring an index up to date if only a little has changed.
+
+    Returns:
+        What a reader should know of the index, or None if it is up to date or there is none.
+
+    Example:
+        >>> import mrag
+        >>> from rdflib import RDFS, Literal, URIRef
+        >>> kg = mrag.connect()
+        >>> _ = kg.insert([mrag.Triple(URIRef("urn:a"), RDFS.label, Literal("A red dress"))])
+        >>> _ = kg.index(model="none")
+        >>> _ = kg.insert([mrag.Triple(URIRef("urn:b"), RDFS.label, Literal("A blue coat"))])
+        >>> print(freshen(kg))
+        None
+        >>> kg.search("coat").names
+        ('A blue coat',)
+        >>> kg.close()
+    """
+    indexes = SimilarityIndexes.of(kg)
+    old = f"The index {name!r} is older than the graph, so hits may be missing or outdated; run `mrag index`."
+    try:
+        info = indexes.info(name)
+        if not info.stale:
+            return None
+        if not write or info.definition is None:
+            return old
+        index = indexes.get(name, quiet=True)
+        if not isinstance(index, SimilarityIndex):
+            return old
+        model: Any = index.files.extra.get("model") or ("none" if info.embedder is None else None)
+        differing = None if model is None else _differing(kg, index, info.definition)
+        if differing is None or differing > (_WORDS if model == "none" else _EMBEDDED):
+            return old
+        indexes.build(name, definition=info.definition, model=model)
+    except IndexError_:
+        return None  # whoever uses the index says what is wrong with it
+    except MragError as error:
+        logger.warning("The index could not be brought up to date: %s", error)
+        return old
+    return None
+
+
+def _differing(kg: KnowledgeGraph, index: SimilarityIndex, definition: Definition) -> int | None:
+    """Return how many documents came, went or have another text now; None if that takes too long to say."""
+    files = index.files
+    changes = changed_documents(kg, definition, files.extra, {*files.doc_ids})
+    if changes is not None:
+        return len(changes.texts) + len(changes.gone)
+    if kg.record.triples + kg.record.inferences > _TRIPLES:
+        return None
+    return files.differing(documents(kg, definition))

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.jobs.base import Runner, TaskOutcome
-    from mrag.jobs.carrying import carried, resumed
-    from mrag.jobs.cluster import RayRunner
-    from mrag.jobs.naming import runner
-    from mrag.jobs.processes import ProcessRunner
-    from mrag.jobs.threads import InlineRunner, ThreadRunner
+    from mrag.jobs.runners import (
+        InlineRunner,
+        ProcessRunner,
+        RayRunner,
+        Runner,
+        TaskOutcome,
+        ThreadRunner,
+        carried,
+        resumed,
+        runner,
+    )
 
 __all__ = [
     "InlineRunner", "ProcessRunner", "RayRunner", "Runner", "TaskOutcome", "ThreadRunner", "carried",

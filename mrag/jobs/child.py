@@ -12,8 +12,6 @@ import sys
 
 from mrag.stores.process.query_child import HEAD, frame
 
-__all__: list[str] = []
-
 
 def serve() -> None:
     """Answer requests until the input ends."""

@@ -110,7 +110,7 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
 
     desk.check_ranker(asked.ranker)
     check_model(desk.settings.model)
-    found, why = desk.questions.computed(asked.question, asked.how, asked.reading)
+    found, why, offered = desk.questions.computed(asked.question, asked.how, asked.reading)
     notes: list[str] = []
     if found is None:
         desk.open_index()
@@ -123,7 +123,7 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
             how="read",
             ranker=desk.ranker(asked.ranker),
         )
-        found = replace(found, why=why)
+        found = replace(found, why=why, offered=offered)
         notes = _staleness(desk)
         if why:
             notes.insert(0, f"Read, not computed: {one_line(why)}.")
@@ -138,7 +138,7 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     if found.computed is not None:
         notes += [
             f"Reading {other.number} would give {one_line(other.answer)}: {one_line(other.reading)}"
-            for other in found.computed.readings
+            for other in found.readings
         ]
     return Result("\n".join([str(found), *notes]), data)
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 from mrag import untrusted
 from mrag.context.render import Context
 from mrag.errors import ConfigError
+from mrag.generation.computed import OtherReading
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting.verdict import accounted, of_the_kind
 from mrag.planning.answer_wording import looked_for
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
-from mrag.planning.certainty.absence import may_be_absent
-from mrag.planning.certainty.elsewhere import may_be_meant
+from mrag.planning.certainty.absence import excludes_by_reading, may_be_absent
 from mrag.planning.certainty.features import is_nothing
 from mrag.planning.certainty.unread import why_unread
 from mrag.planning.certainty.weighing import weighed
@@ -27,9 +27,10 @@ from mrag.planning.derived.units import in_several_units
 from mrag.planning.evidence.answers import answer_of
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.loosening import denies, has_bounds, why_nothing
+from mrag.planning.loosening import denies, has_bounds, may_be_meant, why_nothing
 from mrag.planning.neural.choosing import MOST, ModelAdvice, Planner, helper_of
 from mrag.planning.plan import Block, Pattern, Plan
+from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
 from mrag.planning.results import (
     CERTAIN,
@@ -37,14 +38,13 @@ from mrag.planning.results import (
     LIKELY,
     OFFERED_SECONDS,
     SURE,
-    in_doubt,
     namer,
     of_none,
+    offered,
     run_readings,
     with_either,
 )
 from mrag.planning.run import PlanResult, run
-from mrag.planning.saved.matching import taught
 from mrag.planning.scopes import aggregates, with_subclasses
 from mrag.planning.wording import to_words
 from mrag.stores.oxigraph import OxigraphStore
@@ -75,6 +75,8 @@ class Attempt:
         sure: Whether the reading is likely enough, and nothing that matters was left unread.
         why: Why it was taken or not, in words.
         alone: Whether the question can be understood without the one before it.
+        reading: The reading that the answer is of.
+        offered: Readings that can be chosen, where none is certain enough.
         helped: Whether a language model helped to read it.
     """
 
@@ -82,6 +84,8 @@ class Attempt:
     sure: bool
     why: str
     alone: bool = True
+    reading: Reading | None = None
+    offered: tuple[OtherReading, ...] = ()
     helped: bool = False
 
 
@@ -111,6 +115,7 @@ def compute(
     learnt: bool = True,
     model: str | BaseChatModel | None = "none",
     planner: Planner = "judge",
+    least: float = EVEN,
     tried: int | None = None,
 ) -> Attempt:
     """Compute the answer to a question.
@@ -126,6 +131,7 @@ def compute(
             does not help with what goes on from another question.
         planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
             own, `tools` explores the graph until it has one, `parser` does without.
+        least: Certainty below which an answer is not sure.
         tried: How many readings are run, however long that takes; by default as many as there is time for.
 
     Raises:
@@ -147,7 +153,7 @@ def compute(
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
             readings = accounted(parser.lexicon, question, readings, follows.plan)
-            attempt = _computed(kg, question, readings, reading, ends, tried=tried)
+            attempt = _computed(kg, question, readings, reading, ends, least, tried=tried)
             given = attempt.answer
             if given is not None and given.computed is not None:
                 given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
@@ -156,7 +162,7 @@ def compute(
     # What was saved is held against what was saved, where it is matched.
     checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
-        kg, question, [*(r for r in readings if r in saved), *checked], reading, ends,
+        kg, question, [*(r for r in readings if r in saved), *checked], reading, ends, least,
         lambda: None if planner == "parser" else helper_of(kg, model, planner), tried=tried,
     )  # fmt: skip
 
@@ -167,6 +173,7 @@ def _computed(
     readings: Sequence[Reading],
     wanted: int | None,
     ends: float,
+    least: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
     *,
     tried: int | None = None,
@@ -202,7 +209,8 @@ def _computed(
     if not kept and not readings:
         return Attempt(None, False, why_unread(kg, question, mixed))
     if not kept:
-        return _nothing(kg, question, readings[0], first, ends, _soon(ends) if tried is None else ends)
+        soon = _soon(ends) if tried is None else ends
+        return _nothing(kg, question, readings[0], first, ends, soon, least)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
@@ -218,19 +226,19 @@ def _computed(
         told = to_words(Plan(Block((other,))), namer(kg)).removeprefix("whether ")
         return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, namer(kg))}, but {told}"))
     given = answer_of(kg, question, taken, result, others, ends, nothing)
-    doubt = _doubt(taken, result, [one for _, *one in others])
+    doubt = _doubt(taken, result, [one for _, *one in others], least)
     if doubt:
-        offered = "" if given.computed is None or taken.ignored else f"; {in_doubt(given.computed, reading)}"
-        return Attempt(given, False, doubt + offered, helped=bool(helped))
-    return Attempt(given, True, (taken.note or READ) + helped, helped=bool(helped))
+        instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
+        return Attempt(given, False, doubt, reading=taken, offered=instead, helped=bool(helped))
+    return Attempt(given, True, (taken.note or READ) + helped, reading=taken, helped=bool(helped))
 
 
-def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]]) -> str:
+def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], least: float = EVEN) -> str:
     """Return why a reading is not given unasked, "" if it is."""
     if taken.ignored:
         words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
         return f"not understood: {words}"
-    if taken.probability < SURE or taken.confidence < EVEN:
+    if taken.probability < SURE or taken.confidence < least:
         return f"the reading is not certain enough ({min(taken.probability, taken.confidence):.2f})"
     none = is_nothing((taken, result)) and not alike_named(taken.plan)
     if none and any(not (r.ignored or is_nothing((r, found))) for r, found in others):
@@ -243,7 +251,13 @@ def _soon(ends: float) -> float:
 
 
 def _nothing(
-    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float, explained: float
+    kg: KnowledgeGraph,
+    question: str,
+    best: Reading,
+    found: PlanResult | str,
+    ends: float,
+    explained: float,
+    least: float,
 ) -> Attempt:
     """Return what is said where no reading finds anything: why, and what comes nearest to a bound."""
     plan = best.plan
@@ -254,24 +268,28 @@ def _nothing(
         return Attempt(None, False, "nothing in this graph fits the question")
     said = untrusted.one_line(looked_for(plan, namer(kg)))
     ((best, _),) = weighed(kg, [(best, found)])
-    if best.confidence < EVEN:
+    if best.confidence < least:
         return Attempt(None, False, said)
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
     if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), explained)
-    if not listed and nothing.nearest is None and nothing.having is None:
+    shown = listed or nothing.nearest is not None or nothing.having is not None
+    if not shown or excludes_by_reading(plan, nothing):
         return Attempt(None, False, said)
     # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.
     given = answer_of(kg, question, best, found, (), ends, nothing)
-    return Attempt(given, True, f"every word was read, and {said}")
+    return Attempt(given, True, f"every word was read, and {said}", reading=best)
 
 
-def abstained(question: str, why: str) -> Answer:
-    """Return the answer to a question that cannot be computed: that it is not in this graph, and why."""
-    text = f"Not in this graph: {untrusted.one_line(why)}."
+def abstained(question: str, why: str, offered: tuple[OtherReading, ...] = ()) -> Answer:
+    """Return the answer to a question that cannot be computed: that it is not in this graph, and why.
+
+    Where readings are offered it is open whether it is.
+    """
+    text = f"{'Not answered' if offered else 'Not in this graph'}: {untrusted.one_line(why)}."
     given = Answer.of(question, [Sentence(text, (), True)], Context((), ()), None, None)
-    return replace(given, way="plan", why=why)
+    return replace(given, way="plan", why=why, offered=offered)
 
 
 def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:

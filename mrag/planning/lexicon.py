@@ -10,7 +10,7 @@ from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.twins import names_beside
-from mrag.index.embedding.embedders import Embedder, begin_loading
+from mrag.index.embedding import Embedder, begin_loading
 from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, Direction, is_empty, is_title, positive, root
 from mrag.planning.lexical.names import SPAN, NamedThings, NameMatcher, Span, named_things

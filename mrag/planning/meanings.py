@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.embedding.embedders import embedder as load_embedder
-from mrag.index.embedding.local_models import Vectors
+from mrag.index.embedding import Embedder, Vectors
+from mrag.index.embedding import embedder as load_embedder
 from mrag.planning.lexical.candidates import Candidate, Named
 from mrag.planning.lexical.english import is_empty, is_everyday, is_role, other_names
 from mrag.planning.lexical.names import Span

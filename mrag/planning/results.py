@@ -231,10 +231,9 @@ def others_of(
     return found[:3]
 
 
-def in_doubt(computed: Computed, number: int) -> str:
-    """Return what a reading that is not given would give, and how it is asked for."""
-    rows = brief(computed.rows) or "nothing"
-    return f"reading {number} would give {rows} for {computed.reading}"
+def offered(computed: Computed, number: int) -> tuple[OtherReading, ...]:
+    """Return the reading of an answer that is not certain enough to be given, and the others beside it."""
+    return (OtherReading(number, computed.reading, brief(computed.rows) or "nothing"), *computed.readings)
 
 
 def next_rows(

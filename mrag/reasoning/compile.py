@@ -1,51 +1,581 @@
-"""All axioms of a TBox, one construct after the other, handed to the compiler of rules."""
+"""The axioms of a graph compiled to rules: one construct after the other, a side of an inclusion at a time.
+
+A class expression on the left of an inclusion becomes patterns to match, one rule for each branch of a union;
+on the right it becomes triples to add, or a check for clashing triples. Inclusions between named classes that
+pass through nameless ones (OWL 2 Profiles, table 9) are worked out once, because nameless classes are never
+stored as conclusions, and become rules whose bodies are the axioms. The rules of the language itself are the
+same for every ontology (OWL 2 Profiles, section 4.3).
+"""
 
 from __future__ import annotations
+
+from collections import deque
+from itertools import combinations, count
+from typing import TypeAlias
 
 import pyoxigraph as ox
 
 from mrag.rdf import patterns as pt
-from mrag.rdf.terms import OWL, RDF, RDFS
-from mrag.reasoning import axioms as ax
-from mrag.reasoning.axioms import SAME, THING, TYPE, Axiom, ClassName, Plain, PropertyExpression, TripleKey
-from mrag.reasoning.compiler import Compiler
-from mrag.reasoning.language import (
-    DIFFERENT,
-    DISJOINT,
-    DISJOINT_P,
-    INVERSE,
-    X,
-    Y,
-    Z,
-    language_checks,
-    language_rules,
+from mrag.rdf.patterns import TriplePattern, iri
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
+from mrag.reasoning import rules as ax
+from mrag.reasoning.rules import (
+    NOTHING,
+    SAME,
+    THING,
+    TYPE,
+    Axiom,
+    Branch,
+    ClassName,
+    ConsistencyCheck,
+    Plain,
+    PropertyExpression,
+    Rule,
+    Ruleset,
+    TBox,
+    TripleKey,
+    inside,
+    outside,
+    resolve,
+    within,
 )
-from mrag.reasoning.rules import Branch, ConsistencyCheck, Ruleset, pairs
-from mrag.reasoning.schema import schema_rules
-from mrag.reasoning.tbox import TBox
 from mrag.stores.base import Dataset, TripleStore
+
+_SUB = iri(RDFS + "subClassOf")
+_MAX_PAIRS = 200_000
+Why: TypeAlias = tuple[tuple[Plain, ox.NamedNode, Plain], ...]
+"""The axiom triples behind an inclusion."""
+
+
+class _Graph:
+    """Inclusions between class nodes, each with the triples that give it."""
+
+    def __init__(self) -> None:
+        self.up: dict[Plain, dict[Plain, tuple[str, Why]]] = {}
+
+    def add(self, sub: Plain, sup: Plain, name: str, why: Why) -> bool:
+        if sub == sup or sup in self.up.get(sub, {}):
+            return False
+        self.up.setdefault(sub, {})[sup] = (name, why)
+        return True
+
+    def reach(self, start: Plain, *, through_named: bool, box: TBox) -> dict[Plain, tuple[str, Why]]:
+        """Return what lies above a node, with the shortest reason; named nodes end a way on request."""
+        found: dict[Plain, tuple[str, Why]] = {}
+        todo: deque[tuple[Plain, str, Why]] = deque([(start, "", ())])
+        while todo:
+            node, name, why = todo.popleft()
+            for sup, (step, because) in self.up.get(node, {}).items():
+                if sup in found or sup == start:
+                    continue
+                whole = (name or step, tuple(dict.fromkeys((*why, *because))))
+                found[sup] = whole
+                if through_named or not box.named(sup):
+                    todo.append((sup, *whole))
+        return found
+
+
+def schema_rules(box: TBox) -> list[Rule]:
+    """Return rules without variables: a named inclusion follows from axioms that stand in the graph.
+
+    Source:
+        scm-int, scm-uni, scm-svf1, scm-svf2, scm-avf1, scm-avf2, scm-hv, scm-cls.
+    """
+    written = (n for n in sorted(box.structure, key=str) if box.has_structure(n))
+    nodes = [n for n in written if isinstance(n, ox.NamedNode)]
+    graph = _stated(box, nodes)
+    changed = True
+    while changed:
+        changed = _restrictions(box, nodes, graph)
+    rules: list[Rule] = []
+    for start in sorted(graph.up, key=str):
+        if not box.named(start) or box.is_datatype(start):
+            continue
+        for end, (name, why) in sorted(
+            graph.reach(start, through_named=False, box=box).items(), key=lambda x: str(x[0])
+        ):
+            direct = (start, _SUB, end)
+            if box.named(end) and end not in (THING.iri, NOTHING.iri) and direct not in why:
+                if len(why) == 1 and why[0][1].value == OWL + "equivalentClass":
+                    continue  # between two names: a generic rule says it
+                body = tuple(TriplePattern(*t) for t in why)
+                axiom = Axiom("SubClassOf", (box.expression(start), box.expression(end)), why[0])
+                rules.append(Rule(name, axiom, body, (), (), TriplePattern(start, _SUB, end)))
+    return rules
+
+
+def _stated(box: TBox, nodes: list[ox.NamedNode]) -> _Graph:
+    graph = _Graph()
+    for s, o in box.triples.get(RDFS + "subClassOf", []):
+        graph.add(s, o, "scm-sco", ((s, _SUB, o),))
+    equivalent = iri(OWL + "equivalentClass")
+    for s, o in box.triples.get(OWL + "equivalentClass", []):
+        graph.add(s, o, "scm-eqc1", ((s, equivalent, o),))
+        graph.add(o, s, "scm-eqc1", ((s, equivalent, o),))
+    for node in nodes:
+        cell = box.structure[node]
+        for key, name in (("intersectionOf", "scm-int"), ("unionOf", "scm-uni")):
+            for o in cell.get(OWL + key, []):
+                why = ((node, iri(OWL + key), o),)
+                for member in box.members(o):
+                    here, there = (node, member) if key == "intersectionOf" else (member, node)
+                    graph.add(here, there, name, why)
+    for s, o in box.triples.get(OWL + "disjointUnionOf", []):
+        for member in box.members(o):
+            graph.add(member, s, "scm-uni", ((s, iri(OWL + "disjointUnionOf"), o),))
+    return graph
+
+
+def _restrictions(box: TBox, nodes: list[ox.NamedNode], graph: _Graph) -> bool:
+    """Add inclusions between restrictions and into intersections; tell whether there were new ones."""
+    changed = False
+    above: dict[Plain, dict[Plain, tuple[str, Why]]] = {}
+
+    def under(sub: Plain, sup: Plain) -> Why | None:
+        if sub == sup:
+            return ()
+        if sub not in above:
+            above[sub] = graph.reach(sub, through_named=True, box=box)
+        return above[sub][sup][1] if sup in above[sub] else None
+
+    for kind, names in (("someValuesFrom", "svf"), ("allValuesFrom", "avf"), ("hasValue", "hv")):
+        each = [
+            (n, p, v)
+            for n in nodes
+            for p in box.structure[n].get(OWL + "onProperty", [])[:1]
+            for v in box.structure[n].get(OWL + kind, [])[:1]
+        ]
+        if len(each) ** 2 > _MAX_PAIRS:
+            continue
+        for n, p, v in each:
+            for m, q, w in each:
+                if n == m:
+                    continue
+                roles = _under_property(box, q, p) if kind == "allValuesFrom" else _under_property(box, p, q)
+                values = (() if v == w else None) if kind == "hasValue" else under(v, w)
+                if w == THING.iri and kind == "someValuesFrom":
+                    values = ()
+                if roles is not None and values is not None:
+                    why: Why = ((n, iri(OWL + kind), v), (m, iri(OWL + kind), w), *roles, *values)
+                    changed |= graph.add(n, m, f"scm-{names}{1 if p == q else 2}", why)
+    for node in nodes:
+        for o in box.structure[node].get(OWL + "intersectionOf", []):
+            members = box.members(o)
+            subs = [s for s in sorted(graph.up, key=str) if members and under(s, members[0]) is not None]
+            for sub in subs:
+                reasons = [under(sub, m) for m in members]
+                if all(r is not None for r in reasons):
+                    flat = tuple(t for r in reasons if r for t in r)
+                    why = ((node, iri(OWL + "intersectionOf"), o), *flat)
+                    changed |= graph.add(sub, node, "scm-int", tuple(dict.fromkeys(why)))
+    return changed
+
+
+def _under_property(box: TBox, p: Plain, q: Plain) -> Why | None:
+    """Return the axioms by which `p` is a kind of `q`, or None."""
+    if p == q:
+        return ()
+    seen: dict[Plain, Why] = {p: ()}
+    todo: deque[Plain] = deque([p])
+    edges = [(s, iri(RDFS + "subPropertyOf"), o) for s, o in box.triples.get(RDFS + "subPropertyOf", [])]
+    equal = iri(OWL + "equivalentProperty")
+    pairs = box.triples.get(OWL + "equivalentProperty", [])
+    while todo:
+        node = todo.popleft()
+        steps: list[tuple[Plain, Why]] = [(o, ((s, e, o),)) for s, e, o in edges if s == node]
+        steps += [(o, ((s, equal, o),)) for s, o in pairs if s == node]
+        steps += [(s, ((s, equal, o),)) for s, o in pairs if o == node]
+        for after, why in steps:
+            if after not in seen:
+                seen[after] = (*seen[node], *why)
+                todo.append(after)
+    return seen.get(q)
+
+
+X, Y, Z, P = pt.var("x"), pt.var("y"), pt.var("z"), pt.var("p")
+SUBCLASS, SUBPROPERTY = pt.iri(RDFS + "subClassOf"), pt.iri(RDFS + "subPropertyOf")
+DOMAIN, RANGE, INVERSE = pt.iri(RDFS + "domain"), pt.iri(RDFS + "range"), pt.iri(OWL + "inverseOf")
+EQUIVALENT, EQUIVALENT_P = pt.iri(OWL + "equivalentClass"), pt.iri(OWL + "equivalentProperty")
+DISJOINT, DISJOINT_P = pt.iri(OWL + "disjointWith"), pt.iri(OWL + "propertyDisjointWith")
+DIFFERENT = pt.iri(OWL + "differentFrom")
+
+
+def _plain_name(*nodes: ox.Variable) -> tuple[pt.Expression, ...]:
+    """Conditions that nodes have names of their own and are no trivial ends of a hierarchy."""
+    ends = (THING.iri, NOTHING.iri, pt.iri(RDFS + "Resource"))
+    found: list[pt.Expression] = []
+    for node in nodes:
+        found.append(pt.Negation(pt.Call("strstarts", (pt.Call("str", (node,)), ox.Literal(SKOLEM)))))
+        found.append(pt.Negation(pt.In(node, ends)))
+    return tuple(found)
+
+
+def language_rules() -> list[Rule]:
+    """Return the rules."""
+    rules: list[Rule] = []
+
+    def add(
+        name: str, head: tuple[ox.Variable, ox.NamedNode | ox.Variable, ox.NamedNode | ox.Variable],
+        *body: tuple[ox.Variable, ox.NamedNode | ox.Variable, ox.NamedNode | ox.Variable],
+        filters: tuple[pt.Expression, ...] = (), path: pt.Repeated | None = None,
+    ) -> None:  # fmt: skip
+        atoms = tuple(pt.TriplePattern(*b) for b in body)
+        rules.append(Rule(name, None, atoms, filters, (), pt.TriplePattern(*head), path))
+
+    differ = pt.Compare(X, "!=", Z)
+    names, schema = _plain_name(X, Y), (*_plain_name(X, Z), differ)
+    for name, p in (("scm-sco", SUBCLASS), ("scm-spo", SUBPROPERTY)):
+        add(name, (X, p, Z), (X, p, Y), (Y, p, Z), filters=schema, path=pt.Repeated(p))
+    for name, equal, sub in (("scm-eqc", EQUIVALENT, SUBCLASS), ("scm-eqp", EQUIVALENT_P, SUBPROPERTY)):
+        unlike = (*names, pt.Compare(X, "!=", Y))
+        add(name + "1", (X, sub, Y), (X, equal, Y), filters=unlike)
+        add(name + "1", (Y, sub, X), (X, equal, Y), filters=unlike)
+        add(name + "2", (X, equal, Y), (X, sub, Y), (Y, sub, X), filters=unlike)
+    for name, p in (("scm-dom", DOMAIN), ("scm-rng", RANGE)):
+        add(name + "1", (X, p, Z), (X, p, Y), (Y, SUBCLASS, Z), filters=_plain_name(X, Z))
+        add(name + "2", (X, p, Z), (Y, p, Z), (X, SUBPROPERTY, Y), filters=_plain_name(X, Z))
+    for name, p in (("scm-inv", INVERSE), ("scm-dw", DISJOINT), ("scm-pdw", DISJOINT_P)):
+        add(name, (Y, p, X), (X, p, Y), filters=names)
+    add("eq-diff-sym", (Y, DIFFERENT, X), (X, DIFFERENT, Y), filters=(pt.Call("isIRI", (Y,)),))
+    kinds = [(k, k) for k in ("TransitiveProperty", "SymmetricProperty", "AsymmetricProperty")]
+    kinds += [("FunctionalProperty", "InverseFunctionalProperty")]
+    kinds += [("InverseFunctionalProperty", "FunctionalProperty")]
+    for here, there in kinds:
+        k, t = pt.iri(OWL + here), pt.iri(OWL + there)
+        add("scm-inv-char", (Y, TYPE, t), (X, TYPE, k), (X, INVERSE, Y), filters=names)
+        add("scm-inv-char", (Y, TYPE, t), (X, TYPE, k), (Y, INVERSE, X), filters=names)
+    both = pt.Repeated(pt.Alternative((SAME, pt.Inverse(SAME))))
+    add("eq-sym", (Y, SAME, X), (X, SAME, Y), filters=(pt.Compare(X, "!=", Y), pt.Call("isIRI", (Y,))))
+    add("eq-trans", (X, SAME, Z), (X, SAME, Y), (Y, SAME, Z), filters=(differ,), path=both)
+    # The nodes of axioms are not things in the domain: a list with two first members is none.
+    parts = pt.Call("strstarts", (pt.Call("str", (P,)), ox.Literal(OWL)))
+    lists = pt.In(P, (pt.iri(RDF + "first"), pt.iri(RDF + "rest")))
+    structure = pt.AnyOf((pt.AllOf((parts, pt.Negation(pt.In(P, (DIFFERENT,))))), lists))
+    apart = (pt.Compare(X, "!=", Y), pt.Negation(structure))
+    add("eq-rep-s", (Y, P, Z), (X, SAME, Y), (X, P, Z), filters=apart)
+    add("eq-rep-o", (Z, P, Y), (X, SAME, Y), (Z, P, X), filters=apart)
+    for kind in ("Class", "ObjectProperty", "DatatypeProperty"):
+        k, p = pt.iri(OWL + kind), EQUIVALENT if kind == "Class" else EQUIVALENT_P
+        body = ((X, SAME, Y), (X, TYPE, k), (Y, TYPE, k))
+        add("scm-same", (X, p, Y), *body, filters=(*names, pt.Compare(X, "!=", Y)))
+    add("eq-rep-p", (X, pt.var("q"), Z), (P, SAME, pt.var("q")), (X, P, Z))
+    return rules
+
+
+def language_checks() -> list[ConsistencyCheck]:
+    """Return what contradicts the language itself."""
+    bottom = (pt.iri(OWL + "bottomObjectProperty"), pt.iri(OWL + "bottomDataProperty"))
+    return [
+        ConsistencyCheck("cls-nothing2", None, (pt.TriplePattern(X, TYPE, NOTHING.iri),)),
+        ConsistencyCheck("eq-diff1", None, (pt.TriplePattern(X, SAME, Y), pt.TriplePattern(X, DIFFERENT, Y))),
+        ConsistencyCheck("eq-diff1", None, (pt.TriplePattern(X, DIFFERENT, X),)),
+        *(ConsistencyCheck("prp-bottom", None, (pt.TriplePattern(X, p, Y),)) for p in bottom),
+    ]
+
+
+_SILENT = {OWL + "Thing", RDFS + "Resource", RDFS + "Literal"}
+_MAX_BRANCHES = 4096
+
+
+class Compiler:
+    """Turns the axioms of a TBox into rules and checks."""
+
+    def __init__(self, box: TBox) -> None:
+        self.box = box
+        self.rules: dict[Rule, None] = {}
+        self.checks: dict[ConsistencyCheck, None] = {}
+        self._missing: dict[ax.Axiom, dict[tuple[str, str] | None, None]] = {}
+        self._left = ""
+        self.datatypes: dict[ox.NamedNode, ax.Expression] = {}
+        self._fresh = count()
+
+    def new(self, prefix: str = "v") -> ox.Variable:
+        """Return a variable not used before in this axiom."""
+        return pt.var(f"{prefix}{next(self._fresh)}")
+
+    # -- left sides ------------------------------------------------------------------------------------
+
+    def matches(self, expression: ax.Expression, x: pt.Node) -> list[Branch] | None:
+        """Return the ways `x` can be an instance, or None where matching cannot tell (open world)."""
+        match expression:
+            case ax.ClassName(c):
+                if c in self.datatypes:
+                    return self.matches(self.datatypes[c], x)
+                if self.box.is_datatype(c):
+                    return [Branch(filters=(inside(c, x),))]
+                if c.value in _SILENT:
+                    return [Branch()]
+                return [] if expression == ax.NOTHING else [Branch((pt.TriplePattern(x, ax.TYPE, c),))]
+            case ax.IntersectionOf(parts):
+                return self._all(parts, x)
+            case ax.UnionOf(parts):
+                found = [self.matches(p, x) for p in parts]
+                if all(f is None for f in found):
+                    return None
+                return [b for f in found if f is not None for b in f]
+            case ax.Enumeration(members):
+                return self._one_of(members, x)
+            case ax.SomeValuesFrom(p, filler):
+                return self._related(p, filler, x, beyond=False)
+            case ax.MinCardinality(n, p, filler):
+                return [Branch()] if n == 0 else self._related(p, filler, x, beyond=True) if n == 1 else None
+            case ax.HasValue(p, value):
+                atom = self.atom(p, x, value)
+                return None if atom is None else [Branch((atom,))]
+            case ax.HasSelf(p):
+                return [Branch((pt.TriplePattern(x, p.iri, x),), beyond=True)]
+            case ax.Facets(datatype, limits):
+                test = within(datatype, limits, x, clash=False)
+                return None if test is None else [Branch(filters=(test,), beyond=True)]
+            case _:
+                return None
+
+    def _all(self, parts: tuple[ax.Expression, ...], x: pt.Node) -> list[Branch] | None:
+        branches = [Branch()]
+        for part in parts:
+            ways = self.matches(part, x)
+            if ways is None or len(ways) * len(branches) > _MAX_BRANCHES:
+                return None
+            branches = [b.with_(w) for b in branches for w in ways]
+        return branches
+
+    def _one_of(self, members: tuple[ax.Plain, ...], x: pt.Node) -> list[Branch]:
+        if not isinstance(x, ox.Variable):
+            return [Branch()] if x in members else []
+        if all(isinstance(m, ox.Literal) for m in members):
+            return [Branch(filters=(pt.In(x, members),))]
+        return [Branch(binding=((x, m),)) for m in members]
+
+    def _related(
+        self, p: ax.PropertyExpression, filler: ax.Expression, x: pt.Node, *, beyond: bool
+    ) -> list[Branch] | None:
+        y = self.new()
+        ways = self.matches(filler, y)
+        atom = self.atom(p, x, y)
+        if ways is None or atom is None:
+            return None
+        return [Branch((atom,), beyond=beyond).with_(w) for w in ways]
+
+    def atom(self, p: ax.PropertyExpression, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
+        """Return the triple of a property or its inverse; None with a literal for a subject."""
+        s, o = (y, x) if p.inverse else (x, y)
+        return None if isinstance(s, ox.Literal) else pt.TriplePattern(s, p.iri, o)
+
+    # -- right sides -----------------------------------------------------------------------------------
+
+    def follow(
+        self, name: str, axiom: ax.Axiom, branch: Branch, expression: ax.Expression, x: pt.Node
+    ) -> None:
+        """Add the rules by which `x`, matched by `branch`, is an instance of the expression."""
+        match expression:
+            case ax.ClassName(c):
+                self._follow_named(name, axiom, branch, c, x)
+            case ax.IntersectionOf(parts):
+                for part in parts:
+                    self.follow("cls-int2" if name.startswith("cax") else name, axiom, branch, part, x)
+            case ax.ComplementOf(of):
+                self._clash("cls-com", axiom, branch, self.matches(of, x), expression)
+            case ax.Enumeration():
+                self._follow_one_of(axiom, branch, expression, x)
+            case ax.UnionOf():
+                self._follow_or(name, axiom, branch, expression, x)
+            case ax.Facets(datatype, limits):
+                test = within(datatype, limits, x, clash=True)
+                if test is not None:
+                    self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
+            case _:
+                self._follow_restriction(name, axiom, branch, expression, x)
+
+    def _follow_restriction(
+        self, name: str, axiom: ax.Axiom, branch: Branch, restriction: ax.Restriction, x: pt.Node
+    ) -> None:
+        match restriction:
+            case ax.AllValuesFrom(p, filler):
+                y = self.new()
+                atom = self.atom(p, x, y)
+                if atom is not None:
+                    step, left = branch.with_(Branch((atom,))), self._left
+                    back = ax.manchester(ax.PropertyExpression(p.iri, not p.inverse), ax.local_name)
+                    self._left = f"{back} some ({left})" if " " in left else f"{back} some {left}"
+                    self.follow("cls-avf" if name.startswith("cax") else name, axiom, step, filler, y)
+                    self._left = left
+            case ax.HasValue(p, value):
+                head = self.atom(p, x, value)
+                if head is not None:
+                    self.rule("cls-hv1", axiom, branch, head)
+            case ax.HasSelf(p):
+                self.rule("cls-self", axiom, branch, pt.TriplePattern(x, p.iri, x), beyond=True)
+            case ax.MaxCardinality():
+                self._at_most(axiom, branch, restriction, x)
+            case ax.SomeValuesFrom(p, ax.Enumeration((only,))) | ax.MinCardinality(
+                1, p, ax.Enumeration((only,))
+            ):
+                self.follow(name, axiom, branch, ax.HasValue(p, only), x)
+            case ax.MinCardinality(0, _, _):
+                pass
+            case _:
+                self.note(axiom, restriction)
+
+    def _clash(
+        self,
+        name: str,
+        axiom: ax.Axiom,
+        branch: Branch,
+        ways: list[Branch] | None,
+        right: ax.Expression,
+    ) -> None:
+        """Add a check for each way to be an instance of what is excluded."""
+        if ways is None:
+            self.note(axiom, right)
+        for way in ways or []:
+            self.check(name, axiom, branch.with_(way))
+
+    def _follow_named(self, name: str, axiom: ax.Axiom, branch: Branch, c: ox.NamedNode, x: pt.Node) -> None:
+        if c in self.datatypes:
+            self.follow(name, axiom, branch, self.datatypes[c], x)
+        elif self.box.is_datatype(c):
+            test = outside(c, x)
+            if test is not None:
+                self.check("dt-not-type", axiom, branch.with_(Branch(filters=(test,))))
+        elif c.value == OWL + "Nothing":
+            self.check("cls-nothing2", axiom, branch)
+        elif c.value not in _SILENT:
+            self.rule(name, axiom, branch, pt.TriplePattern(x, ax.TYPE, c))
+
+    def _follow_one_of(self, axiom: ax.Axiom, branch: Branch, right: ax.Enumeration, x: pt.Node) -> None:
+        members = right.members
+        if all(isinstance(m, ox.Literal) for m in members):
+            test = pt.AllOf((pt.Call("isLiteral", (x,)), *(pt.Compare(x, "!=", m) for m in members)))
+            self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
+        elif len(members) == 1:
+            different = Branch(filters=(pt.Compare(x, "!=", members[0]),))
+            head = pt.TriplePattern(x, ax.SAME, members[0])
+            self.rule("cls-oo", axiom, branch.with_(different), head, beyond=True)
+        else:
+            self.note(axiom, right)
+
+    def _follow_or(self, name: str, axiom: ax.Axiom, branch: Branch, right: ax.UnionOf, x: pt.Node) -> None:
+        # A ⊑ ¬B ⊔ C says the same as A ⊓ B ⊑ C, so negated parts move to the left.
+        negated = [p.of for p in right.parts if isinstance(p, ax.ComplementOf)]
+        rest = [p for p in right.parts if not isinstance(p, ax.ComplementOf) and p != ax.NOTHING]
+        ways = self._all(tuple(negated), x)
+        if len(rest) > 1 or ways is None:
+            self.note(axiom, right)
+            return
+        for way in ways:
+            if rest:
+                self.follow(name, axiom, Branch(beyond=True).with_(branch).with_(way), rest[0], x)
+            else:
+                self.check("cls-com", axiom, branch.with_(way))
+
+    def _at_most(self, axiom: ax.Axiom, branch: Branch, right: ax.MaxCardinality, x: pt.Node) -> None:
+        n, p, filler = right.n, right.property, right.filler
+        qualified = filler != ax.THING
+        name = f"cls-max{'q' if qualified else ''}c"
+        if n == 0:
+            self._clash(name + "1", axiom, branch, self._related(p, filler, x, beyond=False), right)
+        elif n == 1:
+            one, two = (self._related(p, filler, x, beyond=False) for _ in range(2))
+            if one is None or two is None:
+                self.note(axiom, right)
+                return
+            for a in one:
+                for b in two:
+                    y, z = (self._value(w.body[0], p) for w in (a, b))
+                    self.equate(name + ("3" if qualified else "2"), axiom, branch.with_(a).with_(b), y, z, p)
+        else:
+            self.note(axiom, right)
+
+    @staticmethod
+    def _value(atom: pt.TriplePattern, p: ax.PropertyExpression) -> pt.Node:
+        return atom.s if p.inverse else atom.o
+
+    # -- adding ----------------------------------------------------------------------------------------
+
+    def rule(
+        self,
+        name: str,
+        axiom: ax.Axiom | None,
+        branch: Branch,
+        head: pt.TriplePattern,
+        *,
+        path: pt.Path | None = None,
+        beyond: bool = False,
+    ) -> None:
+        """Add a rule, with `owl:Thing` spelt out where the left side matches everything."""
+        resolved = resolve(branch, head)
+        if resolved is None:
+            return
+        body, filters, head = resolved
+        bodies = [body]
+        if not body and head.ground and axiom is not None:
+            bodies = [(pt.TriplePattern(*axiom.source),)]
+        elif not body:
+            kinds = (OWL + "NamedIndividual", OWL + "Thing")
+            bodies = [(pt.TriplePattern(head.s, ax.TYPE, pt.iri(k)),) for k in kinds]
+        for each in bodies:
+            if head not in each:
+                filters_ = tuple(dict.fromkeys(filters))
+                self.rules[Rule(name, axiom, each, filters_, (), head, path, beyond or branch.beyond)] = None
+
+    def check(self, name: str, axiom: ax.Axiom | None, branch: Branch) -> None:
+        """Add a check."""
+        resolved = resolve(branch, None)
+        if resolved is not None and (resolved[0] or resolved[1]):
+            body = resolved[0]
+            if not body and axiom is not None:
+                body = (pt.TriplePattern(*axiom.source),)
+            self.checks[ConsistencyCheck(name, axiom, body, tuple(dict.fromkeys(resolved[1])))] = None
+
+    def equate(
+        self,
+        name: str,
+        axiom: ax.Axiom,
+        branch: Branch,
+        y: pt.Node,
+        z: pt.Node,
+        p: ax.PropertyExpression,
+    ) -> None:
+        """Add the rule that two values are one thing, and the check that two literals are one value."""
+        differ = pt.Compare(y, "!=", z)
+        if not self.box.is_kind(p.iri, "DatatypeProperty") or p.inverse:
+            things = Branch(filters=(pt.Call("isIRI", (y,)), pt.Call("isIRI", (z,)), differ))
+            self.rule(name, axiom, branch.with_(things), pt.TriplePattern(y, ax.SAME, z))
+        if not self.box.is_kind(p.iri, "ObjectProperty") and not p.inverse:
+            values = Branch(filters=(pt.Call("isLiteral", (y,)), pt.Call("isLiteral", (z,)), differ))
+            self.check(name, axiom, branch.with_(values))
+
+    def note(self, axiom: ax.Axiom, right: ax.Expression | None = None) -> None:
+        """Remember that an axiom has no rule, or none by which the left side of it implies `right`."""
+        missing = None if right is None else (self._left, ax.manchester(right, ax.local_name))
+        self._missing.setdefault(axiom, {})[missing] = None
+
+    def notes(self) -> tuple[str, ...]:
+        """Return which axioms have no rule at all, and of others what does not follow, in words."""
+        applied = {x.axiom for x in (*self.rules, *self.checks)}
+        found = []
+        for axiom, sides in self._missing.items():
+            if axiom not in applied or None in sides:
+                found.append(f"Not applied: {axiom.text()}")
+                continue
+            said = "; ".join(f"it does not follow from “{a}” that “{b}”" for a, b in filter(None, sides))
+            found.append(f"Applied, except that {said}: {axiom.text()}")
+        return tuple(sorted(set(found)))
+
+    def subsume(self, name: str, axiom: ax.Axiom, left: ax.Expression, right: ax.Expression) -> None:
+        """Add the rules of `left ⊑ right`."""
+        self._fresh = count()
+        self._left = ax.manchester(left, ax.local_name)
+        x = pt.var("x")
+        branches = self.matches(left, x)
+        if branches is None:
+            self.note(axiom, right)
+        for branch in branches or []:
+            self.follow(name, axiom, branch, right, x)
 
 
 def compile_rules(store: TripleStore, dataset: Dataset) -> Ruleset:
-    """Compile the axioms of a dataset to rules.
-
-    Args:
-        store: The store.
-        dataset: Its asserted graphs. Axioms are read from these alone.
-
-    Returns:
-        Rules and checks in an order that depends on the axioms only.
-
-    Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> store = OxigraphStore()
-        >>> store.insert(b"<urn:A> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:B> .", "urn:g")
-        >>> rules = compile_rules(store, Dataset(default=("urn:g",))).rules
-        >>> [str(r.head) for r in rules if r.name == "cax-sco"]
-        ['TriplePattern(s=<Variable value=x>, p=<NamedNode value=http://www.w3.org/1999/02/22-rdf-syntax-ns#type>,
-        o=<NamedNode value=urn:B>)']
-        >>> store.close()
-    """
+    """Compile the axioms of a dataset to rules."""
     return compile_box(TBox.read(store, dataset))
 
 
@@ -159,15 +689,15 @@ def _key(c: Compiler, axiom: Axiom, left: ax.Expression, keys: tuple[PropertyExp
 
 def _properties(c: Compiler) -> None:
     _inclusions(c)
-    for p, o, _, key in _stated(c, RDFS + "domain"):
+    for p, o, _, key in _schema_triples(c, RDFS + "domain"):
         value = c.box.expression(o)
         c.subsume("prp-dom", Axiom("Domain", (p, value), key), ax.SomeValuesFrom(p, THING), value)
-    for p, o, _, key in _stated(c, RDFS + "range"):
+    for p, o, _, key in _schema_triples(c, RDFS + "range"):
         value = c.box.expression(o)
         c.subsume("prp-rng", Axiom("Range", (p, value), key), THING, ax.AllValuesFrom(p, value))
-    for p, o, _, key in _stated(c, OWL + "propertyChainAxiom"):
+    for p, o, _, key in _schema_triples(c, OWL + "propertyChainAxiom"):
         _chain(c, p, tuple(q for m in c.box.members(o) if (q := c.box.property(m)) is not None), key)
-    for p, _, q, key in _stated(c, OWL + "propertyDisjointWith"):
+    for p, _, q, key in _schema_triples(c, OWL + "propertyDisjointWith"):
         if q is not None:
             _disjoint_properties(c, "prp-pdw", Axiom("DisjointWith", (p, q), key), (p, q))
     for node, members in _members(c, "AllDisjointProperties"):
@@ -176,7 +706,7 @@ def _properties(c: Compiler) -> None:
     _characteristics(c)
 
 
-def _stated(
+def _schema_triples(
     c: Compiler, predicate: str
 ) -> list[tuple[PropertyExpression, Plain, PropertyExpression | None, TripleKey]]:
     """Return the axioms of a predicate between properties: subject, object, the object as a property."""
@@ -196,10 +726,10 @@ def _inclusions(c: Compiler) -> None:
         if body is not None and head is not None:
             c.rule(name, axiom, Branch((body,)), head)
 
-    for p, _, q, key in _stated(c, RDFS + "subPropertyOf"):
+    for p, _, q, key in _schema_triples(c, RDFS + "subPropertyOf"):
         if q is not None:
             implies("prp-spo1", Axiom("SubPropertyOf", (p, q), key), p, q)
-    for p, _, q, key in _stated(c, OWL + "equivalentProperty"):
+    for p, _, q, key in _schema_triples(c, OWL + "equivalentProperty"):
         if q is not None:
             implies("prp-eqp1", Axiom("EquivalentTo", (p, q), key), p, q)
             implies("prp-eqp2", Axiom("EquivalentTo", (p, q), key), q, p)
@@ -283,7 +813,7 @@ def _individuals(c: Compiler) -> None:
                 None
             )
         else:
-            for one, two in pairs(members):
+            for one, two in combinations(members, 2):
                 c.check("eq-diff2", a, Branch((pt.TriplePattern(one, SAME, two),)))
     cell: dict[ox.NamedNode, dict[str, Plain]] = {}
     for p in ("sourceIndividual", "assertionProperty", "targetIndividual", "targetValue"):

@@ -16,9 +16,7 @@ import pyoxigraph as ox
 from mrag.rdf import patterns as pt
 from mrag.rdf.patterns import to_sparql
 from mrag.rdf.pieces import pushable
-from mrag.reasoning.axioms import TYPE, Plain
-from mrag.reasoning.rules import ConsistencyCheck, Rule
-from mrag.reasoning.tbox import query
+from mrag.reasoning.rules import TYPE, ConsistencyCheck, Plain, Rule, query
 from mrag.stores.base import Dataset, TripleStore
 
 _ANY = 10**9
@@ -72,12 +70,7 @@ class TripleCounts:
 
 
 class LazyCounts(TripleCounts):
-    """Counts of a large dataset for work on a small part of it: of what is asked for alone, and up to a cap.
-
-    Args:
-        store: The store.
-        graphs: Its graphs.
-    """
+    """Counts of a large dataset for work on a small part: of what is asked for alone, up to a cap."""
 
     def __init__(self, store: TripleStore, graphs: Sequence[str]) -> None:
         super().__init__()
@@ -112,15 +105,7 @@ def queries(
     *,
     ordered: bool = False,
 ) -> Iterator[tuple[pt.Construct, int]]:
-    """Yield the CONSTRUCT queries of one round, each with the most rows its first atom can give.
-
-    Args:
-        rules: Rules to evaluate.
-        counts: TripleCounts of all graphs in sight.
-        delta: The graph of what is new, with its counts; None to evaluate over everything.
-        ordered: Whether the store gives what it holds in the same order each time. Rules with very many rows
-            then are evaluated slice by slice.
-    """
+    """Yield the CONSTRUCT queries of one round, each with the most rows its first atom can give."""
     live = [r for r in rules if applies(r, counts, delta[1] if delta else None)]
     ready, batched = _batches(live)
     for rule in ready:
@@ -188,17 +173,7 @@ def ordered(
     filters: Sequence[pt.Expression] = (),
     part: tuple[int, int] | None = None,
 ) -> list[pt.Pattern]:
-    """Order atoms by size, each after one that it shares a variable with.
-
-    Args:
-        sizes: Most matches, place in the body, how it is matched, and the atom.
-        hint: Whether the first is to tell the engine its size.
-        bound: Variables that have values already.
-        filters: What holds for the solutions. What can be decided in the first sub-select is, because
-            Virtuoso joins first and filters then: 190 new triples of `owl:sameAs`, which is not copied to
-            equal things, cost it half a minute.
-        part: Where the matches of the first begin, and how many are wanted; all by default.
-    """
+    """Order atoms by size, each after one that it shares a variable with."""
     todo = sorted(sizes, key=_place)
     known = set(bound)
     parts: list[pt.Pattern] = []
@@ -270,20 +245,10 @@ def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | 
     return to_sparql(pt.Select(names or (pt.var("nothing"),), where, distinct=True, limit=limit))
 
 
-def clashing(
-    check: ConsistencyCheck, counts: TripleCounts, at: int | None = None, delta: str | None = None
-) -> pt.Group:
-    """Return the pattern that the clashing triples of a check match.
-
-    Args:
-        check: The check.
-        counts: Triples of the graphs by predicate and class.
-        at: Place of an atom that is held to the graph `delta`.
-        delta: IRI of that graph, or None for any of the named graphs.
-    """
-    name = pt.var("graph") if delta is None else pt.iri(delta)
+def clashing(check: ConsistencyCheck, counts: TripleCounts, at: int | None = None) -> pt.Group:
+    """Return the pattern that the clashing triples of a check match."""
     sizes: list[_Sized] = [
-        (counts.match(atom), i, pt.Graph(name, atom) if i == at else atom, atom)
+        (counts.match(atom), i, pt.Graph(pt.var("graph"), atom) if i == at else atom, atom)
         for i, atom in enumerate(check.body)
     ]
     atoms = ordered(sizes, hint=not check.values, filters=check.filters)

@@ -21,10 +21,9 @@ from mrag import html
 from mrag.errors import ReasoningError
 from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, to_sparql, var
 from mrag.rdf.terms import Term, Triple, from_ox, ntriples_terms, to_ox
-from mrag.reasoning.axioms import TYPE, Label, local_name
 from mrag.reasoning.compile import compile_rules
-from mrag.reasoning.rules import Rule, Ruleset, replace
-from mrag.reasoning.upkeep.sameness import SamePaths, is_chain
+from mrag.reasoning.rules import TYPE, Label, Rule, Ruleset, local_name, replace
+from mrag.reasoning.sameness import SamePaths, is_chain
 from mrag.stores.base import Dataset, TripleStore
 from mrag.terminal import inline
 from mrag.untrusted import one_line
@@ -79,7 +78,7 @@ class Proof:
         return 0 if self.asserted else 1 + max((p.depth for p in self.premises), default=0)
 
     def replay(self, store: TripleStore, asserted: Dataset, ruleset: Ruleset | None = None) -> bool:
-        """ConsistencyCheck every step anew: leaves are asserted, and each step is an application of a rule.
+        """Check every step anew: leaves are asserted, and each step is an application of a rule.
 
         Args:
             store: The store.
@@ -126,12 +125,7 @@ class Proof:
 def render(proof: Proof, label: Label = local_name) -> str:
     """Write a proof as an indented tree.
 
-    Args:
-        proof: The proof.
-        label: Returns the name of an IRI.
-
     Example:
-        >>> from rdflib import URIRef
         >>> leaf = Proof(Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b")))
         >>> top = Triple(URIRef("urn:b"), URIRef("urn:q"), URIRef("urn:a"))
         >>> print(render(Proof(top, "prp-inv1", "p InverseOf q", leaf.triple, (leaf,))))
@@ -165,14 +159,6 @@ def prove(
     label: Label | None = None,
 ) -> Proof | None:
     """Find a proof of a triple: the least deep one, and of these one with few steps.
-
-    Args:
-        store: The store.
-        asserted: The asserted graphs.
-        inferred: The graphs of their closure.
-        triple: What to prove.
-        ruleset: Rules compiled before, to save that time.
-        label: Returns the names in the axioms' words.
 
     Returns:
         A proof; a leaf if the triple is asserted; None if it does not follow by the rules.

@@ -2,26 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import TouchedEntities
+from mrag.graph.record import UNNAMED, TouchedEntities, named_graph
+from mrag.rdf.patterns import Construct, Graph, TriplePattern, iri, var
 from mrag.rdf.terms import Triple, curie
-from mrag.reasoning.accelerate import accelerate
-from mrag.reasoning.clashes import ClashGroup, check
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import TripleCounts
-from mrag.reasoning.materialise import extend, materialise
+from mrag.reasoning.incremental import Follower, TooFarReaching, withhold, without
 from mrag.reasoning.proofs import Proof, prove
-from mrag.reasoning.rounds import Closure, OnInconsistency, Round
-from mrag.reasoning.upkeep.apart import withhold, without
-from mrag.reasoning.upkeep.incremental import Follower
-from mrag.reasoning.upkeep.premises import chosen, premises, refuse_choice, united, without_asserted
-from mrag.reasoning.upkeep.retract import TooFarReaching
+from mrag.reasoning.rounds import (
+    ClashGroup,
+    Closure,
+    OnInconsistency,
+    Round,
+    accelerate,
+    check,
+    extend,
+    materialise,
+)
 from mrag.stores.base import Dataset
+
+_ANY = TriplePattern(var("s"), var("p"), var("o"))
+_DEFAULT = "default"
+
+
+def chosen(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the named graphs that reasoning is to read, in order; none for all that is asserted.
+
+    Raises:
+        ConfigError: If there is no such named graph.
+    """
+    if graphs is None:
+        return kg.record.premises
+    named = {
+        UNNAMED if g in (_DEFAULT, UNNAMED) else named_graph(kg.record, g, kg.name, kg.prefixes)
+        for g in graphs
+    }
+    return tuple(sorted(named))
+
+
+def premises(kg: KnowledgeGraph, names: Sequence[str]) -> Dataset:
+    """Return the graphs that hold what reasoning reads; several that were chosen may share triples."""
+    if not names:
+        return kg.dataset("asserted")
+    unnamed = [g for g in kg.record.asserted if g != kg.record.merged]
+    return Dataset(tuple(g for name in names for g in (unnamed if name == UNNAMED else [name])))
+
+
+@contextmanager
+def united(kg: KnowledgeGraph, names: Sequence[str], prefix: str) -> Iterator[Dataset]:
+    """Yield the graphs that reasoning reads, without triples that two of them share."""
+    found = premises(kg, names)
+    if not names or len(found.default) == 1:
+        yield found
+        return
+    into = f"{prefix}:premises"
+    try:
+        for graph in found.default:
+            kg.store.derive(Construct((_ANY,), Graph(iri(graph), _ANY)), Dataset((), (graph,)), into)
+        yield Dataset((into,))
+    finally:
+        kg.store.clear(into)
+
+
+def without_asserted(kg: KnowledgeGraph, closure: Closure) -> Closure:
+    """Take out of a closure, which is not in sight yet, what graphs that were not read assert."""
+    graphs = kg.record.asserted
+    sizes = {graph: kg.store.count(graph) for graph in (*graphs, *closure.graphs)}
+    pairs = [(g, a) if sizes[g] <= sizes[a] else (a, g) for g in closure.graphs for a in graphs]
+    taken = [g for g in closure.graphs for _ in graphs]
+    kg.remove_doubles([(*pair, graph) for pair, graph in zip(pairs, taken, strict=True)])
+    return replace(closure, triples=sum(kg.store.count(g) for g in closure.graphs))
+
+
+def refuse_choice(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> None:
+    """Refuse to choose where the server reasons over all of its graphs.
+
+    Raises:
+        ConfigError: If graphs are chosen.
+    """
+    if graphs:
+        raise ConfigError(
+            "This server reasons over all of its graphs together.",
+            endpoint=kg.store.url,
+            hint="Leave --graph (graphs=) out.",
+        )
+
 
 Engine = Literal["rules", "sparq"]
 
@@ -55,9 +127,6 @@ def reason(
             them in the closure, `error` raises.
         graphs: Named graphs that are read, by IRI or CURIE, `default` for what is in none; empty for all that
             is asserted, which is so by default; None for the choice of before.
-
-    Returns:
-        What was inferred.
 
     Raises:
         InconsistentOntology: If the triples contradict the axioms and that is an error; the layer is as it
@@ -115,12 +184,7 @@ def reason(
 
 
 def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
-    """Prove a triple down to asserted ones; None if it is neither asserted nor inferred.
-
-    Args:
-        kg: The knowledge graph, reasoned over.
-        triple: What to prove.
-    """
+    """Prove a triple down to asserted ones; None if it is neither asserted nor inferred."""
     asserted, inferred, label = kg.dataset("asserted"), kg.dataset("inferred"), _label(kg)
     names = kg.record.premises
     if not names:
@@ -135,11 +199,7 @@ def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
 
 
 def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
-    """Find what contradicts the axioms in a graph as it is, in groups, the largest first.
-
-    Args:
-        kg: The knowledge graph; without reasoning only direct contradictions show.
-    """
+    """Find what contradicts the axioms in a graph as it is, in groups, the largest first."""
     asserted = premises(kg, kg.record.premises)
     rules = compile_rules(kg.store, asserted)
     whole = Dataset((*asserted.default, *kg.record.inferred, *kg.record.apart))

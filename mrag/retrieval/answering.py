@@ -15,7 +15,7 @@ from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.twins import twins_of
-from mrag.index.freshness import freshen
+from mrag.index.similarity import freshen
 from mrag.planning.neural.choosing import Planner
 from mrag.retrieval.claims import StoreFacts
 from mrag.retrieval.rankers import Hits, Question, Ranker
@@ -102,37 +102,39 @@ def ask(
         "reading": reading, "texts": texts, "media": media, "ranker": ranker, "follows": follows,
         "planner": planner,
     }  # fmt: skip
-    given, why = routed(kg, question, **options)
-    if given is not None:
-        return _noted(kg, given)
+    way = routed(kg, question, **options)
+    if way.given is not None:
+        return _noted(kg, way.given)
     from mrag.generation.answering import answer
     from mrag.generation.models.resolve import resolve
 
-    found, old = _read(kg, question, why, options)
+    found, old = _read(kg, question, way.said, options)
     computing = uncomputed(found.question.text)
     read = answer(
         found.question.text, found.context, resolve(model), computing=computing, graph=StoreFacts(kg)
     )
-    return _noted(kg, replace(read, why=why), old)
+    return _noted(kg, replace(read, why=way.why, offered=way.offered), old)
 
 
 def stream(
     kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    given, why = routed(kg, question, **options)
-    if given is not None:
-        yield from (sentence.before + str(sentence) for sentence in given.sentences)
-        yield _noted(kg, given)
+    way = routed(kg, question, **options)
+    if way.given is not None:
+        yield from way.given.pieces()
+        yield _noted(kg, way.given)
         return
     from mrag.generation.answering import stream_answer
     from mrag.generation.models.resolve import resolve
 
-    found, old = _read(kg, question, why, options)
+    found, old = _read(kg, question, way.said, options)
     model, computing = resolve(options.get("model")), uncomputed(found.question.text)
     asked = StoreFacts(kg)
     for part in stream_answer(found.question.text, found.context, model, computing=computing, graph=asked):
-        yield _noted(kg, replace(part, why=why), old) if isinstance(part, Answer) else part
+        if isinstance(part, Answer):
+            part = _noted(kg, replace(part, why=way.why, offered=way.offered), old)
+        yield part
 
 
 async def aask(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from mrag.index.embedding.local_models import MiniLmEmbedder, Vectors
+from mrag.index.embedding import MiniLmEmbedder, Vectors
 
 
 class LateInteraction:

@@ -12,10 +12,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from mrag.errors import QueryTimeout, StoreError
-from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import with_profile
-from mrag.retrieval.routing import How, folded
+from mrag.retrieval.routing import How, Routed, folded
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
@@ -48,7 +47,7 @@ class QuestionReader:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
         ...     reader = QuestionReader(kg)
-        ...     given, why = reader.computed("How many triple stores are there?")
+        ...     given, *_ = reader.computed("How many triple stores are there?")
         ...     reader.close()
         >>> given.computed.rows[0][0].label
         '11'
@@ -71,7 +70,7 @@ class QuestionReader:
         how: How = "auto",
         reading: int | None = None,
         follows: Mapping[str, Any] | None = None,
-    ) -> tuple[Answer | None, str]:
+    ) -> Routed:
         """Return what `mrag.retrieval.routing.computed` returns.
 
         Raises:
@@ -80,7 +79,7 @@ class QuestionReader:
         """
         question, deadline = folded(question), time.monotonic() + self._seconds
         if how not in ("auto", "plan"):
-            return None, ""
+            return Routed(None, "")
         if not self._places.acquire(timeout=self._seconds):
             raise QueryTimeout("Other questions were being read until the deadline.", hint="Ask again.")
         try:
@@ -210,11 +209,10 @@ class _Reading:
             self.broken = True
             raise
 
-    def read(self, question: tuple[Any, ...], deadline: float, seconds: float) -> tuple[Answer | None, str]:
+    def read(self, question: tuple[Any, ...], deadline: float, seconds: float) -> Routed:
         """Return how a question is answered."""
         try:
-            given, why = self._asked(("read", *question), deadline)
-            return given, why
+            return Routed(*self._asked(("read", *question), deadline))
         except QueryTimeout as error:
             if not self.broken:
                 raise

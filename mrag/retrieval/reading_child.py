@@ -22,7 +22,7 @@ import pyoxigraph as ox
 from mrag.errors import ModelError, MragError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record
-from mrag.index.embedding.embedders import MiniLmEmbedder
+from mrag.index.embedding import MiniLmEmbedder
 from mrag.planning.answering import parser_of
 from mrag.rdf.terms import Triple
 from mrag.redaction import brief

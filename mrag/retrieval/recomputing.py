@@ -11,6 +11,7 @@ from mrag.errors import ConfigError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.checks.form import differences
 from mrag.generation.checks.report import READING, CheckedPart
+from mrag.generation.computed import OtherReading
 from mrag.generation.models.resolve import without_unused
 from mrag.generation.prompts import PENDING
 from mrag.generation.receipts.canonical import same
@@ -22,9 +23,9 @@ from mrag.planning.following import BY_ITSELF, LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.choosing import unread
+from mrag.planning.precedents import list_questions
 from mrag.planning.results import TRIED
-from mrag.planning.saved.record import list_questions
-from mrag.planning.saved.registry import run_question
+from mrag.planning.saved import run_question
 from mrag.retrieval.routing import ASKED_FOR, computed, routed, uncomputed
 
 _SECONDS: Final = 30.0
@@ -248,7 +249,8 @@ def _compared(
     now = {**now, **hurried}
     # Answers of earlier releases lack some fields.
     older = {name for name in ("runners_up", "last") if not value.get(name)}
-    apart = (*apart, *older)
+    # Its doubt is that of its certainty, or it is not written as answers are.
+    apart = (*apart, *older, "doubt")
     known = {name: part for name, part in now.items() if name not in apart}
     told = _timeless({name: part for name, part in value.items() if name not in apart})
     kept = {"text", "sentences", "citations", "question"}
@@ -319,19 +321,22 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
     notices = [one["notice"] for one in whole] or [None] * (value["model"] is not None)
     right = value["notice"] in _with_pending(kg, notices)
     parts.append(_part(NOTICE, right, "it may be of that time"))
-    parts.append(_part(WHY, _reason(kg, value) == value["why"], "another way may have been asked for"))
+    why, offered = _reason(kg, value)
+    right = why == value["why"] and same([one.to_json() for one in offered], value["readings"])
+    parts.append(_part(WHY, right, "another way may have been asked for"))
     return Recomputed(tuple(parts))
 
 
 def _abstained_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
-    given, why = computed(kg, str(value["question"]), "plan")
+    given, why, _ = computed(kg, str(value["question"]), "plan")
     now = given.to_json() if given is not None else {}
     if (
         now
         and value["notice"] in _with_pending(kg, [None])
         and same({**now, "notice": value["notice"]}, value)
     ):
-        return Recomputed((CheckedPart(READING, "recomputed"), CheckedPart(WHY, "recomputed")))
+        parts = (CheckedPart(READING, "recomputed"), CheckedPart(WHY, "recomputed"))
+        return Recomputed(parts, sentences=frozenset(s["text"] for s in now["sentences"]))
     told = "it is answered otherwise now" if given is None else given.text[:200]
     return Recomputed((CheckedPart(READING, "not checked", told), CheckedPart(WHY, "not checked", why)))
 
@@ -341,7 +346,7 @@ def _once_more(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve)
     question = str(value["question"])
     try:
         if value["way"] == "images":
-            given, _ = routed(kg, question, how="images", model="none", k=max(1, len(value["images"])))
+            given, *_ = routed(kg, question, how="images", model="none", k=max(1, len(value["images"])))
             return [given] if given is not None else []
         if value["way"] != "read":
             return []
@@ -352,17 +357,18 @@ def _once_more(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve)
         return []
 
 
-def _reason(kg: KnowledgeGraph, value: Mapping[str, Any]) -> str:
-    """Return why an answer was not computed."""
+def _reason(kg: KnowledgeGraph, value: Mapping[str, Any]) -> tuple[str, tuple[OtherReading, ...]]:
+    """Return why an answer was not computed, and the readings that are offered instead."""
     if value["why"] == ASKED_FOR or value["way"] == "complete":
-        return ASKED_FOR
+        return ASKED_FOR, ()
     if value["way"] == "images":
-        given, why = routed(kg, str(value["question"]), model="none", k=1)
-        return given.why if given is not None else why
-    return computed(kg, str(value["question"]))[1]
+        given, why, offered = routed(kg, str(value["question"]), model="none", k=1)
+        return given.why if given is not None else why, offered
+    _, why, offered = computed(kg, str(value["question"]))
+    return why, offered
 
 
-_APART: Final[dict[str, Any]] = {"why": "", "notice": "", "images": []}
+_APART: Final[dict[str, Any]] = {"why": "", "readings": [], "notice": "", "images": []}
 _OTHERWISE = "another index, ranker or number may have been asked for"
 
 

@@ -19,8 +19,8 @@ from typing import cast
 
 from mrag.errors import ConfigError, MragError, RankerError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.backends.base import home
 from mrag.index.document_index import Mode
-from mrag.index.similarity import home
 from mrag.retrieval.guarding import GuardedRanker
 from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
 
@@ -269,7 +269,7 @@ def _late(asked: RankerRequest) -> Ranker:
 
 
 def _by_concept(asked: RankerRequest) -> Ranker:
-    from mrag.cel.learners.registry import learner
+    from mrag.cel.learners.base import learner
     from mrag.cel.rerank import ClassExpressionReranker
 
     return ClassExpressionReranker(
@@ -278,7 +278,7 @@ def _by_concept(asked: RankerRequest) -> Ranker:
 
 
 def _codes(asked: RankerRequest) -> Ranker:
-    from mrag.graphcodes.index.code_index import GraphCodeIndex
+    from mrag.graphcodes.code_index import GraphCodeIndex
     from mrag.graphcodes.ranker import GraphCodeRanker
 
     beside = home(asked.kg)
@@ -289,8 +289,8 @@ def _codes(asked: RankerRequest) -> Ranker:
 
 
 def _clues(asked: RankerRequest) -> Ranker:
-    from mrag.generative.index.documents import open_clues
-    from mrag.generative.models.resolve import language_model
+    from mrag.generative.documents import open_clues
+    from mrag.generative.models import language_model
     from mrag.generative.ranker import GenerativeRanker
 
     if not asked.argument:

@@ -13,12 +13,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from mrag import untrusted
-from mrag.cel.summary import ask_model
+from mrag.cel.polish import ask_model
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.retrieval.rankers import Hit, Question, Ranker
 from mrag.text import content
 

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
 from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
+from mrag.generation.computed import OtherReading
 from mrag.generation.models.resolve import check_model, unused_notice
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
@@ -51,6 +52,25 @@ _COMPUTING: frozenset[CueKind] = frozenset(
 )  # fmt: skip
 
 
+class Routed(NamedTuple):
+    """What came of answering a question without reading.
+
+    Attributes:
+        given: The answer; None where it has to be read.
+        why: Why it was computed, or has to be read.
+        offered: Readings that can be chosen where none is certain enough.
+    """
+
+    given: Answer | None
+    why: str
+    offered: tuple[OtherReading, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """Why nothing was computed, with what the readings that are offered would give."""
+        return "; ".join([self.why, *(f"reading {one.number} would give {one}" for one in self.offered)])
+
+
 class AskOptions(TypedDict, total=False):
     """What may be said beside a question; `mrag.ask` describes each."""
 
@@ -87,9 +107,7 @@ def folded(text: str) -> str:
     return text
 
 
-def routed(
-    kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]
-) -> tuple[Answer | None, str]:
+def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]) -> Routed:
     """Return the answer to a question that need not be read, or None where it has to be, and why.
 
     Args:
@@ -104,7 +122,7 @@ def routed(
     Example:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
-        ...     given, why = routed(kg, "Show me pictures of a triple store.")
+        ...     given, why, _ = routed(kg, "Show me pictures of a triple store.")
         >>> given is None, "image" in why
         (True, False)
     """
@@ -123,26 +141,26 @@ def routed(
     check_model(model)
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
-        return None, ASKED_FOR if how == "read" else ""
+        return Routed(None, ASKED_FOR if how == "read" else "")
     pictured = _pictured(kg, asked, media) if how == "auto" else ""
-    given, why = None, ""
+    found = Routed(None, "")
     # What is asked of images may have to be computed: "Which images show no hat?"
     if how == "plan" or (how == "auto" and (not pictured or (media is None and _computes(asked.text)))):
         reading, follows = options.get("reading"), options.get("follows")
-        given, why = computed(kg, asked, how, reading, follows, model=model, planner=planner)
-        if given is not None:
-            given = with_unused(given, model)
+        found = computed(kg, asked, how, reading, follows, model=model, planner=planner)
+        if (given := found.given) is not None:
+            found = found._replace(given=with_unused(given, model))
             # What a graph has no value of, texts may tell.
             if texts is None or how == "plan" or given.computed is None or given.computed.rows:
-                return given, why
-            why = f"nothing was found for {given.computed.reading}"
+                return found
+            found = found._replace(why=f"nothing was found for {given.computed.reading}")
     if how == "images" or pictured:
-        found = _with_images(kg, asked, model, k, media, ranker)
-        return replace(found, why=pictured or ASKED_FOR), ""
+        shown = _with_images(kg, asked, model, k, media, ranker)
+        return Routed(replace(shown, why=pictured or ASKED_FOR), "")
     if how == "complete" or (texts is not None and asked.image is None):
-        told, not_told = _completed(kg, asked, how, why, texts, model, k)
-        return (told, not_told) if told is not None or given is None else (given, "")
-    return given, why
+        told = _completed(kg, asked, how, found._replace(given=None), texts, model, k)
+        return told if told.given is not None or found.given is None else found._replace(why="")
+    return found
 
 
 def computed(
@@ -154,7 +172,7 @@ def computed(
     *,
     model: str | BaseChatModel | None = "none",
     planner: Planner = "judge",
-) -> tuple[Answer | None, str]:
+) -> Routed:
     """Return the answer that `ask` computes, or None where it takes another way, and why it does which.
 
     Args:
@@ -172,19 +190,20 @@ def computed(
     Example:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
-        ...     print(computed(kg, "Tell me something nice."))
-        (None, 'no part of the question names anything in this graph')
+        ...     print(computed(kg, "Tell me something nice.").why)
+        no part of the question names anything in this graph
     """
     text = question.text if isinstance(question, Question) else question
     if how not in ("auto", "plan") or not isinstance(text, str) or not text.strip():
-        return None, ""
+        return Routed(None, "")
     if isinstance(question, Question) and question.image is not None:
-        return None, "the question has a picture"
+        return Routed(None, "the question has a picture")
     if len(text := folded(text)) > MAX_COMPUTED:
         why = f"the question has more than {MAX_COMPUTED} characters"
-        return (None if how == "auto" else abstained(text, why)), why
+        return Routed(None if how == "auto" else abstained(text, why), why)
     if how == "auto" and kg.profile().triples > MAX_TRIPLES:
-        return None, "the graph is large, and its names are indexed only when asked: choose the way plan"
+        why = "the graph is large, and its names are indexed only when asked: choose the way plan"
+        return Routed(None, why)
     before = follows.to_json() if isinstance(follows, Answer) else follows
     last = LastAnswer.from_json(before) if before is not None and before.get("plan") is not None else None
     try:
@@ -194,7 +213,7 @@ def computed(
     except StoreError as error:
         if how == "plan":
             raise
-        return None, error.message
+        return Routed(None, error.message)
     except MragError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -203,12 +222,12 @@ def computed(
         attempt = Attempt(None, False, "the question could not be made into a plan")
     if attempt.answer is not None and reading is not None:
         helped = HELPED if attempt.helped else ""
-        return replace(attempt.answer, why=f"reading {reading} was asked for{helped}"), ""
+        return Routed(replace(attempt.answer, why=f"reading {reading} was asked for{helped}"), "")
     if attempt.answer is not None and attempt.sure:
-        return replace(attempt.answer, why=attempt.why), attempt.why
+        return Routed(replace(attempt.answer, why=attempt.why), attempt.why)
     if how == "auto" and attempt.alone:
-        return None, attempt.why
-    return abstained(text, attempt.why), attempt.why
+        return Routed(None, attempt.why, attempt.offered)
+    return Routed(abstained(text, attempt.why, attempt.offered), attempt.why)
 
 
 def with_unused(given: Answer, model: object) -> Answer:
@@ -235,7 +254,7 @@ def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> 
     """Return why images are the answer to a question, "" if they are not."""
     if media is not None:
         return "the folder of the images is given"
-    from mrag.images.wanted import wanted
+    from mrag.images.prompts import wanted
 
     if asked.image is not None or wanted(asked.text) is None:
         return ""
@@ -274,23 +293,24 @@ def _completed(
     kg: KnowledgeGraph,
     asked: Question,
     how: How,
-    why: str,
+    before: Routed,
     texts: Texts | None,
     model: str | BaseChatModel | None,
     k: int | None,
-) -> tuple[Answer | None, str]:
+) -> Routed:
     """Return the answer from texts, or in `auto` None where they do not have what the graph lacks."""
     if not asked.text.strip():
         raise ConfigError("Words are needed to complete an answer.", hint="Ask a question in words.")
+    why = before.why
     if how == "auto" and _computes(asked.text):
-        return None, f"{why}; nothing is computed from texts"
+        return before._replace(why=f"{why}; nothing is computed from texts")
     from mrag.completion.chain import Completer, reading_completer
 
     completer = texts if isinstance(texts, Completer) else reading_completer(kg, texts or (), model, k or 8)
     found = completer.ask(asked.text).given
     if how == "complete":
-        return replace(found, why=ASKED_FOR), ""
+        return Routed(replace(found, why=ASKED_FOR), "")
     # What the graph alone gives was no computed answer, for a reason.
     if found.completed is None or not (found.completed.answers and found.completed.evidence):
-        return None, f"{why}; the texts do not tell it either"
-    return replace(found, why=f"{why}, but the texts tell it"), ""
+        return before._replace(why=f"{why}; the texts do not tell it either")
+    return Routed(replace(found, why=f"{why}, but the texts tell it", offered=before.offered), "")

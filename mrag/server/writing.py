@@ -181,7 +181,7 @@ class Writer:
             self._following = asyncio.get_running_loop().create_task(self._followed())
 
     async def _followed(self) -> None:
-        from mrag.index.freshness import freshen
+        from mrag.index.similarity import freshen
 
         async def alone(work: Callable[[], object]) -> None:
             await self._writing.acquire()

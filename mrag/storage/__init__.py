@@ -2,14 +2,8 @@
 
 | module | what it has |
 |---|---|
-| `files` | files written whole and synced, readable by their owner alone; locks |
-| `blocks` | a file whose blocks are checked when they are first read |
-| `arrays` | many arrays in one such file |
-| `folder` | a folder of such files with the manifest that names them, put in place last |
-| `private` | the rights of files that other libraries write |
-| `saving` | files that a person names, there whole or not at all |
-| `sealed` | one file of arrays with a checksum |
-| `journal` | records that are on disk once written, each with its checksum |
-| `scratch` | temporary folders that do not outlive their process |
-| `check` | reads all of them through, as `mrag doctor --deep` does |
+| `files` | files written whole and synced, for their owner alone; locks, journals, temporary folders |
+| `arrays` | many arrays in one file whose blocks are checked when they are first read |
+| `folder` | a folder of segments with the manifest that names them, put in place last; a check of all |
+| `bits`, `sorting` | bits of many rows added up; rows in order, of which some are in memory |
 """

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Words", "added", "byte_sums", "largest", "packed", "set_bits"]
-
 Words = npt.NDArray[np.uint64]
 """Bits: that of row r is bit r % 64 of word r // 64."""
 
@@ -42,12 +40,6 @@ def set_bits(words: Words) -> npt.NDArray[np.int64]:
 
 def added(parts: Iterable[tuple[Words, bool, int]]) -> list[Words]:
     """Add up bits, of each position in the words apart.
-
-    Args:
-        parts: The bits, whether they may be written over, and the level at which each counts: 2 ** level.
-
-    Returns:
-        The sums in binary, one array for each digit, lowest first.
 
     Example:
         >>> ones = np.array([0b11, 0b01, 0b01], np.uint64)
@@ -95,13 +87,7 @@ def added(parts: Iterable[tuple[Words, bool, int]]) -> list[Words]:
 
 
 def largest(digits: Sequence[Words], valid: Words, wanted: int) -> Words:
-    """Return the positions of the largest sums: so many, and all that tie with the last of them.
-
-    Args:
-        digits: What `added` returns.
-        valid: The positions that may be chosen.
-        wanted: How many.
-    """
+    """Return the positions of the largest sums: so many, and all that tie with the last of them."""
     sure, left, found = np.zeros_like(valid), valid, 0
     for digit in reversed(digits):
         high = left & digit

@@ -3,7 +3,8 @@
 | file | content |
 |---|---|
 | `manifest.json` | what the index is; names every other file that counts, with its size and checksums |
-| `segment-N.seg` and the like | arrays, see `mrag.storage.arrays` |
+| `segment-N.seg` | a segment: a run of documents as arrays, never changed once written |
+| `deleted-N.bits` | which documents of all segments are deleted, one bit each |
 | `lock` | held by the writer |
 
 Files are written whole and synced to disk before one atomic rename puts the new manifest in place.
@@ -16,25 +17,24 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from mrag.errors import DamagedIndex, IndexError_, IndexMismatch, MissingIndex, MragError
-from mrag.storage.arrays import Arrays, Packed, pack
-from mrag.storage.blocks import CheckedFile
-from mrag.storage.files import BLOCK, FileEntry, checksum, create, lock, make_folder, replace, write
+from mrag.storage.arrays import Arrays, CheckedFile, Packed, pack
+from mrag.storage.files import BLOCK, FileEntry, checksum, create, lines, lock, make_folder, replace, write
 
 T = TypeVar("T")
 
 MANIFEST: Final = "manifest.json"
 _NEW: Final = MANIFEST + ".new"
-_OURS: Final = re.compile(
-    r"(?:segment|deleted|codes|clues)-(\d{8,})\.(?:seg|bits|docs|npy|vectors\.npy|codes\.npy)"
-)
-"""Files of this and of earlier formats."""
+_OURS: Final = re.compile(r"(?:segment|deleted)-(\d{8,})\.(?:seg|bits)")
 
 _RETRIES: Final = 100
 
@@ -68,14 +68,14 @@ class Committed:
     files: Mapping[str, FileEntry] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def segments(self) -> list[str]:
+        """Names of the segments' files, oldest first."""
+        return [name for name in self.files if name.endswith(".seg")]
+
 
 class Folder:
-    """Reads and writes the files of an index.
-
-    Args:
-        path: The folder. It need not exist.
-        kind: What index it holds.
-    """
+    """Reads and writes the files of an index."""
 
     def __init__(self, path: Path, kind: Kind) -> None:
         self.path = path
@@ -83,11 +83,7 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the writer's lock; the system frees it when the process ends, however it ends.
-
-        Raises:
-            IndexError_: If another writer holds it, or the folder cannot be written.
-        """
+        """Hold the writer's lock; the system frees it when the process ends, however it ends."""
         with locked(self.path):
             yield
 
@@ -96,13 +92,7 @@ class Folder:
         return (self.path / MANIFEST).exists()
 
     def committed(self) -> Committed:
-        """Read the manifest.
-
-        Raises:
-            MissingIndex: If there is none.
-            IndexMismatch: If another version of the package wrote it.
-            DamagedIndex: If it is not as it was written.
-        """
+        """Read the manifest."""
         try:
             name, form, found = read_manifest(self.path)
         except MissingIndex as error:
@@ -126,16 +116,7 @@ class Folder:
         return found
 
     def load(self, build: Callable[[Committed], T]) -> T:
-        """Read the manifest and what it names.
-
-        Args:
-            build: Makes something of the manifest, by `opened`.
-
-        Raises:
-            MissingIndex: If there is no index.
-            IndexMismatch: If another version of the package wrote it.
-            DamagedIndex: If a file is missing or damaged.
-        """
+        """Read the manifest and what it names."""
         for _ in range(_RETRIES):
             found = self.committed()
             try:
@@ -150,23 +131,11 @@ class Folder:
         raise IndexError_("The index is replaced faster than it can be read.", file=str(self.path))
 
     def opened(self, name: str, committed: Committed) -> Packed:
-        """Open a file of arrays.
-
-        Raises:
-            OSError, KeyError: If it is missing or not named by the manifest.
-            DamagedIndex: If it is damaged.
-        """
+        """Open a file of arrays."""
         return Packed(self.path / name, committed.files[name], self.kind.hint)
 
     def verify(self, on_progress: Callable[[int, int], None] | None = None) -> None:
-        """Read every block of the index and check it.
-
-        Args:
-            on_progress: Called with bytes checked and bytes in all.
-
-        Raises:
-            MissingIndex, IndexMismatch, DamagedIndex: As `load` does.
-        """
+        """Read every block of the index and check it."""
 
         def look(found: Committed) -> None:
             total, done = sum(entry.size for entry in found.files.values()), 0
@@ -179,19 +148,11 @@ class Folder:
         self.load(look)
 
     def write(self, name: str, arrays: Arrays) -> FileEntry:
-        """Write a file of arrays and sync it to disk.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Write a file of arrays and sync it to disk."""
         return write(self.path / name, lambda sink: pack(sink, arrays))
 
     def commit(self, committed: Committed) -> None:
-        """Put a manifest in place, whose files have all been written.
-
-        Raises:
-            OSError: If the system refuses.
-        """
+        """Put a manifest in place, whose files have all been written."""
         fields = {
             "kind": self.kind.name,
             "format": self.kind.format,
@@ -210,11 +171,7 @@ class Folder:
         return max(numbers, default=0) + 1
 
     def sweep(self, keep: Collection[str]) -> None:
-        """Delete the files of earlier or unfinished commits. Only for who holds the lock.
-
-        Args:
-            keep: Names of the files that count.
-        """
+        """Delete the files of earlier or unfinished commits. Only for who holds the lock."""
         for file in self.path.iterdir():
             if (_OURS.fullmatch(file.name) or file.name == _NEW) and file.name not in keep:
                 # Windows keeps files that someone has open; the next writer tries again.
@@ -223,11 +180,7 @@ class Folder:
 
     @contextmanager
     def refusals(self) -> Iterator[None]:
-        """Turn a refusal of the system to write into an error, and clear away what was half written.
-
-        Raises:
-            IndexError_: Instead of any OSError.
-        """
+        """Turn a refusal of the system to write into an error, and clear away what was half written."""
         try:
             yield
         except OSError as error:
@@ -255,11 +208,7 @@ class Folder:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the writer's lock of a folder, which is made if it is not there.
-
-    Raises:
-        IndexError_: If another writer holds it, or the folder cannot be written.
-    """
+    """Hold the writer's lock of a folder, which is made if it is not there."""
     try:
         make_folder(path)
         stream = create(path / "lock", 0)
@@ -302,10 +251,6 @@ def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
     Returns:
         Name of the kind, empty if it was written before manifests said it; its format; and what it says,
         None if it was written before manifests had checksums.
-
-    Raises:
-        MissingIndex: If there is none.
-        DamagedIndex: If it is not as it was written.
     """
     file = path / MANIFEST
     try:
@@ -334,3 +279,197 @@ def _read_through(file: Path, entry: FileEntry, hint: str) -> Iterator[int]:
         stop = min(start + wide, entry.size)
         checked.need(start, stop)
         yield stop - start
+
+
+Live: TypeAlias = npt.NDArray[np.bool_] | None
+"""True for every row that is not deleted; None if none is."""
+
+
+class _Segment(Protocol):
+    def arrays(self) -> Arrays: ...
+
+    def __len__(self) -> int: ...
+
+
+S = TypeVar("S", bound=_Segment)
+
+
+class SegmentFolder(Folder, Generic[S]):
+    """Reads and writes the files of an index in segments.
+
+    Args:
+        path: The folder. It need not exist.
+        kind: What index it holds.
+        segment: Builds a segment of what its `arrays` returned.
+    """
+
+    def __init__(self, path: Path, kind: Kind, segment: Callable[[Arrays], S]) -> None:
+        super().__init__(path, kind)
+        self._segment = segment
+
+    def read(self, build: Callable[[Committed, list[S], Live], T]) -> T:
+        """Make something of the manifest and of the files that it names; the errors are those of `load`."""
+
+        def make(committed: Committed) -> T:
+            segments = [self.segment(name, committed) for name in committed.segments]
+            live = None
+            for name in committed.files:
+                if name.endswith(".bits"):
+                    bits = self.opened(name, committed)["bits"]
+                    live = np.unpackbits(bits, count=sum(map(len, segments))) == 0
+            return build(committed, segments, live)
+
+        return self.load(make)
+
+    def segment(self, name: str, committed: Committed) -> S:
+        """Open a segment."""
+        return self._segment(self.opened(name, committed))
+
+    def write_segment(self, segment: S, generation: int) -> tuple[str, FileEntry]:
+        """Write a segment, sync it to disk, and return the name of its file and what is known of it."""
+        name = f"segment-{generation:08d}.seg"
+        return name, self.write(name, segment.arrays())
+
+    def write_deleted(self, live: npt.NDArray[np.bool_], generation: int) -> tuple[str, FileEntry]:
+        """Write which rows are deleted, as `write_segment` does."""
+        name = f"deleted-{generation:08d}.bits"
+        return name, self.write(name, {"bits": np.packbits(~live)})
+
+    def put(
+        self, before: Committed | None, kept: int, built: Iterable[S], live: Live, about: Mapping[str, Any]
+    ) -> Committed:
+        """Write what has changed and put a new manifest in place. Only for who holds the lock.
+
+        Args:
+            before: The manifest in place, if there is one.
+            kept: How many of its segments stay, the first ones.
+            built: The segments that follow them.
+            live: False for every deleted document; None if none is.
+            about: What the kind of index keeps besides.
+        """
+        files = {name: before.files[name] for name in before.segments[:kept]} if before is not None else {}
+        with self.refusals():
+            generation = self.next_generation()
+            for segment in built:
+                name, files[name] = self.write_segment(segment, generation)
+                generation += 1
+            if live is not None:
+                name, files[name] = self.write_deleted(live, generation)
+            committed = Committed(generation, files, about)
+            self.commit(committed)
+        self.sweep(files)
+        return committed
+
+
+def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:
+    """Return from which segment on a commit joins everything into one.
+
+    Segments at least double from the last to the first, so a document is rewritten about log2(n)
+    times in all and there are about as many segments; one that is half deleted is rewritten too.
+
+    Example:
+        >>> first_to_merge([(1000, 1000), (10, 10), (4, 4)], 3), first_to_merge([(40, 100)], 0)
+        (1, 0)
+    """
+    first, total = len(sizes), new
+    while first and sizes[first - 1][0] <= 2 * total:
+        first -= 1
+        total += sizes[first][0]
+    thin = (i for i, (live, rows) in enumerate(sizes) if 2 * live < rows)
+    return min(first, next(thin, first))
+
+
+_JOURNALS: Final = ("*.jsonl", "*.pending")
+
+
+@dataclass(frozen=True)
+class IntegrityReport:
+    """What was found of an index or a journal.
+
+    Attributes:
+        path: Its folder, or the journal's file.
+        kind: What it is.
+        size: Bytes that were read.
+        error: What is amiss; None if nothing is.
+    """
+
+    path: Path
+    kind: str
+    size: int
+    error: IndexError_ | None
+
+
+def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -> Iterator[IntegrityReport]:
+    """Read every index and every journal in a folder, and in those below it, and check all of them.
+
+    Example:
+        >>> import tempfile
+        >>> from mrag.storage.files import Journal
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     with Journal(Path(place) / "a.jsonl") as journal:
+        ...         journal.add({"query": "1"})
+        ...     [(found.kind, found.error) for found in check(Path(place))]
+        [('journal', None)]
+    """
+    folders = sorted({file.parent for file in folder.rglob(MANIFEST)})
+    unfinished = sorted(
+        place for place in folder.rglob("*") if place.is_dir() and place not in folders and begun(place)
+    )
+    journals = sorted(file for pattern in _JOURNALS for file in folder.rglob(pattern))
+    sizes = {place: _size(place) for place in folders} | {file: file.stat().st_size for file in journals}
+    total, done = sum(sizes.values()), 0
+
+    def note(read: int, _: int) -> None:
+        if on_progress is not None:
+            on_progress(done + read, total)
+
+    note(0, 0)
+    for place in folders:
+        yield _index(place, sizes[place], note)
+        done += sizes[place]
+        note(0, 0)
+    for place in unfinished:
+        missing = MissingIndex("Building the index was begun and not ended.", file=str(place))
+        yield IntegrityReport(place, "index", 0, missing)
+    for file in journals:
+        yield _journal(file)
+        done += sizes[file]
+        note(0, 0)
+
+
+def _index(place: Path, size: int, note: Callable[[int, int], None]) -> IntegrityReport:
+    name = "index"
+    try:
+        name, form, found = read_manifest(place)
+        if found is None or not isinstance(form, int):
+            raise IndexError_("Another version of mrag wrote the index.", file=str(place))
+        Folder(place, Kind(name, form, "Build it anew.")).verify(note)
+    except IndexError_ as error:
+        return IntegrityReport(place, name or "index", size, error)
+    return IntegrityReport(place, name, size, None)
+
+
+def _journal(file: Path) -> IntegrityReport:
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        why = DamagedIndex(f"The journal cannot be read: {error.strerror or error}.", file=str(file))
+        return IntegrityReport(file, "journal", 0, why)
+    bad = [number for number, record in lines(data) if record is None]
+    found = None
+    if bad:
+        found = DamagedIndex(
+            f"{len(bad)} of the journal's records are damaged and are passed over.",
+            file=str(file),
+            hint="What they said is done again by the next run; or delete the file.",
+        )
+        found.line = bad[0]
+    return IntegrityReport(file, "journal", len(data), found)
+
+
+def _size(place: Path) -> int:
+    try:
+        _, _, found = read_manifest(place)
+    except IndexError_:
+        return 0
+    return 0 if found is None else sum(entry.size for entry in found.files.values())

@@ -28,11 +28,6 @@ _HEAD: Final = 8
 class SortedRows(Generic[R]):
     """Rows sorted by their first value, a string, and where that is equal by all of them.
 
-    Args:
-        rows: The rows: tuples of strings, numbers, bytes, None and tuples of these, in any order.
-        folder: Where the temporary file is; the system's folder for such files by default.
-        most: Bytes of rows that may be in memory at once.
-
     Example:
         >>> with SortedRows([("b", 1), ("a", 2), ("b", 0)], most=1) as rows:
         ...     len(rows), list(rows), list(rows)

@@ -25,9 +25,7 @@ from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct, to_sparql
 from mrag.rdf.terms import Triple, from_ox
-from mrag.storage.files import make_folder
-from mrag.storage.private import is_private, narrow
-from mrag.storage.scratch import collect
+from mrag.storage.files import collect, is_private, make_folder, narrow
 from mrag.stores.base import (
     BaseStore,
     Capabilities,

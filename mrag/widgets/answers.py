@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError
+from mrag.generation.computed import doubt_of
 from mrag.graph.record import status_of
 from mrag.reasoning.proofs import render
 from mrag.reasoning.run import proof_of
@@ -39,12 +40,11 @@ class AnswerView(NotebookView):
                 {"text": s.before + s.text, "ids": [c.line_id for c in s.citations], "supported": s.supported}
                 for s in answer.sentences
             ],
+            "doubt": doubt_of(computed.confidence) if computed else "",
             "columns": list(computed.columns) if computed else [],
             "rows": [[cell.label for cell in row] for row in computed.rows[:50]] if computed else [],
             "reading": computed.reading if computed else "",
-            "readings": [f"reading={r.number}: {r.answer}, read as: {r.reading}" for r in computed.readings]
-            if computed
-            else [],
+            "readings": [f"reading={other.number}: {other}" for other in answer.readings],
             "query": computed.query if computed else "",
             "notice": answer.notice or "",
             "triples": [

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mrag import html
-from mrag.cel.feedback import Feedback, MarkedConcept, learn_from_marks
-from mrag.cel.semantics.sparql import individuals_among
-from mrag.cel.syntax.printing import to_manchester
+from mrag.cel.rerank import Feedback, MarkedConcept, learn_from_marks
+from mrag.cel.sparql import individuals_among
+from mrag.cel.syntax.notation import to_manchester
 from mrag.cel.syntax.verbalise import sentence
 from mrag.widgets.view import NotebookView, texts_of
 

@@ -46,10 +46,11 @@ function answer(value, ask) {
     return [said(one.id), said(one.text), said(one.status), h("div", {}, why)];
   });
   return [
+    value.doubt ? h("p", {}, h("strong", {}, `${value.doubt}:`)) : "",
     value.rows.length > 1 ? table(value.columns, rows, "Answer") : h("p", {}, ...sentences),
     value.reading ? h("p", {}, h("small", {}, `Read as: ${value.reading}`)) : "",
     value.notice ? h("p", {}, h("small", {}, value.notice)) : "",
-    value.readings.length ? folded("Other readings", h("ul", {}, ...value.readings.map((/** @type {string} */ one) => h("li", {}, one)))) : "",
+    value.readings.length ? folded(value.reading ? "Other readings" : "Readings, none of them certain enough", h("ul", {}, ...value.readings.map((/** @type {string} */ one) => h("li", {}, one)))) : "",
     value.query ? folded("SPARQL", h("pre", {}, value.query)) : "",
     table(["", "triple", "", ""], triples, "Cited triples"),
   ];

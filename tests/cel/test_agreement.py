@@ -5,10 +5,9 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mrag.cel.semantics.counting import confusion, instances, instances_among
-from mrag.cel.semantics.instances import World
-from mrag.cel.syntax.expressions import Expression, key, length
-from mrag.cel.syntax.normal_form import normal
+from mrag.cel.instances import World
+from mrag.cel.problem import confusion, instances, instances_among
+from mrag.cel.syntax.expressions import Expression, key, length, normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore

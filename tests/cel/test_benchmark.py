@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mrag.cel.evaluation.benchmark import BenchmarkSetup, folds, means, run_benchmark
-from mrag.cel.evaluation.files import find_problems, open_knowledge_base
+from mrag.cel.benchmark import BenchmarkSetup, find_problems, folds, means, open_knowledge_base, run_benchmark
 from mrag.cel.problem import LearningProblem
 from mrag.errors import ConfigError, LoadError
 from tests.conftest import shared_data

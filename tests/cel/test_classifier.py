@@ -36,7 +36,7 @@ def data(kg: mrag.KnowledgeGraph) -> tuple[list[str], list[str]]:
 
 
 def test_the_example_that_is_documented_runs() -> None:
-    done = doctest.testmod(import_module("mrag.cel.classifier"))
+    done = doctest.testmod(import_module("mrag.cel.learners.base"))
     assert done.attempted > 0 and done.failed == 0
 
 

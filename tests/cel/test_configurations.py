@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.cel import find_problems, open_knowledge_base, read_configuration, read_problems
-from mrag.cel.evaluation.benchmark import BenchmarkSetup, run_benchmark
+from mrag.cel.benchmark import BenchmarkSetup, run_benchmark
 from mrag.errors import LearningProblemError, LoadError
 
 FOO = "http://localhost/foo#"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mrag.cel.drill.policy import Policy
+from mrag.cel.drill import Policy
 from mrag.errors import ModelError
 from tests.conftest import PRODUCTS
 from tests.crash import SEED, TRIES, Campaign, Job, breaks, mrag_in

@@ -18,15 +18,26 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.drill.learner import Drill, DrillSettings, best_first_search
-from mrag.cel.drill.policy import INPUTS, Policy, RefinementObserver, fingerprint, reward, schema
-from mrag.cel.drill.problems import ProblemGenerator, ProblemGeneratorSettings
-from mrag.cel.drill.training import PolicyTrainingProgress, PolicyTrainingSettings, train_policy
+from mrag.cel.drill import (
+    INPUTS,
+    Drill,
+    DrillSettings,
+    Policy,
+    PolicyTrainingProgress,
+    PolicyTrainingSettings,
+    ProblemGenerator,
+    ProblemGeneratorSettings,
+    RefinementObserver,
+    best_first_search,
+    fingerprint,
+    reward,
+    schema,
+    train_policy,
+)
+from mrag.cel.instances import World
 from mrag.cel.learners.base import FitState, Halt, LearnerSettings
-from mrag.cel.learners.refinement_space import RefinementSpace, RefinementSpaceSettings, SpaceView, Vectors
-from mrag.cel.problem import ExampleCounts, LearningProblem, quality
-from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.instances import World
+from mrag.cel.learners.refinement import RefinementSpace, RefinementSpaceSettings, SpaceView, Vectors
+from mrag.cel.problem import ExampleCounts, LearningProblem, confusion, quality
 from mrag.cel.syntax.expressions import Top, depth, length
 from mrag.errors import ConfigError, LearningProblemError, ModelError
 from mrag.graph.kg import KnowledgeGraph
@@ -145,7 +156,7 @@ def test_of_a_large_graph_only_the_neighbourhood_is_fetched(
 ) -> None:
     problem = next(ProblemGenerator(kg, ProblemGeneratorSettings(min_examples=2)).problems(seed=99)).problem
     whole = Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
-    monkeypatch.setattr("mrag.cel.semantics.instances._WHOLE", 0)
+    monkeypatch.setattr("mrag.cel.instances._WHOLE", 0)
     assert World.of(kg, problem.examples).steps == 2
     around = Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
     assert around[0].quality == pytest.approx(whole[0].quality)
@@ -219,7 +230,7 @@ def test_training_goes_on_from_a_policy_and_survives_an_interruption(
 def test_the_same_seed_trains_the_same_in_every_process(policy: Policy) -> None:
     code = """
 import hashlib
-from mrag.cel.drill.training import train_policy
+from mrag.cel.drill import train_policy
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cel.test_drill import SHORT, triples

@@ -17,13 +17,11 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, XSD
 
+from mrag.cel.instances import World
 from mrag.cel.learners.base import FitProgress, FitState, LearnerSettings
-from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
-from mrag.cel.learners.signature import Signature
-from mrag.cel.learners.trees import Forest, Tree
-from mrag.cel.problem import Hypothesis, LearningProblem
-from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.instances import World
+from mrag.cel.learners.evolearner import EvoLearner, EvoSettings, Forest, Tree
+from mrag.cel.learners.refinement import Signature
+from mrag.cel.problem import Hypothesis, LearningProblem, confusion
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -39,9 +37,9 @@ from mrag.cel.syntax.expressions import (
     Some,
     Value,
     depth,
+    normal,
     walk,
 )  # fmt: skip
-from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
@@ -161,7 +159,7 @@ def test_it_finds_values_counts_and_limits(kg: KnowledgeGraph, wanted: list[int]
 def test_of_a_large_graph_only_the_neighbourhood_is_fetched(
     kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mrag.cel.semantics.instances._WHOLE", 0)
+    monkeypatch.setattr("mrag.cel.instances._WHOLE", 0)
     wanted = [at for at in range(12) if at % 3 == 2]
     best = EvoLearner(kg, EvoSettings(**SMALL, steps=1)).fit(among_houses(wanted))[0]
     assert best.solved and depth(best.expression) == 1

@@ -9,15 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mrag
-from mrag.cel.feedback import (
+from mrag.cel.problem import ExampleCounts, LearningProblem
+from mrag.cel.rerank import (
     FeedbackSettings,
     conditions_agreeing,
     learn_from_marks,
     marked_counts,
     precision,
 )
-from mrag.cel.problem import ExampleCounts, LearningProblem
-from mrag.cel.semantics.sparql import individuals_among
+from mrag.cel.sparql import individuals_among
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.rdf.terms import Triple
 from tests.cel.plain import INDIVIDUALS, Plain, graphs

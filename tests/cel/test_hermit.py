@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from rdflib import Graph, URIRef
 from rdflib.namespace import OWL, RDF
 
-from mrag.cel.semantics.instances import World
-from mrag.cel.syntax.expressions import And, Expression, OneOf, walk
-from mrag.cel.syntax.normal_form import normal
-from mrag.cel.syntax.owlready import to_owlready
+from mrag.cel.instances import World
+from mrag.cel.syntax.expressions import And, Expression, OneOf, normal, walk
+from mrag.cel.syntax.rdf import to_owlready
 from mrag.rdf.terms import Triple
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, graphs
 from tests.jena import QUICK

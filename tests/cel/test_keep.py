@@ -13,18 +13,19 @@ from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Graph, Literal, URIRef
 from rdflib.compare import isomorphic
 
-from mrag.cel.concepts.definition import definition, safe_part, world_assumption
-from mrag.cel.concepts.export import to_ontology
-from mrag.cel.concepts.filter import ClassFilter
-from mrag.cel.concepts.registry import (
+from mrag.cel.concepts import (
+    ClassFilter,
+    definition,
     find_concept,
     keep_concept,
     list_concepts,
     member_differences,
     remove_concept,
+    safe_part,
+    to_ontology,
+    world_assumption,
 )
-from mrag.cel.problem import ExampleCounts, Hypothesis
-from mrag.cel.semantics.counting import instances
+from mrag.cel.problem import ExampleCounts, Hypothesis, instances
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.cel.concepts.registry import keep_concept, list_concepts, member_differences, remove_concept
-from mrag.cel.explain.satisfied import why_satisfied
-from mrag.cel.explain.why_not import why_not
-from mrag.cel.semantics.counting import instances
+from mrag.cel.concepts import keep_concept, list_concepts, member_differences, remove_concept
+from mrag.cel.explain import why_not, why_satisfied
+from mrag.cel.problem import instances
 from mrag.cel.syntax.expressions import Named
 from mrag.errors import ConfigError
 from mrag.reasoning.run import reason

@@ -12,18 +12,15 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from mrag.cel.beam.conditions import FeatureSettings
-from mrag.cel.learners.base import FitProgress, FitState, Halt, Learner, LearnerSettings
-from mrag.cel.learners.celoe import Celoe, CeloeSettings
-from mrag.cel.learners.features import features
-from mrag.cel.learners.registry import LEARNERS, learner
+from mrag.cel.configurations import read_problems
+from mrag.cel.instances import World
+from mrag.cel.learners.base import LEARNERS, FitProgress, FitState, Halt, Learner, LearnerSettings, learner
+from mrag.cel.learners.features import FeatureSettings, features
+from mrag.cel.learners.refinement import Celoe, CeloeSettings
 from mrag.cel.learners.search import BeamSearch, SearchSettings
-from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, quality
-from mrag.cel.problem_files import read_problems
-from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.instances import World
+from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, confusion, quality
 from mrag.cel.syntax.expressions import Top, key
-from mrag.cel.syntax.printing import to_dl
+from mrag.cel.syntax.notation import to_dl
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
@@ -260,8 +257,8 @@ def test_the_same_result_under_any_hash_seed() -> None:
         "from mrag.graph.kg import KnowledgeGraph\n"
         "from mrag.stores.oxigraph import OxigraphStore\n"
         "from mrag.reasoning.run import reason\n"
-        "from mrag.cel.learners.registry import learner\n"
-        "from mrag.cel.problem_files import read_problems\n"
+        "from mrag.cel.learners.base import learner\n"
+        "from mrag.cel.configurations import read_problems\n"
         "from mrag.cel.syntax.expressions import key\n"
         "found = {}\n"
         "with KnowledgeGraph(OxigraphStore()) as kg:\n"

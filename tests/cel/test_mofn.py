@@ -12,13 +12,11 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF
 
-from mrag.cel.learners.base import FitState, LearnerSettings
-from mrag.cel.learners.item_lists import Orders, families, folds
-from mrag.cel.learners.m_of_n import MOfN, MOfNSettings
-from mrag.cel.learners.registry import learner
-from mrag.cel.problem import LearningProblem, quality
-from mrag.cel.semantics.counting import confusion, instances
-from mrag.cel.semantics.instances import World
+from mrag.cel.instances import World
+from mrag.cel.learners.base import FitState, LearnerSettings, learner
+from mrag.cel.learners.features import Orders, families, folds
+from mrag.cel.learners.tabular import MOfN, MOfNSettings
+from mrag.cel.problem import LearningProblem, confusion, instances, quality
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -33,8 +31,7 @@ from mrag.cel.syntax.expressions import (
     walk,
 )
 from mrag.cel.syntax.expressions import length as symbols
-from mrag.cel.syntax.parsing import from_dl, from_manchester
-from mrag.cel.syntax.printing import to_dl, to_manchester
+from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
 from mrag.cel.syntax.verbalise import Language, verbalise
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
@@ -237,7 +234,7 @@ def test_lists_are_said_and_read_back(e: Expression, english: str, german: str) 
 @pytest.mark.slow
 def test_the_same_result_under_any_hash_seed() -> None:
     script = (
-        "from mrag.cel.learners.registry import learner\n"
+        "from mrag.cel.learners.base import learner\n"
         "from mrag.cel.syntax.expressions import key\n"
         "from mrag.graph.kg import KnowledgeGraph\n"
         "from mrag.stores.oxigraph import OxigraphStore\n"

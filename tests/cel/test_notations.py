@@ -26,10 +26,9 @@ from mrag.cel.syntax.expressions import (
     Top,
     Value,
     length,
+    normal,
 )  # fmt: skip
-from mrag.cel.syntax.normal_form import normal
-from mrag.cel.syntax.parsing import from_dl, from_manchester
-from mrag.cel.syntax.printing import to_dl, to_manchester
+from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
 from mrag.cel.syntax.rdf import from_graph, to_graph, to_turtle
 from mrag.errors import ConfigError, MragError
 from tests.cel.plain import E, expressions

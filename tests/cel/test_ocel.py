@@ -22,7 +22,7 @@ from mrag.cel import (
     Top,
     instances_among,
 )
-from mrag.cel.learners.celoe import _Node
+from mrag.cel.learners.refinement import _Node
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 

@@ -19,10 +19,10 @@ from mrag.cel.syntax.expressions import (
     Some,
     Top,
     Value,
+    normal,
     walk,
 )
-from mrag.cel.syntax.normal_form import normal
-from mrag.cel.syntax.owlready import from_owlready, to_owlready
+from mrag.cel.syntax.rdf import from_owlready, to_owlready
 from mrag.errors import ConfigError
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, expressions
 

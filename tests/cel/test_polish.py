@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
+from mrag.cel.polish import PolishedSentence, _literals, graph_labels, meaning_change, polish_sentence
 from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.cel.syntax.expressions import (
     And,
@@ -25,9 +26,8 @@ from mrag.cel.syntax.expressions import (
     Property,
     Some,
     Value,
+    normal,
 )  # fmt: skip
-from mrag.cel.syntax.normal_form import normal
-from mrag.cel.syntax.polish import PolishedSentence, _literals, graph_labels, meaning_change, polish_sentence
 from mrag.cel.syntax.verbalise import sentence, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph

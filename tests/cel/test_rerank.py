@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.learners.registry import learner
+from mrag.cel.learners.base import learner
+from mrag.cel.problem import instances_among
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
-from mrag.cel.semantics.counting import instances_among
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag.cel.explain.facts import GraphFacts
-from mrag.cel.explain.satisfied import Absence, Reason, SupportingTriple, why_satisfied
+from mrag.cel.explain import Absence, Reason, SupportingTriple, why_satisfied
+from mrag.cel.repair import GraphFacts
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -25,9 +25,9 @@ from mrag.cel.syntax.expressions import (
     Some,
     Top,
     Value,
+    normal,
     walk,
 )  # fmt: skip
-from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import XSD, Triple

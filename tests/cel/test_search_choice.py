@@ -9,13 +9,12 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF
 
-from mrag.cel.learners.registry import LEARNERS, learner
-from mrag.cel.learners.signature import Signature
-from mrag.cel.problem import LearningProblem, quality
-from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.instances import World
+from mrag.cel.instances import World
+from mrag.cel.learners.base import LEARNERS, learner
+from mrag.cel.learners.refinement import Signature
+from mrag.cel.problem import LearningProblem, confusion, quality
 from mrag.cel.syntax.expressions import Expression, Value, walk
-from mrag.cel.syntax.printing import to_dl
+from mrag.cel.syntax.notation import to_dl
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 

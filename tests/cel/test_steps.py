@@ -8,7 +8,7 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF
 
-from mrag.cel.learners.registry import LEARNERS, learner
+from mrag.cel.learners.base import LEARNERS, learner
 from mrag.cel.problem import LearningProblem
 from mrag.cel.syntax.expressions import depth
 from mrag.graph.kg import KnowledgeGraph

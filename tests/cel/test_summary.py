@@ -8,14 +8,14 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.learners.registry import learner
+from mrag.cel.learners.base import learner
+from mrag.cel.polish import SummarySettings, order_by_summary, summarise
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
-from mrag.cel.summary import SummarySettings, order_by_summary, summarise
 from mrag.errors import ConfigError, ModelError
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import embedder
+from mrag.index.embedding import embedder
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import Hit, Question
 from tests.evaluation.conftest import Scripted

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.cel.learners.base import FitProgress
-from mrag.cel.learners.registry import LEARNERS, learner
+from mrag.cel.instances import World
+from mrag.cel.learners.base import LEARNERS, FitProgress, learner
 from mrag.cel.problem import LearningProblem
-from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import length
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, XSD

@@ -24,8 +24,8 @@ from mrag.cel.syntax.expressions import (
     Some,
     Top,
     Value,
+    normal,
 )  # fmt: skip
-from mrag.cel.syntax.normal_form import normal
 from mrag.cel.syntax.verbalise import Language, names_of, sentence, verbalise
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple

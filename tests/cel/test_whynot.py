@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from rdflib import RDF, RDFS, Literal, URIRef
 from rdflib.namespace import OWL, XSD
 
-from mrag.cel.explain.hypothetical import holds_with, query_as_if
-from mrag.cel.explain.why_not import Change, why_not
+from mrag.cel.explain import Change, holds_with, query_as_if, why_not
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,

@@ -31,8 +31,8 @@ from mrag.completion.plan.patterns import IncompleteTriple
 from mrag.completion.plan.roles import PropertyEnds
 from mrag.errors import LoadError, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.settings import EnrichSettings
-from mrag.index.embedding.embedders import embedder
+from mrag.images.enrichment import EnrichSettings
+from mrag.index.embedding import embedder
 from mrag.loaders.snippets import Cutting, Snippets
 from mrag.planning.plan import Unknown
 from mrag.stores.base import Dataset

@@ -13,8 +13,7 @@ import mrag
 from mrag.completion.evidence.passages import store_folder
 from mrag.completion.writeback.review import accept, propose
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.journal import JournalEntry
-from mrag.images.enrichment.writing import EnrichedGraph
+from mrag.images.enrichment import EnrichedGraph, JournalEntry
 from mrag.loaders.snippets import Snippets
 from mrag.rdf import queries
 from mrag.rdf.guard import PROVENANCE

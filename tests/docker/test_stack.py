@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from mrag.config import Settings
-from mrag.index.backends.places import _KINDS
+from mrag.index.backends.base import _KINDS
 from tests.conftest import ROOT
 from tests.docker.test_compose import DOCKER, STACK, read
 

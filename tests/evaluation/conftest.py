@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag.evaluation.conditions import EntityShape
+from mrag.evaluation.questions import EntityShape
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from tests.generation.conftest import gguf, local_server

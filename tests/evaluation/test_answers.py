@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import mrag
 from mrag.errors import ConfigError
 from mrag.evaluation import GoldQuestion, GoldTable, Resampling, evaluate_questions, read_questions
-from mrag.evaluation.answers.comparison import gold_tables, mentions, score
+from mrag.evaluation.gold import gold_tables, mentions, score
 from mrag.graph.kg import KnowledgeGraph
-from mrag.storage.journal import append
+from mrag.storage.files import append
 from tests.conftest import shared_data
 from tests.evaluation.test_eval_cli import invoke
 from tests.test_cli import run

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError
-from mrag.evaluation.collections import Collection, read_collection
-from mrag.evaluation.metrics import per_query
-from mrag.evaluation.runs import Run
+from mrag.evaluation.metrics import Run, per_query
+from mrag.evaluation.questions import Collection, read_collection
 from mrag.index.bm25 import THESIS, Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentIndex
 from tests.conftest import shared_data

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from mrag.cli import app
-from mrag.storage.journal import append
-from mrag.storage.journal import lines as records
+from mrag.storage.files import append
+from mrag.storage.files import lines as records
 from tests.commands import run
 from tests.conftest import PRODUCTS, shared_data
 

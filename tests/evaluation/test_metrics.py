@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError
-from mrag.evaluation.metrics import Measure, first_ranks, judged, of_ranks, per_query
-from mrag.evaluation.runs import FirstRanks, Run, Scored
+from mrag.evaluation.metrics import FirstRanks, Measure, Run, Scored, first_ranks, judged, of_ranks, per_query
 
 DOCS = [f"d{i}" for i in range(12)]
 QUERIES = ["q1", "q2", "q3"]

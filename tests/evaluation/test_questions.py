@@ -16,19 +16,19 @@ from hypothesis import strategies as st
 
 from mrag.evaluation.benchmark import (
     ASK,
+    BenchmarkSettings,
     QuestionSettings,
+    build_benchmark,
     generate_questions,
     sample_questions,
     write_benchmark,
 )
-from mrag.evaluation.building import BenchmarkSettings, build_benchmark
-from mrag.evaluation.collections import read_collection
-from mrag.evaluation.questions import question_id, single_questions
-from mrag.evaluation.runs import read_qrels
+from mrag.evaluation.metrics import read_qrels
+from mrag.evaluation.questions import question_id, read_collection, single_questions
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.storage.journal import lines
+from mrag.storage.files import lines
 from tests.conftest import ROOT
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments
 from tests.generation.ollama_server import OllamaServer, Served

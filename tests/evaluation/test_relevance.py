@@ -7,9 +7,20 @@ import pytest
 from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError
-from mrag.evaluation.conditions import Condition, Demand, EntityShape, facts, instances, satisfying
-from mrag.evaluation.questions import question_id, template_questions
-from mrag.evaluation.relevance import ConditionVocabulary, by_graph, similar_questions, target_only
+from mrag.evaluation.questions import (
+    Condition,
+    ConditionVocabulary,
+    Demand,
+    EntityShape,
+    by_graph,
+    facts,
+    instances,
+    question_id,
+    satisfying,
+    similar_questions,
+    target_only,
+    template_questions,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments, iri

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.growth_chart import curves_svg
 from mrag.errors import ConfigError
-from mrag.evaluation.plot import curves_svg, intervals_svg, points_svg, tsne
-from mrag.evaluation.report import evaluate
-from mrag.evaluation.running import System, index_system, ranker_system, run_system
-from mrag.evaluation.runs import FirstRanks, Run, Scored
+from mrag.evaluation.benchmark import System, index_system, ranker_system, run_system
+from mrag.evaluation.metrics import FirstRanks, Run, Scored
+from mrag.evaluation.report import evaluate, intervals_svg, points_svg, tsne
 from mrag.index.document_index import DocumentIndex
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, SimilarityRanker
 
@@ -156,7 +156,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_the_systems_of_an_index_rank_as_the_index_does() -> None:
-    from mrag.index.embedding.embedders import embedder
+    from mrag.index.embedding import embedder
 
     files = index(embedder("wordllama"))
     for kind, mode in (("bm25", "bm25"), ("dense", "dense"), ("hybrid", "hybrid")):

@@ -11,10 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import LoadError
-from mrag.evaluation.collections import read_collection, read_documents, read_queries
-from mrag.evaluation.journal import RunJournal
-from mrag.evaluation.metrics import of_ranks, per_query
-from mrag.evaluation.runs import Run, Scored, read_qrels, read_ranks, read_run, write_qrels, write_run
+from mrag.evaluation.benchmark import RunJournal
+from mrag.evaluation.metrics import (
+    Run,
+    Scored,
+    of_ranks,
+    per_query,
+    read_qrels,
+    read_ranks,
+    read_run,
+    write_qrels,
+    write_run,
+)
+from mrag.evaluation.questions import read_collection, read_documents, read_queries
 from tests.conftest import shared_data
 
 IDS = st.text(
@@ -237,7 +246,7 @@ def test_a_journal_keeps_whole_lines_and_forgets_what_is_about_something_else(tm
 def test_a_second_process_cannot_write_a_journal(tmp_path: Path) -> None:
     pytest.importorskip("fcntl", reason="this system has no POSIX locks")
     path = tmp_path / "run.jsonl"
-    second = "import sys; from pathlib import Path; from mrag.evaluation.journal import RunJournal; "
+    second = "import sys; from pathlib import Path; from mrag.evaluation.benchmark import RunJournal; "
     second += "RunJournal(Path(sys.argv[1]), {'k': 1}).close()"
     command = [sys.executable, "-c", second, str(path)]
     with RunJournal(path, {"k": 1}) as journal:

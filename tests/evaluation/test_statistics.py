@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError
-from mrag.evaluation.statistics import Resampling, compare, holm, interval
+from mrag.evaluation.metrics import Resampling, compare, holm, interval
 
 RANDOM = np.random.default_rng(7)
 VALUES = RANDOM.beta(0.5, 0.8, 180)

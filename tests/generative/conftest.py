@@ -11,14 +11,14 @@ import pytest
 from tests.generation.conftest import gguf
 
 if TYPE_CHECKING:
-    from mrag.generative.models.gguf import GgufModel
+    from mrag.generative.llama import GgufModel
 
 __all__ = ["gguf", "smollm"]
 
 
 @pytest.fixture(scope="session")
 def smollm(gguf: Path) -> Iterator[GgufModel]:
-    from mrag.generative.models.gguf import GgufModel
+    from mrag.generative.llama import GgufModel
 
     with GgufModel(gguf, n_ctx=2048) as model:
         yield model

@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexMismatch, ModelError
-from mrag.generative.decoding.beam import Clue, DecodingSettings, decode
-from mrag.generative.decoding.scores import aggregate
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.index.cursor import ClueCursor
+from mrag.generative.clue_index import ClueCursor, ClueIndex
+from mrag.generative.decoding import Clue, DecodingSettings, aggregate, decode
 from tests.generative.test_index import Corpus, corpora
 from tests.generative.tiny import TinyModel
 

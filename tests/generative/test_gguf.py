@@ -9,13 +9,20 @@ import numpy as np
 import pytest
 
 from mrag.errors import ModelError
-from mrag.generative.decoding.beam import DecodingSettings, decode
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.models import gguf as models_gguf
-from mrag.generative.models import llama_c
-from mrag.generative.models.gguf import GgufModel
-from mrag.generative.models.resolve import LanguageModel, PictureModel, language_model
-from mrag.generative.models.tokens import ByteTokeniser, Tokeniser, clue_text, document_tokens, spaced
+from mrag.generative import llama
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.decoding import DecodingSettings, decode
+from mrag.generative.llama import GgufModel
+from mrag.generative.models import (
+    ByteTokeniser,
+    LanguageModel,
+    PictureModel,
+    Tokeniser,
+    clue_text,
+    document_tokens,
+    language_model,
+    spaced,
+)
 
 pytestmark = pytest.mark.model
 TEXTS = (
@@ -96,7 +103,7 @@ def test_beams_are_as_if_read_alone(smollm: GgufModel) -> None:
 
 @pytest.mark.slow
 def test_long_prompts_are_read_in_parts(smollm: GgufModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models_gguf, "_BATCH", 64)
+    monkeypatch.setattr(llama, "_BATCH", 64)
     prompt = (smollm.tokeniser.encode("A whale is a large animal. A cat is a small one. ") * 16)[:150]
     whole = smollm.start(prompt)
     row = whole.log_probabilities[0].copy()
@@ -174,18 +181,18 @@ def test_models_by_name(gguf: Path) -> None:
 
 @pytest.fixture
 def unloaded() -> Iterator[None]:
-    kept = list(llama_c._loaded)
-    llama_c._loaded.clear()
+    kept = list(llama._loaded)
+    llama._loaded.clear()
     yield
-    llama_c._loaded[:] = kept
+    llama._loaded[:] = kept
 
 
 @pytest.mark.usefixtures("unloaded")
 def test_another_build_of_llama_is_refused(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llama_c, "VERSION", "2020.1.1")
+    monkeypatch.setattr(llama, "VERSION", "2020.1.1")
     with pytest.raises(ModelError, match="is installed"):
         GgufModel(gguf)
     monkeypatch.undo()
-    monkeypatch.setitem(llama_c._CONTEXT_DEFAULTS, "n_ctx", 513)
+    monkeypatch.setitem(llama._CONTEXT_DEFAULTS, "n_ctx", 513)
     with pytest.raises(ModelError, match="not as described"):
         GgufModel(gguf)

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
-from mrag.generative.index import cursor, segments, suffix_view
-from mrag.generative.index.clue_index import ClueIndex, Start
-from mrag.generative.index.suffix_view import Places
-from mrag.generative.index.suffixes import sort_suffixes
+from mrag.generative import clue_index, suffixes
+from mrag.generative.clue_index import ClueIndex, Start
+from mrag.generative.suffixes import Places, sort_suffixes
+from mrag.storage.folder import locked, read_manifest
 
 Corpus = list[tuple[str, list[int]]]
 
@@ -104,11 +104,11 @@ def test_appending_equals_building(corpus: Corpus, cut: int) -> None:
 @settings(max_examples=30, deadline=None)
 def test_hubs_change_nothing(corpus: Corpus, only: set[str], hub: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suffix_view, "HUB", hub)
-        patch.setattr(suffix_view, "_SMALL", hub)
-        patch.setattr(suffix_view, "_DEPTH", 3)
-        patch.setattr(suffix_view, "_REMEMBERED", 2)
-        patch.setattr(segments, "_RUN", hub + 1)
+        patch.setattr(suffixes, "HUB", hub)
+        patch.setattr(suffixes, "_SMALL", hub)
+        patch.setattr(suffixes, "_DEPTH", 3)
+        patch.setattr(suffixes, "_REMEMBERED", 2)
+        patch.setattr(clue_index, "_RUN", hub + 1)
         check(ClueIndex.build(corpus, 100_000), corpus, only, tokens=3)
 
 
@@ -203,7 +203,7 @@ def test_kept_on_disk_equals_memory(corpus: Corpus, size: int, cut: int) -> None
         assert (dict(opened.extra), dict(built.extra)) == ({"b": 2}, {"a": 1})
         again = ClueIndex.build(corpus, 100_000).save(folder)
         check(again, corpus)
-        kept = set(again.manifest.segments) | {"manifest.json", "lock"}
+        kept = set(read_manifest(folder)[2].files) | {"manifest.json", "lock"}
         assert {file.name for file in folder.iterdir()} == kept
         check(grown, corpus)  # what was mapped stays readable
 
@@ -236,9 +236,8 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
 def test_a_refused_write_leaves_the_index(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     built = ClueIndex.build([("urn:a", [1, 2, 3])], 10, folder=folder)
-    with built.folder.locked() if built.folder else pytest.fail("not kept"):  # noqa: SIM117
-        with pytest.raises(IndexError_, match="Another writer"):
-            built.append([("urn:b", [4])])
+    with locked(folder), pytest.raises(IndexError_, match="Another writer"):
+        built.append([("urn:b", [4])])
 
     def broken() -> Iterator[tuple[str, list[int]]]:
         yield "urn:b", [4]
@@ -260,11 +259,11 @@ def test_a_killed_build_leaves_the_old_index(tmp_path: Path) -> None:
     program = """
 import os, signal, sys
 from pathlib import Path
-from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.clue_index import ClueIndex
 def documents():
     for i in range(10):
         yield f"urn:{i}", [i, 5, i]
-    assert list(Path(sys.argv[1]).glob("clues-*.seg"))[1:], "segments of the new index are on disk"
+    assert list(Path(sys.argv[1]).glob("segment-*.seg"))[1:], "segments of the new index are on disk"
     os.kill(os.getpid(), signal.SIGKILL)
 ClueIndex.build(documents(), 10, folder=Path(sys.argv[1]), segment_tokens=8)
 """
@@ -272,9 +271,9 @@ ClueIndex.build(documents(), 10, folder=Path(sys.argv[1]), segment_tokens=8)
     assert done.returncode == -signal.SIGKILL, done.stderr
     left = ClueIndex.open(folder)
     check(left, [("urn:a", [1, 2, 3])])
-    assert len(list(folder.glob("clues-*.seg"))) > 1
+    assert len(list(folder.glob("segment-*.seg"))) > 1
     check(left.append([("urn:b", [4])]), [("urn:a", [1, 2, 3]), ("urn:b", [4])])
-    assert len(list(folder.glob("clues-*.seg"))) == 2, "what was half done is swept away"
+    assert len(list(folder.glob("segment-*.seg"))) == 2, "what was half done is swept away"
 
 
 def test_cursors_are_shared_between_threads() -> None:
@@ -296,9 +295,9 @@ def test_cursors_are_shared_between_threads() -> None:
 @settings(max_examples=50, deadline=None)
 def test_continuations_of_segments_are_joined(parts: list[set[int]], few: int, sparse: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cursor, "_FEW", few)
-        patch.setattr(cursor, "_SPARSE", sparse)
-        joined = cursor._union([np.array(sorted(part), np.int64) for part in parts], 300)
+        patch.setattr(clue_index, "_FEW", few)
+        patch.setattr(clue_index, "_SPARSE", sparse)
+        joined = clue_index._union([np.array(sorted(part), np.int64) for part in parts], 300)
     assert joined.tolist() == sorted(set().union(*parts))
 
 

@@ -10,17 +10,16 @@ import pytest
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.cel.semantics.counting import instances
+from mrag.cel.problem import instances
 from mrag.cel.syntax.expressions import Named
-from mrag.cel.syntax.parsing import from_dl
+from mrag.cel.syntax.notation import from_dl
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
-from mrag.generative.decoding import mask
-from mrag.generative.decoding.beam import DecodingSettings
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.index.documents import build_clues, clue_folder, clue_texts, is_stale, open_clues
-from mrag.generative.models.gguf import GgufModel
-from mrag.generative.models.resolve import PictureModel
-from mrag.generative.models.tokens import ByteTokeniser
+from mrag.generative import decoding
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.decoding import DecodingSettings
+from mrag.generative.documents import build_clues, clue_folder, clue_texts, is_stale, open_clues
+from mrag.generative.llama import GgufModel
+from mrag.generative.models import ByteTokeniser, PictureModel
 from mrag.generative.ranker import GenerativeRanker
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Triple
@@ -79,12 +78,12 @@ def test_the_mask_is_exact(
 ) -> None:
     prefix = f"PREFIX ex: <{EX}> "
     if query is None:
-        expression, _ = mask.read_concept(demo, concept)  # type: ignore[arg-type]
+        expression, _ = decoding.read_concept(demo, concept)  # type: ignore[arg-type]
         wanted = set(instances(demo, expression))
-        restriction = mask.of_class(demo, index, concept)  # type: ignore[arg-type]
+        restriction = decoding.of_class(demo, index, concept)  # type: ignore[arg-type]
     else:
         wanted = {str(row[0]) for row in demo.query(prefix + query)}  # type: ignore[union-attr]
-        restriction = mask.of_query(demo, index, prefix + query)
+        restriction = decoding.of_query(demo, index, prefix + query)
     texts = {iri: f" {text}".encode() for iri, text in clue_texts(demo) if iri in wanted}
     assert restriction.ids == set(texts) and 0 < len(texts) < 264
     rng = np.random.default_rng(0)
@@ -203,7 +202,7 @@ def test_indexes_beside_the_store(tmp_path: Path) -> None:
             open_clues(kg)
         build_clues(kg, ByteTokeniser())
         opened = open_clues(kg, strict=True)
-        assert opened.folder is not None and opened.folder.path == clue_folder(kg)
+        assert opened.folder == clue_folder(kg)
         assert opened.documents(list(b" A dog")) == ["urn:a"] and not is_stale(kg, opened)
         kg.insert([Triple(URIRef("urn:b"), URIRef(RDFS + "label"), Literal("A cat", lang="en"))])
         assert is_stale(kg, open_clues(kg))

@@ -13,20 +13,25 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError, ModelError
-from mrag.generative.decoding.beam import DecodingSettings, decode
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.models.tokens import ByteTokeniser, document_tokens
-from mrag.generative.training.data import TrainingPair, TrainingQuestion, make_pairs
-from mrag.generative.training.run import TrainingSettings, train
-from mrag.generative.training.sampling import ClueSampling
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.decoding import DecodingSettings, decode
+from mrag.generative.models import ByteTokeniser, document_tokens
+from mrag.generative.training import (
+    ClueSampling,
+    TrainingPair,
+    TrainingQuestion,
+    TrainingSettings,
+    make_pairs,
+    train,
+)
 
 _WHY = "not installed (pip install 'mrag[generative-training]')"
 torch = pytest.importorskip("torch", reason=f"torch is {_WHY}")
 transformers = pytest.importorskip("transformers", reason=f"transformers is {_WHY}")
 pytest.importorskip("peft", reason=f"peft is {_WHY}")
 
-from mrag.generative.models.transformers import TransformersModel  # noqa: E402
-from mrag.generative.training.lora import LoraLearner, LoraSettings, merged  # noqa: E402
+from mrag.generative.models import TransformersModel  # noqa: E402
+from mrag.generative.training import LoraLearner, LoraSettings, merge_adapter  # noqa: E402
 
 TOKENS = ByteTokeniser()
 EVERYWHERE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head")
@@ -105,7 +110,7 @@ def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Pat
     after = asked_again(TransformersModel(found.model, Fast()), index, pairs)
     assert after >= 48 > 10 > before
     # The written adapter gives the same model.
-    again = TransformersModel(merged(tiny(), tmp_path), Fast())
+    again = TransformersModel(merge_adapter(tiny(), tmp_path), Fast())
     one = again.start(pairs[0].prompt).log_probabilities
     other = TransformersModel(found.model, Fast()).start(pairs[0].prompt).log_probabilities
     assert np.allclose(one, other, atol=1e-4)
@@ -210,7 +215,7 @@ def test_the_backbone_stays_as_it_was(tmp_path: Path) -> None:
 
 
 def test_the_loss_is_of_the_clue_alone_whatever_the_padding() -> None:
-    from mrag.generative.training.lora import clue_loss
+    from mrag.generative.training import clue_loss
 
     model = tiny().eval()
     long, short = (
@@ -237,10 +242,10 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Cannot train"):
         TrainingSettings(batch=0)
     with pytest.raises(ModelError, match="no adapter"):
-        merged(tiny(), tmp_path)
+        merge_adapter(tiny(), tmp_path)
     train(learner(), few(), tmp_path / "a", TrainingSettings(epochs=1))
     with pytest.raises(ModelError, match="does not fit"):
-        merged(tiny(width=32), tmp_path / "a")
+        merge_adapter(tiny(width=32), tmp_path / "a")
     with pytest.raises(ModelError, match="is nan"):
         train(Broken(), few(), tmp_path / "c")
 

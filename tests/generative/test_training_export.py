@@ -15,12 +15,18 @@ _WHY = "not installed (pip install 'mrag[generative-training]')"
 for _name in ("torch", "transformers", "peft", "accelerate", "gguf"):
     pytest.importorskip(_name, reason=f"{_name} is {_WHY}")
 
-from mrag.generative.models.gguf import GgufModel  # noqa: E402
-from mrag.generative.models.transformers import TransformersModel  # noqa: E402
-from mrag.generative.training.backbone import Backbone, open_backbone  # noqa: E402
-from mrag.generative.training.data import TrainingPair, prompt  # noqa: E402
-from mrag.generative.training.export import write_gguf  # noqa: E402
-from mrag.generative.training.lora import LoraLearner, LoraSettings, merged  # noqa: E402
+from mrag.generative.export import write_gguf  # noqa: E402
+from mrag.generative.llama import GgufModel  # noqa: E402
+from mrag.generative.models import TransformersModel  # noqa: E402
+from mrag.generative.training import (  # noqa: E402  # noqa: E402  # noqa: E402
+    Backbone,
+    LoraLearner,
+    LoraSettings,
+    TrainingPair,
+    merge_adapter,
+    open_backbone,
+    prompt,
+)
 from tests.generation.conftest import gguf  # noqa: E402, F401
 
 PRODUCTS = "https://w3id.org/mrag/demo/products#"
@@ -135,7 +141,7 @@ def test_the_command_says_what_it_needs(tmp_path: Path) -> None:
 def test_a_missing_package_is_named(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    from mrag.generative.training.backbone import library
+    from mrag.generative.models import library
 
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ModelError, match=rf"{missing}.*mrag\[generative-training\]"):
@@ -147,7 +153,7 @@ def test_merging_does_not_need_the_file_format(tmp_path: Path) -> None:
 
     learner = LoraLearner(tiny(), LoraSettings(dropout=0.0))
     learner.save(tmp_path)
-    model = TransformersModel(merged(tiny(), tmp_path), Fast())
+    model = TransformersModel(merge_adapter(tiny(), tmp_path), Fast())
     pair = TrainingPair((1, 2, 3), (4,))
     plain = TransformersModel(tiny(), Fast()).start(pair.prompt).log_probabilities
     assert np.allclose(model.start(pair.prompt).log_probabilities, plain, atol=1e-5), (

@@ -9,21 +9,26 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError, ModelError
-from mrag.generative.decoding.beam import DecodingSettings, decode
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.models.tokens import ByteTokeniser, document_tokens
-from mrag.generative.training.data import TrainingPair, TrainingQuestion, make_pairs
-from mrag.generative.training.run import TrainingSettings, train
-from mrag.generative.training.sampling import ClueSampling
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.decoding import DecodingSettings, decode
+from mrag.generative.models import ByteTokeniser, document_tokens
+from mrag.generative.training import (
+    ClueSampling,
+    TrainingPair,
+    TrainingQuestion,
+    TrainingSettings,
+    make_pairs,
+    train,
+)
 
 _WHY = "not installed (pip install 'mrag[generative-training]')"
 torch = pytest.importorskip("torch", reason=f"torch is {_WHY}")
 transformers = pytest.importorskip("transformers", reason=f"transformers is {_WHY}")
 pytest.importorskip("peft", reason=f"peft is {_WHY}")
 
-from mrag.generative.models.transformers import SeeingTransformersModel  # noqa: E402
-from mrag.generative.training.lora import LoraLearner, LoraSettings  # noqa: E402
-from mrag.generative.training.prefix import ObjectPrefix, PrefixLearner, PrefixSettings  # noqa: E402
+from mrag.generative.models import SeeingTransformersModel  # noqa: E402
+from mrag.generative.prefix import ObjectPrefix, PrefixLearner, PrefixSettings  # noqa: E402
+from mrag.generative.training import LoraLearner, LoraSettings  # noqa: E402
 from tests.generative.test_training import EVERYWHERE, Fast, tiny, words  # noqa: E402
 
 TOKENS = ByteTokeniser()

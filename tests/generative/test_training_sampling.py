@@ -12,17 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
-from mrag.generative.models.tokens import ByteTokeniser, document_tokens
-from mrag.generative.training.data import (
+from mrag.generative.models import ByteTokeniser, document_tokens
+from mrag.generative.training import (
+    ClueSampling,
     TrainingPair,
     TrainingQuestion,
     batches,
     digest,
+    keywords,
     make_pairs,
     prompt,
     read_questions,
+    sample_clues,
+    token_spans,
 )
-from mrag.generative.training.sampling import ClueSampling, keywords, sample_clues, token_spans
 
 TOKENS = ByteTokeniser()
 TEXT = " Bones grow. Rickets is caused by too little vitamin D, and rickets softens bones. It is treated."

@@ -10,11 +10,17 @@ import numpy as np
 import pytest
 
 from mrag.errors import ModelError
-from mrag.generative.decoding.beam import DecodingSettings, decode
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.models.resolve import LanguageModel, PictureModel, language_model
-from mrag.generative.models.tokens import Tokeniser, document_tokens
-from mrag.generative.models.transformers import SeeingTransformersModel, TransformersModel
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.decoding import DecodingSettings, decode
+from mrag.generative.models import (
+    LanguageModel,
+    PictureModel,
+    SeeingTransformersModel,
+    Tokeniser,
+    TransformersModel,
+    document_tokens,
+    language_model,
+)
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 transformers: Any = pytest.importorskip("transformers", reason="transformers is not installed")

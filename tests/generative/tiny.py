@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mrag.generative.models.resolve import log_softmax
+from mrag.generative.models import log_softmax
 
 
 class TinyTokeniser:

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.ontology import Ontology
+from mrag.graphcodes.metrics import Ontology
 
 IDS = list("abcdefg")
 KINDS = ["a", "b", "k", "l", "m"]

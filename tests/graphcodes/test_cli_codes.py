@@ -12,7 +12,7 @@ from mrag.graphcodes.interchange import from_json
 GRAPHDB = "https://w3id.org/mrag/demo/products#GraphDB"
 STARDOG = "https://w3id.org/mrag/demo/products#Stardog"
 
-pytest.importorskip("mrag.graphcodes.extract.neighbourhood")
+pytest.importorskip("mrag.graphcodes.sources")
 
 
 @pytest.fixture(scope="module")

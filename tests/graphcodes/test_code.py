@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.algebra import difference, intersection, union
-from mrag.graphcodes.code import Edge, GraphCode, Node, term
-from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
+from mrag.graphcodes.code import (
+    Edge,
+    GraphCode,
+    Node,
+    RelationRegistry,
+    difference,
+    intersection,
+    term,
+    union,
+)
+from mrag.graphcodes.explanation import CodeVerbaliser
 from mrag.graphcodes.interchange import from_json, to_json
-from mrag.graphcodes.registry import RelationRegistry
 from tests.graphcodes.strategies import codes
 
 FACTUAL = GraphCode.of([], [("woman", "holds", "umbrella"), ("umbrella", "is", "red")])

@@ -6,9 +6,8 @@ import pytest
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.extract.agreement import FormDictionary
-from mrag.graphcodes.extract.parsed import ParsedWord
-from mrag.graphcodes.extract.text import LONGEST, TextExtractor
+from mrag.graphcodes.reading import LONGEST, TextExtractor
+from mrag.graphcodes.repair import FormDictionary, ParsedWord
 from tests.conftest import requires
 
 requires("spacy", "graphcodes")

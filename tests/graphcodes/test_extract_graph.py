@@ -11,9 +11,15 @@ from rdflib import RDF, RDFS, Literal, Namespace, URIRef
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhood, neighbourhoods
-from mrag.graphcodes.extract.normaliser import CodeNormaliser
-from mrag.graphcodes.extract.scene import from_scene_triples, regions, scene_codes
+from mrag.graphcodes.sources import (
+    CodeNormaliser,
+    NeighbourhoodSettings,
+    from_scene_triples,
+    neighbourhood,
+    neighbourhoods,
+    regions,
+    scene_codes,
+)
 from mrag.loaders.scene_graph import SceneGraphs
 from mrag.rdf.terms import SKOLEM, Triple
 from tests.conftest import PRODUCTS

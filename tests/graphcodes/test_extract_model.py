@@ -15,12 +15,10 @@ from langchain_core.language_models import FakeListChatModel
 
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.explanation.drawing import matrix_svg
-from mrag.graphcodes.extract.model import ModelExtractor
-from mrag.graphcodes.extract.pictures import Detection, PictureExtractor, from_detections
-from mrag.graphcodes.extract.reading import read_code
-from mrag.graphcodes.fusion import summed
-from mrag.images.files.folder import Box
+from mrag.graphcodes.explanation import matrix_svg
+from mrag.graphcodes.models import Detection, ModelExtractor, PictureExtractor, from_detections, read_code
+from mrag.graphcodes.ranker import summed
+from mrag.images.files import Box
 from tests.generation.conftest import gguf, local_server  # noqa: F401
 from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava

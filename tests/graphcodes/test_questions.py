@@ -6,15 +6,13 @@ import pytest
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.graph.connection import demo
-from mrag.graphcodes.centre import ITSELF, centred
-from mrag.graphcodes.code import GraphCode, Node
-from mrag.graphcodes.extract.neighbourhood import neighbourhoods
-from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.code import ITSELF, GraphCode, Node, centred
+from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.meaning import CodeMeaning, CodeUsage
-from mrag.graphcodes.metrics import Lexicographic
-from mrag.graphcodes.ontology import Ontology
+from mrag.graphcodes.metrics import Lexicographic, Ontology
 from mrag.graphcodes.questions import QuestionCodes
 from mrag.graphcodes.ranker import GraphCodeRanker
+from mrag.graphcodes.sources import neighbourhoods
 from mrag.index.documents import Definition, documents
 from mrag.retrieval.rankers import Question
 

@@ -7,13 +7,11 @@ from langchain_core.messages import AIMessage
 from mrag.errors import ConfigError
 from mrag.graph.connection import demo
 from mrag.graphcodes.code import Extractor, GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.linking import Linker
-from mrag.graphcodes.ontology import Ontology
-from mrag.graphcodes.prompt import assemble, chain, context_of
-from mrag.graphcodes.ranker import GraphCodeRanker
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.explanation import CodeVerbaliser
+from mrag.graphcodes.metrics import CodeComparison, Ontology
+from mrag.graphcodes.questions import Linker
+from mrag.graphcodes.ranker import GraphCodeRanker, assemble, chain, context_of
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.rankers import FusedRanker, Question, Ranker, SimilarityRanker
 from mrag.retrieval.retriever import TripleStoreRetriever
@@ -88,7 +86,7 @@ def graph():
 
 @pytest.fixture(scope="module")
 def codes(graph):
-    neighbourhoods = pytest.importorskip("mrag.graphcodes.extract.neighbourhood").neighbourhoods
+    neighbourhoods = pytest.importorskip("mrag.graphcodes.sources").neighbourhoods
     index = GraphCodeIndex()
     names = ("GraphDB", "Stardog", "Ontotext", "Fuseki", "Bulgaria")
     index.put(dict(neighbourhoods(graph, [BASE + name for name in names])))

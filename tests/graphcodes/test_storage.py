@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.comparison import CodeComparison
-from mrag.graphcodes.index.code_index import GraphCodeIndex
-from mrag.graphcodes.index.flat import Flat
+from mrag.graphcodes.code_index import GraphCodeIndex
+from mrag.graphcodes.metrics import CodeComparison
+from mrag.graphcodes.segments import Flat
 from tests.graphcodes.strategies import codes
-from tests.graphcodes.test_index import COMPILED, check
+from tests.graphcodes.test_index import check
 
 BITES = GraphCode.of([], [("dog", "bites", "man")])
 LICKS = GraphCode.of([], [("dog", "licks", "man")])
@@ -82,7 +82,7 @@ def test_after_any_changes_it_is_as_if_built_at_once(tmp_path_factory, steps, q,
     book = Book(path)
     for step in steps:
         (book.put if isinstance(step, dict) else book.delete)(step)
-    for index in (book.index, GraphCodeIndex(path), GraphCodeIndex(path, accelerate=COMPILED)):
+    for index in (book.index, GraphCodeIndex(path)):
         check(index, book.codes, q, CodeComparison(metric))
         for doc_id, code in book.codes.items():
             assert index.code(doc_id) == code
@@ -216,7 +216,7 @@ def test_another_format_is_named(folder):
 
 
 def test_files_that_no_manifest_names_are_swept(folder):
-    (folder / "codes-9999999999.seg").write_bytes(b"half")
+    (folder / "segment-9999999999.seg").write_bytes(b"half")
     (folder / "manifest.json.new").write_bytes(b"{")
     (folder / "notes.txt").write_text("mine")
     index = GraphCodeIndex(folder)
@@ -224,14 +224,14 @@ def test_files_that_no_manifest_names_are_swept(folder):
     index.put({"x": CAT})
     names = {file.name for file in folder.iterdir()}
     assert names >= {"manifest.json", "notes.txt", "lock"}
-    assert "codes-9999999999.seg" not in names and "manifest.json.new" not in names
+    assert "segment-9999999999.seg" not in names and "manifest.json.new" not in names
     assert len(GraphCodeIndex(folder)) == 50
 
 
 KILLED = """
 import os, sys
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.code_index import GraphCodeIndex
 calls = 0
 real = os.fsync
 def fsync(descriptor):

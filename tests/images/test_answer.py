@@ -19,8 +19,7 @@ from mrag.cli import app
 from mrag.errors import LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.answer import FOUND_ONLY, AnswerSettings, ask_pictures
-from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.settings import EnrichSettings
+from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple

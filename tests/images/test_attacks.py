@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import LoadError
-from mrag.images.files.folder import PictureLimits, open_picture, pixels
+from mrag.images.files import PictureLimits, open_picture, pixels
 from mrag.stores.process import limited
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
@@ -167,7 +167,7 @@ def test_altered_pictures_do_no_harm(tmp_path: Path) -> None:
 def test_pictures_in_messages_are_read_within_limits_too() -> None:
     from langchain_core.messages import HumanMessage
 
-    from mrag.images.enrichment.classifier import _shown
+    from mrag.images.labels import _shown
 
     for name in ("png: absurd size", "svg", "png: larger further on"):
         data = base64.b64encode(ATTACKS[name]()).decode()

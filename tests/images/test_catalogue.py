@@ -11,10 +11,8 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.catalogue import FACETS, ImageCatalogue
-from mrag.images.graph import EX
-from mrag.images.kept import KeptCatalogue
-from mrag.images.parts import PartFeatures
+from mrag.images.catalogue import FACETS, ImageCatalogue, KeptCatalogue
+from mrag.images.graph import EX, PartFeatures
 from mrag.rdf.terms import Triple
 
 NOTHING = PartFeatures(frozenset(), frozenset())

@@ -15,12 +15,15 @@ from mrag.context.render import render, triple_json
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.journal import EnrichmentJournal
-from mrag.images.enrichment.requests import refuses
-from mrag.images.enrichment.settings import EnrichProgress, EnrichSettings
-from mrag.images.enrichment.writing import enriched_graph
-from mrag.images.files.folder import PictureLimits
+from mrag.images.enrichment import (
+    EnrichmentJournal,
+    EnrichProgress,
+    EnrichSettings,
+    describe,
+    enriched_graph,
+    refuses,
+)
+from mrag.images.files import PictureLimits
 from mrag.images.graph import described, image_texts
 from mrag.images.prompts import FASHION
 from mrag.jobs import ThreadRunner

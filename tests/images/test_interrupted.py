@@ -15,8 +15,7 @@ import pytest
 
 import mrag
 from mrag.errors import StoreLocked
-from mrag.images.enrichment.enrich import journal_of
-from mrag.images.enrichment.writing import PROV
+from mrag.images.enrichment import PROV, journal_of
 from mrag.images.graph import described
 from tests.crash import Campaign, Job, breaks, graph_state, program
 from tests.images.seeing_server import SeeingServer, llava
@@ -55,7 +54,7 @@ def store_in(folder: Path) -> Path:
     return folder
 
 
-PROGRAM = "import mrag.images.enrichment.enrich as e; e._FLUSH_ENTRIES = 2; from mrag.cli import main; main()"
+PROGRAM = "import mrag.images.enrichment as e; e._FLUSH_ENTRIES = 2; from mrag.cli import main; main()"
 """The command, with small batches, so that the graph is written to often."""
 
 

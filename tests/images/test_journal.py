@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import LoadError
-from mrag.images.enrichment.journal import EnrichmentJournal, JournalEntry
+from mrag.images.enrichment import EnrichmentJournal, JournalEntry
 
 
 def entry(number: int) -> JournalEntry:

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import ConfigError, LoadError
-from mrag.images.files.folder import Box, PictureLimits, file_in, grid, open_picture, pixels
-from mrag.images.files.kinds import sniff
+from mrag.images.files import Box, PictureLimits, file_in, grid, open_picture, pixels, sniff
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
 

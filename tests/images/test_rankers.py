@@ -16,9 +16,8 @@ from rdflib import Literal, URIRef
 import mrag
 from mrag.errors import ConfigError, LoadError, ModelError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.embedding.embedders import LangChainImageEmbedder, image_embedder
-from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.settings import EnrichSettings
+from mrag.images.embedding import LangChainImageEmbedder, image_embedder
+from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.graph import all_of, image_texts, of_class, of_pattern, of_query, with_category
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
 from mrag.index.bm25 import THESIS
@@ -279,7 +278,7 @@ def test_the_bridge_finds_real_photos_by_words_and_by_picture(tmp_path: Path) ->
         cat = Image.open(photos / "chelsea.png").crop((60, 20, 380, 280))
         cat.transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(tmp_path / "cat.jpg")
         assert ids(ranker, Question(image=tmp_path / "cat.jpg"), 1) == ["chelsea"]
-        from mrag.images.files.folder import open_picture
+        from mrag.images.files import open_picture
 
         labels = model.labels(open_picture(photos / "coffee.png"))
         assert labels[0][0] == "espresso" and labels[0][1] > 0.5

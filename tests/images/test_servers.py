@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.settings import EnrichSettings
+from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.graph import described, image_texts
 from mrag.images.rankers import ImageTextRanker
 from mrag.rdf import queries

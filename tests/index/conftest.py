@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import WordLlamaEmbedder
+from mrag.index.embedding import WordLlamaEmbedder
 
 SHARED = Path(os.environ.get("MRAG_SHARED_DATA", Path(__file__).parents[2] / "../shared/data"))
 

@@ -15,15 +15,11 @@ import mrag
 from mrag.errors import ConfigError, IndexError_
 from mrag.graph.narrowing import NarrowedGraph
 from mrag.index import Abilities, Bm25Params, DocumentIndex, IndexBackend, SimilarityIndexes, copy_to
-from mrag.index.backends.base import documents_of
-from mrag.index.backends.engines.index import EngineIndex
-from mrag.index.backends.engines.rows import IndexView
-from mrag.index.backends.local import LocalBackend
-from mrag.index.backends.places import open_backend
-from mrag.index.backends.trials import DOCUMENTS
+from mrag.index.backends.base import LocalBackend, documents_of, open_backend
+from mrag.index.backends.engine import EngineIndex, IndexView
 from mrag.index.backends.vector_store import VectorStoreBackend
-from mrag.index.conformance import IndexConformance
-from mrag.index.embedding.embedders import WordLlamaEmbedder
+from mrag.index.conformance import DOCUMENTS, IndexConformance
+from mrag.index.embedding import WordLlamaEmbedder
 from mrag.stores.base import SelectResult
 from tests.commands import run
 from tests.conftest import PRODUCTS, ROOT
@@ -220,11 +216,11 @@ def test_the_page_says_what_each_backend_approximates() -> None:
     )
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     kinds: dict[str, str] = {
-        "local": "local.LocalBackend",
-        "PostgreSQL": "engines.postgres.PostgresBackend",
-        "Qdrant": "engines.qdrant.QdrantBackend",
-        "Milvus": "engines.milvus.MilvusBackend",
-        "OpenSearch, Elasticsearch": "engines.opensearch.OpenSearchBackend",
+        "local": "base.LocalBackend",
+        "PostgreSQL": "postgres.PostgresBackend",
+        "Qdrant": "qdrant.QdrantBackend",
+        "Milvus": "milvus.MilvusBackend",
+        "OpenSearch, Elasticsearch": "opensearch.OpenSearchBackend",
         "LangChain": "vector_store.VectorStoreBackend",
     }
     assert rows[0][1:] == list(kinds)

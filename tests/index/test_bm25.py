@@ -10,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.bm25 import Bm25Index, Bm25Params
-from mrag.index.compiled import kernels
-from mrag.index.segments import impacts
-from mrag.index.segments.postings import Postings
-from mrag.index.segments.rows import StringTable
+from mrag.index import bm25
+from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
+from mrag.index.rows import StringTable
 from mrag.text.analysis import Analyser
 
 WORDS = st.sampled_from(["red", "blue", "shoe", "shoes", "coat", "leather", "é", "東京", "x1", "the"])
@@ -110,7 +108,7 @@ def segments() -> Bm25Index:
 def test_the_best_rows_are_those_of_scoring_all(
     tail: int, segments: Bm25Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(impacts, "_TAIL", tail)
+    monkeypatch.setattr(bm25, "_TAIL", tail)
     chosen = 0
     for params in (Bm25Params(), Bm25Params(idf="plain"), Bm25Params(k1=0)):
         index = Bm25Index(params, segments.rows, segments.postings)
@@ -119,33 +117,13 @@ def test_the_best_rows_are_those_of_scoring_all(
             query = " ".join(chance.choice(ZIPF[:: 1 + turn % 40], chance.integers(1, 5)))
             k = int(chance.integers(1, 30))
             mask = chance.random(index.rows.total) < 0.6 if turn % 3 == 0 else None
-            monkeypatch.setattr(impacts, "_SMALL", 0)
+            monkeypatch.setattr(bm25, "_SMALL", 0)
             rows, scores = index.search(query, k, mask)
-            monkeypatch.setattr(impacts, "_SMALL", 10**9)
+            monkeypatch.setattr(bm25, "_SMALL", 10**9)
             every, whole = index.search(query, k, mask)
             assert rows.tolist() == every.tolist() and scores.tolist() == whole.tolist(), (query, k)
-            chosen += impacts._chosen(index._impacts, index.counted(query), k, mask) is not None
+            chosen += bm25._chosen(index._impacts, index.counted(query), k, mask) is not None
     assert chosen > 100
-
-
-@pytest.mark.slow
-@given(st.dictionaries(st.integers(0, 300).map(str), TEXTS, max_size=60), TEXTS)
-@settings(max_examples=40, deadline=None)
-def test_compiled_sums_are_those_of_sorting(documents: dict[str, str], query: str) -> None:
-    assert kernels.search_kernels(kernels.LARGE) is not None
-    index = Bm25Index.of(documents.items())
-    terms = [(name, times) for name, times in index.counted(query).items() if index._impacts.df(name)]
-    got = []
-    for large in (10**9, 0):
-        with pytest.MonkeyPatch.context() as monkeypatch:
-            monkeypatch.setattr(kernels, "LARGE", large)
-            monkeypatch.setattr(kernels, "_BLOCK", 64)
-            # As a rare one: a term of many rows is kept as a column, which is added apart.
-            monkeypatch.setattr(impacts, "_FREQUENT", 0)
-            got.append(impacts._summed(index._impacts, terms))
-    assert all(
-        np.array_equal(one, other) and one.dtype == other.dtype for one, other in zip(*got, strict=True)
-    )
 
 
 @given(st.lists(DOCUMENTS, min_size=1, max_size=4), st.sets(IDS))

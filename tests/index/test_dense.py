@@ -9,21 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.compiled.kernels import LARGE, search_kernels
-from mrag.index.dense import DenseIndex, DenseParams
-from mrag.index.embedding.embedders import WordLlamaEmbedder
-from mrag.index.segments.rows import Rows, StringTable
-from mrag.index.segments.segment import DocumentSegment, digest
-from mrag.index.segments.signs import (
+from mrag.index.dense import (
+    DenseIndex,
+    DenseParams,
     SegmentSigns,
     _rotated,
-    _unlike,
     nearest_by_signs,
-    planes_of_codes,
     sign_planes,
 )
-from mrag.storage.bits import added, packed, set_bits
-from mrag.text.analysis import Analyser
+from mrag.index.embedding import WordLlamaEmbedder
+from mrag.index.rows import Rows, StringTable
+from mrag.storage.bits import packed, set_bits
 from tests.conftest import slow
 
 FORCED = DenseParams(prefilter_from=0)
@@ -151,7 +147,7 @@ def bits_of(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
     return np.unpackbits(sign_planes(vectors), axis=1, count=len(vectors), bitorder="little")
 
 
-def test_planes_are_the_same_everywhere_and_come_from_earlier_codes() -> None:
+def test_planes_are_the_same_everywhere() -> None:
     vectors = np.eye(3, 100, dtype=np.float32) + np.float32(0.01)
     planes = sign_planes(vectors)
     assert planes.shape == (512, 8) and planes.dtype == np.uint8
@@ -161,7 +157,6 @@ def test_planes_are_the_same_everywhere_and_come_from_earlier_codes() -> None:
         "3adb9aa2f83dbb11",
         "3a426aab06342277",
     ]
-    assert np.array_equal(planes_of_codes(np.ascontiguousarray(words.T, np.uint64)), planes)
     assert sign_planes(unit_vectors(65, 700, 1)).shape == (1024, 16)
 
 
@@ -224,22 +219,6 @@ def test_signs_of_rows_are_those_of_the_planes() -> None:
     assert np.array_equal(rows, np.unpackbits(np.asarray(signs.planes), axis=1, bitorder="little").T)
 
 
-def test_signs_that_earlier_versions_left_out_are_put_in_order() -> None:
-    vectors = unit_vectors(70, 16, 4)
-    texts = {f"ex:{at:02}": f"text {at}" for at in range(70)}
-    known = {digest(text): vectors[at] for at, text in enumerate(texts.values())}
-    segment = DocumentSegment.build(texts, Analyser(), known)
-    assert segment.signs is not None
-    arrays = {name: array for name, array in segment.arrays().items() if name != "signs"}
-    codes = np.ascontiguousarray(np.asarray(segment.signs.rows)[:70].view("<u8").T, np.uint64)
-    oldest = {name: array for name, array in arrays.items() if name != "planes"} | {"codes": codes}
-    for kept in (arrays, oldest):
-        signs = DocumentSegment(kept).signs
-        assert signs is not None
-        assert np.array_equal(np.asarray(signs.rows), np.asarray(segment.signs.rows))
-        assert np.array_equal(np.asarray(signs.planes), np.asarray(segment.signs.planes))
-
-
 def test_empty_and_wrong() -> None:
     empty = DenseIndex(Rows([]), [], [])
     assert found(empty, np.ones(3, np.float32), 5) == [] and empty.dim is None
@@ -251,27 +230,3 @@ def test_empty_and_wrong() -> None:
         DenseIndex.of(["a", "a"], np.ones((2, 1), np.float32))
     with pytest.raises(ConfigError):
         DenseParams(oversample=0)
-
-
-@pytest.mark.slow
-@given(st.lists(st.integers(0, 2**64 - 1), max_size=40), st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
-def test_compiled_functions_give_the_same_bits(words: list[int], seed: int) -> None:
-    compiled = search_kernels(LARGE)
-    assert compiled is not None
-    chosen = np.array(words, np.uint64)
-    assert np.array_equal(compiled.places(chosen), set_bits(chosen))
-    signs = SegmentSigns.of(unit_vectors(90, 32, seed))
-    rows = np.random.default_rng(seed).permutation(90)[:50]
-    turned = _rotated(unit_vectors(1, 32, seed + 1))[0]
-    few, many = (_unlike(signs.rows, rows, turned, total) for total in (90, LARGE))
-    assert np.array_equal(few, many) and many.dtype == few.dtype
-    planes = np.random.default_rng(seed).integers(0, 2**63, (9, 1 + seed % 700), np.uint64)
-    read = np.random.default_rng(seed + 1).permutation(9)[: 1 + seed % 9]
-    negative, levels = read % 2 == 1, (read % 3) // 2
-    parts = zip(read.tolist(), negative.tolist(), levels.tolist(), strict=True)
-    expected = added((~planes[at] if off else planes[at], off, level) for at, off, level in parts)
-    given = compiled.summed(planes, read, negative, levels)
-    for level, digit in enumerate(given):
-        assert np.array_equal(digit, expected[level] if level < len(expected) else np.zeros_like(digit))
-    assert len(given) >= len(expected)

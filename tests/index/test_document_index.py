@@ -20,9 +20,8 @@ from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex, M
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex, Match
-from mrag.index.embedding.embedders import WordLlamaEmbedder
-from mrag.storage.folder import locked
-from mrag.storage.segments import first_to_merge
+from mrag.index.embedding import WordLlamaEmbedder
+from mrag.storage.folder import first_to_merge, locked
 
 from .conftest import Cranfield
 
@@ -232,7 +231,7 @@ def test_another_format_is_a_mismatch(tmp_path: Path) -> None:
     DocumentIndex.create(tmp_path, embedder=None).add(DOCUMENTS)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps({"generation": manifest["generation"], "format": 1}))
-    with pytest.raises(IndexMismatch, match="format is 1; this version reads 2"):
+    with pytest.raises(IndexMismatch, match="format is 1; this version reads 3"):
         DocumentIndex.open(tmp_path, embedder=None)
     DocumentIndex.create(tmp_path, embedder=None, replace=True).sync(DOCUMENTS[:1], extra={})
     assert len(DocumentIndex.open(tmp_path, embedder=None)) == 1
@@ -489,7 +488,7 @@ def test_files_are_the_same_to_the_byte_whatever_the_order(tmp_path: Path) -> No
     code = (
         "import sys, random\n"
         "from mrag.index.document_index import DocumentIndex\n"
-        "from mrag.index.embedding.embedders import WordLlamaEmbedder\n"
+        "from mrag.index.embedding import WordLlamaEmbedder\n"
         "documents = [(f'ex:{i}', f'thing {i} red {i % 7} shoes 東京') for i in range(200)]\n"
         "random.Random(int(sys.argv[2])).shuffle(documents)\n"
         "DocumentIndex.create(sys.argv[1], embedder=WordLlamaEmbedder()).sync(set(documents), extra={})\n"

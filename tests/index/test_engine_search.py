@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.index import Bm25Params
-from mrag.index.backends.engines.rows import Found, IndexView
-from mrag.index.backends.engines.search import search
+from mrag.index.backends.engine import Found, IndexView, search
 from mrag.index.bm25 import Bm25Index
+from mrag.index.document_index import TextSearch
 
 WORDS = "heron gull tern rail crake".split()
 Vector = npt.NDArray[np.float32]
@@ -65,7 +65,7 @@ def test_what_the_words_find_is_never_passed_over(texts: list[list[str]], blind:
 
     def found(passed_over: Collection[str]) -> list[tuple[str, float]]:
         view = cast("IndexView", View(named, vectors, passed_over))
-        hits = search(view, asked, vector, 10, mode="hybrid", allowed=None, weight=0.5)
+        hits = search(view, TextSearch(asked, 10), vector)
         return [(hit.doc_id, round(hit.score, 5)) for hit in hits]
 
     assert found(missed) == found(())

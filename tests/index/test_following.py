@@ -12,8 +12,8 @@ from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.graph.updates import update
-from mrag.index import following, similarity
-from mrag.index.documents import Definition, documents
+from mrag.index import similarity
+from mrag.index.documents import Definition, changed_documents, documents
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.rdf.terms import Triple
 from tests.servers import oxigraph_server
@@ -124,7 +124,7 @@ def test_a_change_of_many_entities_or_of_inferences_breaks_the_chain(graph: mrag
     def changes() -> object:
         index = SimilarityIndexes.of(graph).get(quiet=True)
         assert isinstance(index, SimilarityIndex)
-        return following.changed_documents(
+        return changed_documents(
             graph, Definition(languages=graph.languages), index.files.extra, index.files.doc_ids
         )
 
@@ -144,7 +144,7 @@ def test_a_change_of_many_entities_or_of_inferences_breaks_the_chain(graph: mrag
 
 
 def test_what_others_write_on_a_server_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mrag.index.backends.places.user_data_path", lambda name: tmp_path / name)
+    monkeypatch.setattr("mrag.index.backends.base.user_data_path", lambda name: tmp_path / name)
     with oxigraph_server(tmp_path, memory=True) as url, mrag.connect(url) as kg:
         kg.insert([Triple(URIRef(E + "a"), RDFS.label, Literal("A red dress"))])
         kg.index(model="none")

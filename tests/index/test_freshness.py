@@ -7,7 +7,7 @@ from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.graph.updates import update
-from mrag.index import freshness
+from mrag.index import similarity
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.answering import PENDING
 
@@ -23,7 +23,7 @@ def test_asking_and_searching_see_what_came_after_indexing(monkeypatch: pytest.M
         update(kg, 'INSERT DATA { <urn:c> rdfs:label "A green hat" ; <urn:colour> "green" }')
         assert "green hat" in kg.ask("What hat is green?", model="none", how="read").text
         # Too much to do it meanwhile.
-        monkeypatch.setattr(freshness, "_WORDS", 0)
+        monkeypatch.setattr(similarity, "_WORDS", 0)
         update(kg, 'INSERT DATA { <urn:d> rdfs:label "A black shoe" }')
         answer = kg.ask("What hat is green?", model="none", how="read")
         assert "older than the graph" in str(answer.notice)

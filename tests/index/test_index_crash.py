@@ -16,7 +16,7 @@ import pytest
 
 from mrag.errors import IndexError_
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import WordLlamaEmbedder
+from mrag.index.embedding import WordLlamaEmbedder
 
 Content = Callable[[DocumentIndex], dict[str, tuple[str, bytes]]]
 
@@ -36,7 +36,7 @@ STATES = {
 WRITER = """
 import json, sys
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import WordLlamaEmbedder
+from mrag.index.embedding import WordLlamaEmbedder
 states = json.loads(sys.argv[2])
 index = DocumentIndex.open(sys.argv[1], embedder=WordLlamaEmbedder())
 while True:

@@ -13,8 +13,8 @@ from rdflib import RDFS, Literal, URIRef
 import mrag
 from mrag.index.bm25 import Bm25Index
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import Embedder, Vectors, WordLlamaEmbedder
-from mrag.index.known_items import EVEN, FusionWeight, usual
+from mrag.index.embedding import Embedder, Vectors, WordLlamaEmbedder
+from mrag.index.fusion import EVEN, FusionWeight, usual
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 

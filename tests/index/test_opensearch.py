@@ -10,9 +10,8 @@ import pytest
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index import Bm25Params, IndexBackend
-from mrag.index.backends.places import open_backend
-from mrag.index.backends.trials import DOCUMENTS, Trigrams
-from mrag.index.conformance import IndexConformance
+from mrag.index.backends.base import open_backend
+from mrag.index.conformance import DOCUMENTS, IndexConformance, Trigrams
 from mrag.storage.files import make_folder
 from tests.index.search_server import SearchServer, serving, stored_length
 

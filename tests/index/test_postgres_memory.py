@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from mrag.index import Bm25Params
-from mrag.index.backends.places import open_backend
-from mrag.index.embedding.embedders import embedder
+from mrag.index.backends.base import open_backend
+from mrag.index.embedding import embedder
 
 pytestmark = pytest.mark.slow
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mrag.index.backends.trials import Trigrams
+from mrag.index import segments
+from mrag.index.conformance import Trigrams
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex
-from mrag.index.segments import commits
 
 MOST = 40
 WORDS = "red blue green coat shoe hat of leather with a hood buttons laces number".split()
@@ -18,8 +18,8 @@ WORDS = "red blue green coat shoe hat of leather with a hood buttons laces numbe
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commits, "_LEAST_ROWS", MOST)
-    monkeypatch.setattr(commits, "_MOST_ROWS", MOST)
+    monkeypatch.setattr(segments, "_LEAST_ROWS", MOST)
+    monkeypatch.setattr(segments, "_MOST_ROWS", MOST)
 
 
 def made(number: int, seed: int = 1) -> dict[str, str]:
@@ -38,7 +38,7 @@ def answers(index: DocumentIndex) -> list[object]:
 
 
 def sizes(index: DocumentIndex) -> list[int]:
-    return [rows for _, rows in index._state.manifest.segments]
+    return list(map(len, index._state.segments))
 
 
 def test_results_do_not_depend_on_the_size_of_segments(
@@ -53,7 +53,7 @@ def test_results_do_not_depend_on_the_size_of_segments(
         assert told[-1][0] == told[-1][1] and max(sizes(index), default=0) <= MOST
         opened = DocumentIndex.open(tmp_path, embedder=Trigrams(), thorough=True)
         with monkeypatch.context() as usual:
-            usual.setattr(commits, "_LEAST_ROWS", 10_000)
+            usual.setattr(segments, "_LEAST_ROWS", 10_000)
             whole = DocumentIndex.create(None, embedder=Trigrams())
             whole.sync(documents.items(), extra={})
         assert answers(opened) == answers(index) == answers(whole)
@@ -63,7 +63,7 @@ def test_results_do_not_depend_on_the_size_of_segments(
     assert sizes(index)[:2] == before[:2]  # full ones stay as they are
     index.delete(index.doc_ids[:30])
     assert len(index) == 95 + 1 - 30 and {p.name for p in tmp_path.iterdir()} >= {"manifest.json"}
-    kept = {name for name, _ in index._state.manifest.segments}
+    kept = set(index._state.manifest.committed().segments)
     assert {path.name for path in tmp_path.glob("segment-*")} == kept
 
 
@@ -85,7 +85,7 @@ def test_what_an_interrupted_build_has_embedded_is_not_embedded_again(tmp_path: 
     index.sync({"ex:0": "first", **documents}.items(), extra={}, batch=10)
     assert sorted(model.embedded) == sorted(["something else", "first", *({*documents.values()} - done)])
     assert len(index) == len(documents) + 1 and not list(tmp_path.glob("*.pending"))
-    assert {p.name for p in tmp_path.glob("segment-*")} == {n for n, _ in index._state.manifest.segments}
+    assert {p.name for p in tmp_path.glob("segment-*")} == set(index._state.manifest.committed().segments)
 
 
 @pytest.mark.parametrize("folder", [True, False])

@@ -14,7 +14,7 @@ import pytest
 
 from mrag.errors import ConfigError, ModelError
 from mrag.index import embedder
-from mrag.index.embedding.served import ServedEmbedder
+from mrag.index.embedding import ServedEmbedder
 
 DIM = 4
 

@@ -15,10 +15,8 @@ from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex, Q
 from mrag.graph.connection import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition
-from mrag.index.freshness import freshen
-from mrag.index.searches import INSTANCE, SIM
-from mrag.index.segments.files import DocumentFolder
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.segments import document_folder
+from mrag.index.similarity import INSTANCE, SIM, SimilarityIndexes, freshen
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import FusedRanker, Question, SimilarityRanker
@@ -250,8 +248,8 @@ def test_an_index_of_another_analyser_is_told_and_built_anew(
         stemmed = Definition(analyser="snowball:english")
         SimilarityIndexes.of(kg).build("main", model="none", definition=stemmed)
     folder = tmp_path / "s.mrag" / "main" / "index" / "main"
-    committed = DocumentFolder(folder).committed()
-    DocumentFolder(folder).commit(replace(committed, about={**committed.about, key: value}))
+    committed = document_folder(folder).committed()
+    document_folder(folder).commit(replace(committed, about={**committed.about, key: value}))
     with connect(f"oxigraph:{tmp_path / 's'}") as kg:
         indexes = SimilarityIndexes.of(kg)
         with pytest.raises(IndexMismatch, match=words) as told:

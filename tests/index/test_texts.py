@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mrag.graph.connection import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
+from mrag.index import documents as module
 from mrag.index.documents import Definition, documents
-from mrag.index.texts import composing, statements
 from mrag.storage.sorting import SortedRows
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import PRODUCTS
@@ -50,8 +50,8 @@ def read(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple
     """Return the documents of each definition, and look whether queries give the same."""
     found = [list(documents(kg, definition)) for definition in DEFINITIONS]
     with monkeypatch.context() as m:
-        m.setattr(statements, "are_edges", lambda *_: False)
-        m.setattr(composing, "are_edges", lambda *_: False)
+        m.setattr(module, "are_edges", lambda *_: False)
+        m.setattr(module, "are_edges", lambda *_: False)
         assert [list(documents(kg, definition)) for definition in DEFINITIONS] == found
     return found
 
@@ -77,6 +77,6 @@ def test_a_graph_that_does_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) 
         kg.load([PRODUCTS])
         whole = read(kg, monkeypatch)
         monkeypatch.setattr(SortedRows.__init__, "__kwdefaults__", {"folder": None, "most": 2000})
-        monkeypatch.setattr(composing, "_BATCH", 7)
-        monkeypatch.setattr(composing, "_KEPT", 10)
+        monkeypatch.setattr(module, "_BATCH", 7)
+        monkeypatch.setattr(module, "_KEPT", 10)
         assert read(kg, monkeypatch) == whole

@@ -27,7 +27,7 @@ from mrag.generation.lines import recorded
 from mrag.generation.prompts import messages, prompt
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode, term
-from mrag.graphcodes.prompt import assemble
+from mrag.graphcodes.ranker import assemble
 from mrag.images.prompts import answer_messages
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
@@ -265,11 +265,11 @@ def test_documents_of_the_retriever() -> None:
 
 def of_other_prompts(rng: random.Random) -> str | None:
     """The extractor, the planner, the summary and the questions of a benchmark."""
-    from mrag.cel.summary import summarise
+    from mrag.cel.polish import summarise
     from mrag.completion.plan.model_planner import ModelPlanner
     from mrag.errors import ModelError
     from mrag.evaluation.benchmark import QuestionSettings, _ask
-    from mrag.graphcodes.extract.model import ModelExtractor
+    from mrag.graphcodes.models import ModelExtractor
 
     model = Recording(responses=[text(rng)])
     given = [text(rng) for _ in range(3)]

@@ -172,8 +172,7 @@ def test_documents_are_only_texts(kg: KnowledgeGraph) -> None:
 
 def test_a_description_is_only_a_text() -> None:
     """What a model that sees says is the text of its image: it writes no other triple."""
-    from mrag.images.enrichment.journal import JournalEntry
-    from mrag.images.enrichment.writing import triples_of
+    from mrag.images.enrichment import JournalEntry, triples_of
 
     def of_an_entry(rng: random.Random) -> str | None:
         said = text(rng)

@@ -19,8 +19,7 @@ from rdflib import RDFS
 import mrag
 from mrag.errors import ConfigError, ModelError, StoreError
 from mrag.index import Definition, SimilarityIndexes, embedder
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.embedding.prepared import EmbeddingWork
+from mrag.index.embedding import Embedder, EmbeddingWork
 from mrag.jobs import InlineRunner, ProcessRunner, Runner, ThreadRunner, carried, resumed, runner
 from tests.jobs.works import Deadly, Slowly, square
 

@@ -27,8 +27,8 @@ from ray.cluster_utils import Cluster
 import mrag
 from mrag.errors import ModelError
 from mrag.graph.views import make_view, parts
-from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.settings import EnrichSettings
+from mrag.images.enrichment import describe
+from mrag.images.enrichment import EnrichSettings
 from mrag.index import SimilarityIndexes
 from mrag.jobs import RayRunner, carried
 from mrag.loaders.fashionpedia import Fashionpedia

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError
-from mrag.evaluation.running import System, run_system
-from mrag.generative.index import building
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.graphcodes import texts as extraction
-from mrag.graphcodes.extract.text import TextExtractor
-from mrag.graphcodes.texts import extract_codes
+from mrag.evaluation.benchmark import System, run_system
+from mrag.generative import clue_index
+from mrag.generative.clue_index import ClueIndex
+from mrag.graphcodes import sources
+from mrag.graphcodes.reading import TextExtractor
+from mrag.graphcodes.sources import extract_codes
 from mrag.index.document_index import DocumentIndex
 from mrag.jobs import ProcessRunner, ThreadRunner
 from tests.jobs.works import DeadlyTexts, Searches
@@ -64,7 +64,7 @@ def test_a_run_by_threads_takes_any_search_and_processes_one_that_pickles(folder
 def test_codes_are_the_same_by_processes_of_which_one_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extraction, "_BATCH", 8)
+    monkeypatch.setattr(sources, "_TEXTS", 8)
     wanted = dict(zip(TEXTS, TextExtractor().extract_many(TEXTS.values()), strict=True))
     assert len({tuple(edge.key for edge in code.edges) for code in wanted.values()}) > 10
     journal, two = tmp_path / "codes.jsonl", ProcessRunner(2)
@@ -86,7 +86,7 @@ def test_codes_are_the_same_by_processes_of_which_one_is_killed(
 
 
 def test_extraction_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction, "_BATCH", 8)
+    monkeypatch.setattr(sources, "_TEXTS", 8)
     stop, done = threading.Event(), []
 
     def note(number: int, total: int | None) -> None:
@@ -112,7 +112,7 @@ def test_segments_of_clues_are_the_same_where_a_worker_is_killed(
         (f"urn:twin{n}", [n, 7, 9 + n % 3]) for n in (0, 3)
     ]
     alone = ClueIndex.build(texts, 20, segment_tokens=8)
-    monkeypatch.setattr(building, "sorted_texts", DeadlyTexts(str(tmp_path / "told")))
+    monkeypatch.setattr(clue_index, "sorted_texts", DeadlyTexts(str(tmp_path / "told")))
     for runner in (ProcessRunner(2), ThreadRunner(2)):
         place = tmp_path / type(runner).__name__
         index = ClueIndex.build(texts, 20, segment_tokens=8, folder=place, runner=runner)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mrag.errors import ModelError
-from mrag.evaluation.running import index_system
-from mrag.evaluation.runs import Scored
-from mrag.generative.index.segments import sorted_texts
+from mrag.evaluation.benchmark import index_system
+from mrag.evaluation.metrics import Scored
+from mrag.generative.clue_index import sort_texts
 from mrag.index.document_index import DocumentIndex
 
 
@@ -77,4 +77,4 @@ class DeadlyTexts:
         if documents[0][0] == 2 and not Path(self.told).exists():
             Path(self.told).touch()
             os._exit(1)
-        return sorted_texts(documents)
+        return sort_texts(documents)

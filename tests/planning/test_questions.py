@@ -296,7 +296,7 @@ def test_what_is_not_understood_is_not_answered(
     attempt = compute(graphs[name], question)
     assert not attempt.sure
     given = mrag.ask(graphs[name], question, how="plan")
-    assert given.text.startswith("Not in this graph") and given.computed is None
+    assert given.text.startswith(("Not in this graph", "Not answered")) and given.computed is None
 
 
 def test_answers_do_not_depend_on_the_order_of_loading() -> None:

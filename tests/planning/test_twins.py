@@ -19,7 +19,7 @@ from mrag.planning.plan import Aggregate, Block, Column, Comparison, Number, Ord
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
-from mrag.reasoning.upkeep.sameness import same_groups
+from mrag.reasoning.sameness import same_groups
 from mrag.text.tokens import tokens
 from tests.servers import oxigraph_server
 
@@ -92,7 +92,7 @@ def test_what_is_found_is_what_the_graph_of_sets_has(
     first = {name: group[0] for group in sets for name in group}
     quotient = [Triple(*(URIRef(first[str(t)]) if str(t) in first else t for t in fact)) for fact in said]  # type: ignore[arg-type]
     with mrag.connect() as kg, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mrag.reasoning.upkeep.sameness.MOST", most)
+        patch.setattr("mrag.reasoning.sameness.MOST", most)
         kg.insert([*said, *same])
         mrag.reason(kg)
         for plan in PLANS:

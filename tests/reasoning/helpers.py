@@ -8,8 +8,7 @@ from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS
 
 from mrag.rdf.terms import SKOLEM, Triple
-from mrag.reasoning.materialise import materialise
-from mrag.reasoning.rounds import Closure
+from mrag.reasoning.rounds import Closure, materialise
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 from tests.reasoning.owl_cases import load

@@ -25,7 +25,7 @@ from rdflib.term import Node
 from mrag.errors import TermError
 from mrag.rdf.patterns import Ask, Group, TriplePattern, to_sparql, var
 from mrag.rdf.terms import SKOLEM, to_ox
-from mrag.reasoning.materialise import materialise
+from mrag.reasoning.rounds import materialise
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 

@@ -14,12 +14,11 @@ from mrag.loaders.rdf import Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import to_sparql
 from mrag.reasoning import evaluate
-from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import TripleCounts
 from mrag.reasoning.evaluate import queries as queries_of
-from mrag.reasoning.materialise import extend, materialise
 from mrag.reasoning.proofs import prove, render
+from mrag.reasoning.rounds import accelerate, extend, materialise
 from mrag.stores import oxigraph
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore

@@ -7,8 +7,7 @@ from __future__ import annotations
 import pytest
 
 from mrag.errors import InconsistentOntology
-from mrag.reasoning.clashes import check
-from mrag.reasoning.materialise import materialise
+from mrag.reasoning.rounds import check, materialise
 from tests.reasoning.helpers import SPARQL_PREFIXES, A, close, store_of, whole
 
 SOME = "[ a owl:Restriction ; owl:onProperty :p ; owl:someValuesFrom %s ]"

@@ -14,9 +14,9 @@ from rdflib import Literal, URIRef
 import mrag
 from mrag.graph.connection import open_store
 from mrag.rdf.terms import OWL, Triple, to_ntriples
-from mrag.reasoning.materialise import materialise
 from mrag.reasoning.proofs import prove
-from mrag.reasoning.upkeep.sameness import Sameness, same_groups
+from mrag.reasoning.rounds import materialise
+from mrag.reasoning.sameness import Sameness, same_groups
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.wire.http import Access
@@ -128,7 +128,7 @@ def test_the_representative_of_a_large_set_has_all_that_its_names_have(statement
     groups = same_groups(pairs_in(store, both))
     centre = {name: min(g) for g in groups if len(g) > 2 for name in g}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mrag.reasoning.upkeep.sameness.MOST", 2)
+        patch.setattr("mrag.reasoning.sameness.MOST", 2)
         sets = materialise(store, A, "urn:j", on_inconsistency="report", threads=1)
     assert "urn:j:sets" not in store.graphs()
 
@@ -148,7 +148,7 @@ def test_a_large_set_that_grows_while_rules_run_is_known_by_its_new_first_name()
     lines = [f":{s}{n} owl:sameAs :{s}{n + 1} ; :r {n} ." for s in "bk" for n in range(3)]
     lines += [":p a owl:FunctionalProperty .", ":x :p :b2 , :z .", ":z owl:sameAs :k1 , :a ."]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mrag.reasoning.upkeep.sameness.MOST", 2)
+        patch.setattr("mrag.reasoning.sameness.MOST", 2)
         store, closure = close("\n".join(lines))
     with store:
         both = Dataset(("urn:a", *closure.graphs))

@@ -24,7 +24,7 @@ from tests.servers import oxigraph_server
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
     with mrag.demo(model="none") as kg:
-        running = Running(kg, replace(SETTINGS, seconds=2.0, token="a-secret-of-this-test"))
+        running = Running(kg, replace(SETTINGS, seconds=4.0, token="a-secret-of-this-test"))
         yield running
         running.close()
 

@@ -18,12 +18,12 @@ import pytest
 
 from mrag.cli import main
 from mrag.errors import IndexError_
-from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.clue_index import ClueIndex
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import WordLlamaEmbedder
+from mrag.index.embedding import WordLlamaEmbedder
 
 WORDS = ["red", "blue", "shoe", "coat", "leather", "wool", "warm", "light", "dress", "hat", "long", "old"]
 BITS_FROM = DenseParams(prefilter_from=100)
@@ -110,7 +110,7 @@ def _codes(folder: Path, state: str) -> None:
 
 
 def _ask_codes(folder: Path) -> Any:
-    index = GraphCodeIndex(folder, must_exist=True, accelerate=False)
+    index = GraphCodeIndex(folder, must_exist=True)
     found: list[Any] = [index.registry.names(), index.ids, sorted((n.id, c) for n, c in index.nodes())]
     for a, b, c in zip(WORDS, WORDS[3:], WORDS[6:], strict=False):
         found.append(index.search(GraphCode.of([a], [(a, b, c)]), 20))
@@ -197,7 +197,7 @@ def add(folder: Path, chance: random.Random) -> None:
     """Put a file of rubbish, or a copy of another one, beside the files of the index."""
     file = chance.choice(files_of(folder))
     name = chance.choice(
-        ["segment-00000099.seg", "codes-00000098.seg", "manifest.json.new", "vectors.pending"]
+        ["segment-00000099.seg", "deleted-00000098.bits", "manifest.json.new", "vectors.pending"]
     )
     if chance.random() < 0.5:
         shutil.copy(file, folder / name)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mrag.errors import DamagedIndex, IndexError_
-from mrag.storage.check import check
+from mrag.storage.folder import check
 from tests.storage.attacks import DAMAGE, KINDS, outcome
 
 logger = logging.getLogger(__name__)

@@ -14,13 +14,11 @@ import pytest
 
 from mrag.completion.plan.calibration import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
-from mrag.evaluation import journal as runs
-from mrag.generative.index.clue_index import ClueIndex
-from mrag.graphcodes.registry import RelationRegistry
-from mrag.storage.arrays import Packed, pack
-from mrag.storage.files import BLOCK, write
-from mrag.storage.journal import Journal
-from mrag.storage.sealed import load_arrays, save_arrays
+from mrag.evaluation import benchmark
+from mrag.generative.clue_index import ClueIndex
+from mrag.graphcodes.code import RelationRegistry
+from mrag.storage.arrays import Packed, load_arrays, pack, save_arrays
+from mrag.storage.files import BLOCK, Journal, write
 from tests.conftest import ROOT
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "30"))
@@ -74,7 +72,7 @@ def test_a_writer_that_is_killed_leaves_whole_records(tmp_path: Path) -> None:
     program = """
 import sys
 from pathlib import Path
-from mrag.storage.journal import Journal
+from mrag.storage.files import Journal
 with Journal(Path(sys.argv[1])) as journal:
     number = len(journal.records)
     while True:
@@ -99,16 +97,16 @@ with Journal(Path(sys.argv[1])) as journal:
 
 def test_a_journal_of_a_run_whose_first_record_is_damaged_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with runs.RunJournal(path, {"k": 10}) as journal:
+    with benchmark.RunJournal(path, {"k": 10}) as journal:
         journal.add({"query": "1"})
     data = bytearray(path.read_bytes())
     data[12] ^= 1
     path.write_bytes(data)
     with pytest.raises(DamagedIndex, match="first record") as caught:
-        runs.RunJournal(path, {"k": 10})
+        benchmark.RunJournal(path, {"k": 10})
     assert "Delete" in str(caught.value.hint) and path.read_bytes() == data
     path.unlink()
-    runs.RunJournal(path, {"k": 10}).close()
+    benchmark.RunJournal(path, {"k": 10}).close()
 
 
 def test_single_files_tell_damage(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_memory_time_and_size_are_limited() -> None:
 
 def test_errors_come_back_as_they_were() -> None:
     with pytest.raises(ConfigError, match="no use") as caught:
-        perform("mrag.images.files.folder:grid", 0, 0)
+        perform("mrag.images.files:grid", 0, 0)
     assert caught.value.message == "A grid of 0 by 0 parts is no use."
     with pytest.raises(LoadError, match="cannot be read: ZeroDivisionError"):
         perform("operator:truediv", 1, 0)

@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.storage.files import create, make_folder
-from mrag.storage.scratch import Scratch, collect
+from mrag.storage.files import Scratch, collect, create, make_folder
 from mrag.stores.process.limited import close_all
 from tests import commands
 from tests.commands import filled
@@ -212,7 +211,7 @@ def test_a_store_leaves_the_snapshots_of_one_with_a_like_name(tmp_path: Path) ->
 
 KILLED = """
 import os, signal, sys
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 with Scratch(sys.argv[1]) as folder:
     (folder / "file").write_text("x")
     print(folder, flush=True)

@@ -25,7 +25,7 @@ from mrag.config import Settings
 from mrag.errors import MragError
 from mrag.generation.models.resolve import status
 from mrag.graph.connection import open_store
-from mrag.index.similarity import home
+from mrag.index.backends.base import home
 from mrag.redaction import brief, redact, redact_url
 from mrag.retrieval.reading_child import packed, unpacked
 from mrag.stores.base import Dataset

@@ -10,9 +10,9 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
 import mrag
-from mrag.cel.learners.registry import learner
+from mrag.cel.instances import statements
+from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem
-from mrag.cel.semantics.statements import statements
 from mrag.errors import EndpointError, QueryTimeout
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.patterns import Construct, TriplePattern, iri, var
@@ -85,7 +85,7 @@ def test_a_long_answer_that_names_its_graphs_is_refused(kg: mrag.KnowledgeGraph)
 def test_long_texts_are_put_in_order(
     kg: mrag.KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mrag.index.backends.places.user_data_path", lambda name: tmp_path / name)
+    monkeypatch.setattr("mrag.index.backends.base.user_data_path", lambda name: tmp_path / name)
     word = "unending prose of the chronicle "
     triples = [Triple(URIRef(f"urn:x{i}"), RDFS.label, Literal(f"scroll {i}", lang="en")) for i in range(3)]
     triples += [

@@ -1,23 +1,31 @@
-"""What all learners share: the interface, the limits, and the best hypotheses so far."""
+"""What all learners share: the interface, the limits, the best hypotheses so far, and their names."""
 
 from __future__ import annotations
 
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal, TypeAlias
+from importlib import import_module
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from mrag.cel.problem import MEASURES, ExampleCounts, Hypothesis, LearningProblem, Measure, quality
-from mrag.cel.semantics.bits import Bits, ExampleBits
-from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.hierarchy import missing_inferences, without
-from mrag.cel.semantics.instances import Mask, World
-from mrag.cel.syntax.expressions import Expression, Named, length
-from mrag.cel.syntax.normal_form import normal
+from mrag.cel.instances import Mask, World, missing_inferences, without
+from mrag.cel.problem import (
+    MEASURES,
+    Bits,
+    ExampleBits,
+    ExampleCounts,
+    Hypothesis,
+    LearningProblem,
+    Measure,
+    confusion,
+    quality,
+)
+from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import key, length, normal, operands, with_operands
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.grammar import counted
@@ -113,13 +121,6 @@ class Halt(Exception):  # no error: it ends a search at its limit
 class FitState:
     """The examples of a fit, and the best hypotheses on them so far.
 
-    Args:
-        problem: The learning problem.
-        world: The statements about its examples.
-        settings: The limits.
-        on_progress: Called now and then.
-        started: When the fit began, by `time.monotonic`.
-
     Attributes:
         at: Where the examples stand among the terms of the world, the positive ones first.
         bits: Packs sets of these examples.
@@ -143,7 +144,7 @@ class FitState:
         self.tested = 0
         self._on_progress = on_progress
         self._told = self.started
-        self._found: dict[Expression, Hypothesis] = {}
+        self._found: dict[ce.Expression, Hypothesis] = {}
         self._kept, self.worst = max(settings.top, 20), 0.0
         missing = [x for x in problem.examples if not world.is_individual(x)]
         if missing:
@@ -169,7 +170,7 @@ class FitState:
         """Return the counts of so many positive and negative examples held."""
         return ExampleCounts(int(tp), int(fp), self.bits.positives, self.bits.negatives)
 
-    def count(self, expression: Expression) -> ExampleCounts:
+    def count(self, expression: ce.Expression) -> ExampleCounts:
         """Count the examples that an expression holds."""
         held, p = self.world.extension(expression)[self.at], self.bits.positives
         return self.counts(held[:p].sum(), held[p:].sum())
@@ -181,7 +182,7 @@ class FitState:
 
     def offer(
         self,
-        expression: Expression,
+        expression: ce.Expression,
         counts: ExampleCounts,
         *,
         shaped: bool = False,
@@ -209,7 +210,7 @@ class FitState:
 
     def offer_classes(self) -> None:
         """Offer the classes alone where nothing was offered yet."""
-        for named in map(Named, () if self._found else self.world.named):
+        for named in map(ce.Named, () if self._found else self.world.named):
             self.offer(named, self.count(named))
 
     def settle(self, found: Iterable[Hypothesis]) -> None:
@@ -242,9 +243,6 @@ class Learner(ABC):
         kg: The knowledge graph.
         settings: Those of the learner; of other settings the common part is taken.
         on_progress: Called now and then during a fit.
-
-    Attributes:
-        report: How the last fit went.
     """
 
     name: ClassVar[str]
@@ -273,9 +271,6 @@ class Learner(ABC):
         """Learn what the positive examples share and the negative ones lack.
 
         Ctrl-C ends the search and returns what was found until then.
-
-        Args:
-            problem: The examples.
 
         Returns:
             The best hypotheses, best first; none where nothing separates positive from negative examples.
@@ -348,3 +343,85 @@ def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
         return []
     what, deep = "Hardly anything" if found else "Nothing", counted(fit.steps, "property") + " deep"
     return [f"{what} was learnt: no condition up to {deep} tells the examples apart{' well' * bool(found)}."]
+
+
+LEARNERS: dict[str, tuple[str, str]] = {
+    "search": ("mrag.cel.learners.search", "BeamSearch"),
+    "celoe": ("mrag.cel.learners.refinement", "Celoe"),
+    "ocel": ("mrag.cel.learners.refinement", "Ocel"),
+    "tdl": ("mrag.cel.learners.tabular", "TreeLearner"),
+    "m-of-n": ("mrag.cel.learners.tabular", "MOfN"),
+    "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner"),
+    "drill": ("mrag.cel.drill", "Drill"),
+}
+"""Module and class of each learner; imported when it is asked for."""
+
+
+def learner(
+    name: str,
+    kg: KnowledgeGraph,
+    *,
+    on_progress: Callable[[FitProgress], None] | None = None,
+    **settings: Any,
+) -> Learner:
+    """Return a learner.
+
+    Args:
+        name: One of `LEARNERS`.
+        kg: The knowledge graph.
+        on_progress: Called now and then during a fit.
+        **settings: Settings of that learner, such as `seconds` or `seed`.
+
+    Raises:
+        ConfigError: If there is no such learner or it has no such setting.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.connect() as kg:
+        ...     learner("search", kg, seconds=2).settings.seconds
+        2
+    """
+    if name not in LEARNERS:
+        raise ConfigError(f"No learner {name!r}.", hint=f"There are: {', '.join(sorted(LEARNERS))}.")
+    module, class_name = LEARNERS[name]
+    kind: type[Learner] = getattr(import_module(module), class_name)
+    names = sorted(f.name for f in fields(kind.settings_type))
+    unknown = sorted(set(settings) - {*names})
+    if unknown:
+        raise ConfigError(f"{name} has no setting {unknown[0]}.", hint=f"It has: {', '.join(names)}.")
+    return kind(kg, kind.settings_type(**settings), on_progress=on_progress)
+
+
+def shortened(fit: FitState, expression: ce.Expression) -> ce.Expression:
+    """Take parts out of an expression as long as its quality on the examples stays."""
+    best = normal(expression)
+    value = _quality(fit, best)
+    while True:
+        shorter = {e for e in map(normal, reduced(best)) if length(e) < length(best)}
+        for candidate in sorted(shorter, key=lambda e: (length(e), key(e))):
+            fit.tick()
+            found = _quality(fit, candidate)
+            if found >= value:
+                best, value = candidate, found
+                break
+        else:
+            return best
+
+
+def reduced(e: ce.Expression) -> Iterator[ce.Expression]:
+    """Yield an expression with one part taken out, in every way there is."""
+    parts = operands(e)
+    if isinstance(e, ce.And | ce.Or):
+        yield from parts
+        yield from (with_operands(e, parts[:at] + parts[at + 1 :]) for at in range(len(parts)))
+    elif isinstance(e, ce.Some | ce.Cardinality):
+        yield with_operands(e, (ce.Top(),))
+    if isinstance(e, ce.Cardinality):
+        yield ce.Some(e.property, e.filler)
+    for at, part in enumerate(parts):
+        yield from (with_operands(e, (*parts[:at], x, *parts[at + 1 :])) for x in reduced(part))
+
+
+def _quality(fit: FitState, e: ce.Expression) -> float:
+    counts = fit.count(e)
+    return quality(counts, fit.settings.measure) if counts.informative else -1.0

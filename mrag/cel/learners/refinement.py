@@ -1,47 +1,216 @@
-"""A downward refinement operator over class expressions.
+"""Learners that refine: the downward operator, its layers, and best-first search by CELOE and OCEL.
 
-It follows the operator of Lehmann and Hitzler (2010) as DL-Learner has it. Where an implementation known
-from Python goes another way, the original is kept: an atomic class is refined to its subclasses and to its
-conjunctions with the refinements of `⊤`, never to a class beside it, and every step leads to a part of
-what it starts from.
+The operator is that of Lehmann and Hitzler (2010) as DL-Learner has it: an atomic class is refined to its
+subclasses and to its conjunctions with the refinements of `⊤`, never to a class beside it, and every step
+leads to a part of what it starts from. CELOE (Lehmann, Auer, Bühmann and Tramp, 2011) is for short
+definitions, OCEL (Lehmann and Hitzler, 2010) for concepts that tell examples apart. `RefinementSpace`
+keeps the refinements of expressions as layers with one row of booleans each, for `mrag.cel.drill`.
 """
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from rdflib import Literal, URIRef
 
-from mrag.cel.semantics.hierarchy import hierarchy
-from mrag.cel.semantics.instances import World
-from mrag.cel.semantics.values import by_family, spread
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataRange,
-    DataSome,
-    Expression,
-    Named,
-    Not,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-    key,
-    length,
-    operands,
-    with_operands,
-)  # fmt: skip
-from mrag.cel.syntax.normal_form import normal
+from mrag.cel.instances import World, hierarchy
+from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
+from mrag.cel.problem import ExampleCounts
+from mrag.cel.sparql import INTEGERS, VOCABULARY, by_family, comparable, spread
+from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import depth, key, length, normal, operands, walk, with_operands
+from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import XSD
+from mrag.rdf.terms import OWL, XSD
+
+_TRIVIAL = frozenset(v.value for v in VOCABULARY) | {OWL + "Thing", OWL + "NamedIndividual"}
+_ORDERED = tuple(XSD + n for n in ("decimal", "double", "float", "date", "dateTime"))
+_COMMON = 30
+"""Most texts of a property that are looked for as such."""
+_FEWEST = 3
+"""So many terms have a text that is looked for: captions and names of files are of one or two."""
+_FACETS: tuple[ce.Facet, ...] = ("minInclusive", "maxInclusive")
+
+
+class Signature:
+    """The classes and properties of a world, and what each of its terms has of them.
+
+    Attributes:
+        classes: IRIs of the classes that hold something and are not of the vocabularies of RDF and OWL.
+        links: Properties that lead to individuals.
+        data: Properties that lead to literals.
+    """
+
+    def __init__(self, world: World, *, inverse: bool = False) -> None:
+        self.world = world
+        self.classes = tuple(c for c, held in world.classes.items() if not trivial(c) and held.any())
+        literal = np.zeros(world.size, dtype=bool)
+        literal[world.literals] = True
+        links: list[ce.Property] = []
+        data: list[ce.Property] = []
+        for iri, (_, values) in world.roles.items():
+            to_literal = literal[values]
+            if not to_literal.all():
+                links.append(ce.Property(iri))
+                if inverse and world.inverse:
+                    links.append(ce.Property(iri, True))
+            if to_literal.any():
+                data.append(ce.Property(iri))
+        self.links, self.data = tuple(links), tuple(data)
+        self._literal = literal
+        self._reach: dict[ce.Property, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = {}
+        self._classes_of: dict[int, tuple[str, ...]] = {}
+
+    def classes_of(self, at: int) -> tuple[str, ...]:
+        """Return the classes of the term at a place."""
+        found = self._classes_of.get(at)
+        if found is None:
+            found = tuple(c for c in self.classes if self.world.classes[c][at])
+            self._classes_of[at] = found
+        return found
+
+    def values_of(self, p: ce.Property, at: int) -> npt.NDArray[np.intp]:
+        """Return where the values of a property of the term at a place stand."""
+        reach = self._reach.get(p)
+        if reach is None:
+            sources, values = self.world.pairs(p)
+            order = np.argsort(sources, kind="stable")
+            reach = self._reach[p] = (sources[order], values[order])
+        sources, values = reach
+        start, end = np.searchsorted(sources, [at, at + 1])
+        return values[start:end]
+
+    def is_literal(self, at: int) -> bool:
+        """Return whether a literal stands at a place."""
+        return bool(self._literal[at])
+
+    def alike(self, p: ce.Property) -> bool:
+        """Return whether all values of a property are of the same classes."""
+        _, values = self.world.pairs(p)
+        return len({self.classes_of(at) for at in np.unique(values).tolist()}) < 2
+
+    def max_values(self, p: ce.Property) -> int:
+        """Return how many values of a property one term has at most."""
+        sources, _ = self.world.pairs(p)
+        return int(np.bincount(sources).max()) if len(sources) else 0
+
+    def conditions(
+        self,
+        p: ce.Property,
+        splits: int,
+        labels: npt.NDArray[np.int8] | None = None,
+    ) -> list[ce.Expression]:
+        """Return conditions on the literals of a property: limits, and values that several terms have.
+
+        Args:
+            p: A property with literals.
+            splits: Most places where numbers and dates are split, for each datatype.
+            labels: 1 for positive examples, -1 for negative ones, 0 for all other terms of the world;
+                where it is given, splits are those that tell most of them apart (the largest gain of
+                information), else they have the same number of values between them.
+        """
+        sources, values = self.world.pairs(p)
+        kinds: dict[str, list[tuple[Any, Literal, int]]] = {}
+        texts: dict[int, set[int]] = {}
+        for source, value in zip(sources.tolist(), values.tolist(), strict=True):
+            term = self.world.terms[value]
+            if not isinstance(term, Literal):
+                continue
+            kind, plain = _kind(term), comparable(term)
+            if kind is None:
+                texts.setdefault(value, set()).add(source)
+            elif plain is not None and plain == plain:
+                kinds.setdefault(kind, []).append((plain, term, source))
+        found: list[ce.Expression] = []
+        for kind, rows in sorted(kinds.items()):
+            rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
+            for limit in _splits(rows, splits, labels):
+                found.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
+        common = [at for at, having in texts.items() if len(having) >= _FEWEST]
+        for at in sorted(common, key=lambda at: (-len(texts[at]), at))[:_COMMON]:
+            term = self.world.terms[at]
+            assert isinstance(term, Literal)
+            found.append(ce.Value(p, term))
+        return found
+
+
+def trivial(name: str) -> bool:
+    """Return whether a class says nothing of what it holds: it is of a vocabulary, or holds everything.
+
+    Example:
+        >>> trivial(OWL + "NamedIndividual"), trivial("urn:Cat")
+        (True, False)
+    """
+    return name in _TRIVIAL
+
+
+def _kind(term: Literal) -> str | None:
+    """Return the datatype in which a literal is compared, None where it has no order to use."""
+    datatype = str(term.datatype or "")
+    if datatype in INTEGERS:
+        return XSD + "integer"
+    value = comparable(term)
+    if isinstance(value, datetime) and value.tzinfo is not None and datatype == XSD + "date":
+        return None
+    # Times with and without a zone have no common order, so only those with one are split.
+    if datatype == XSD + "dateTime" and isinstance(value, datetime) and value.tzinfo is None:
+        return None
+    return datatype if datatype in _ORDERED else None
+
+
+def _splits(
+    rows: list[tuple[Any, Literal, int]], max_splits: int, labels: npt.NDArray[np.int8] | None
+) -> list[Literal]:
+    """Return values to split ordered rows at; each begins the upper part."""
+    starts = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0]]
+    if not starts or max_splits < 1:
+        return [rows[0][1]] if rows else []
+    if labels is None:
+        step = max(1, math.ceil(len(starts) / max_splits))
+        return [rows[at][1] for at in starts[step // 2 :: step]]
+    marks = [int(labels[row[2]]) for row in rows]
+    parts, chosen = [(0, len(rows))], list[int]()
+    while parts and len(chosen) < max_splits:
+        gains = [(_gain(marks, start, end, starts), start, end) for start, end in parts]
+        (gain, at), start, end = max(gains, key=lambda g: (g[0][0], -g[1]))
+        if gain <= 1e-9:
+            break
+        chosen.append(at)
+        parts = [part for part in parts if part != (start, end)] + [(start, at), (at, end)]
+    return [rows[at][1] for at in sorted(chosen)]
+
+
+def _gain(marks: list[int], start: int, end: int, starts: list[int]) -> tuple[float, int]:
+    """Return the best gain of information of a split between two places, and where it is."""
+    p, n = marks[start:end].count(1), marks[start:end].count(-1)
+    before, best, where = _entropy(p, n) * (p + n), 0.0, start
+    left_p = left_n = 0
+    last = start
+    for at in starts:
+        if not start < at < end:
+            continue
+        part = marks[last:at]
+        left_p, left_n, last = left_p + part.count(1), left_n + part.count(-1), at
+        after = _entropy(left_p, left_n) * (left_p + left_n)
+        after += _entropy(p - left_p, n - left_n) * (p + n - left_p - left_n)
+        if before - after > best:
+            best, where = before - after, at
+    return best, where
+
+
+def _entropy(p: int, n: int) -> float:
+    if p == 0 or n == 0:
+        return 0.0
+    share = p / (p + n)
+    return -share * math.log2(share) - (1 - share) * math.log2(1 - share)
 
 
 @dataclass(frozen=True)
@@ -70,14 +239,7 @@ class Constructors:
 
 
 class RefinementOperator:
-    """Refines expressions over the classes and properties of a world.
-
-    Args:
-        kg: Where the hierarchies of classes and properties are read.
-        world: The statements.
-        constructors: Which expressions are reached.
-        ignore: IRIs of classes and properties to leave out.
-    """
+    """Refines expressions over the classes and properties of a world."""
 
     def __init__(
         self,
@@ -91,7 +253,7 @@ class RefinementOperator:
         names = [p for p in world.roles if p not in ignore]
         ways = (False, True) if constructors.inverse and world.inverse else (False,)
         self.data = [p for p in names if self._literal(p)]
-        self.roles = [Property(p, way) for p in names if p not in self.data for way in ways]
+        self.roles = [ce.Property(p, way) for p in names if p not in self.data for way in ways]
         above: dict[str, set[str]] = {c: set() for c in self.classes}
         self.subroles: dict[str, list[str]] = {}
         classes, properties = hierarchy(kg)
@@ -107,15 +269,11 @@ class RefinementOperator:
             for parent in parents:
                 self.children[parent].append(c)
 
-    def refine(self, e: Expression, limit: int, check: Callable[[], None] | None = None) -> list[Expression]:
-        """Return the refinements up to a length, in normal form, in order of length and name.
-
-        Args:
-            e: The expression.
-            limit: The length.
-            check: Called for each of them; what it raises ends the refining.
-        """
-        found: set[Expression] = set()
+    def refine(
+        self, e: ce.Expression, limit: int, check: Callable[[], None] | None = None
+    ) -> list[ce.Expression]:
+        """Return the refinements up to a length, in normal form, in order of length and name."""
+        found: set[ce.Expression] = set()
         for x in self._refine(e, limit):
             if check is not None:
                 check()
@@ -123,68 +281,68 @@ class RefinementOperator:
         found.discard(e)
         return sorted((x for x in found if length(x) <= limit), key=lambda x: (length(x), key(x)))
 
-    def _refine(self, e: Expression, limit: int) -> Iterator[Expression]:
-        if isinstance(e, Top):
+    def _refine(self, e: ce.Expression, limit: int) -> Iterator[ce.Expression]:
+        if isinstance(e, ce.Top):
             yield from (x for x in self.top if length(x) <= limit)
             yield from self._unions(limit)
-        elif not isinstance(e, Bottom):
+        elif not isinstance(e, ce.Bottom):
             yield from self._inside(e, limit)
             yield from self._outside(e)
-            if not isinstance(e, And):
+            if not isinstance(e, ce.And):
                 room = limit - length(e) - 1
-                yield from (And((e, x)) for x in self.top if length(x) <= room and self._meet(e, x))
+                yield from (ce.And((e, x)) for x in self.top if length(x) <= room and self._meet(e, x))
 
-    def _inside(self, e: Expression, limit: int) -> Iterator[Expression]:
+    def _inside(self, e: ce.Expression, limit: int) -> Iterator[ce.Expression]:
         """Yield an expression with one of its operands refined, where that makes it narrower."""
-        if isinstance(e, And | Or | Some | Only | AtLeast):
+        if isinstance(e, ce.And | ce.Or | ce.Some | ce.Only | ce.AtLeast):
             parts = operands(e)
             for at, part in enumerate(parts):
                 room = limit - length(e) + length(part)
                 for x in self._refine(part, room):
                     yield with_operands(e, (*parts[:at], x, *parts[at + 1 :]))
 
-    def _outside(self, e: Expression) -> Iterator[Expression]:
+    def _outside(self, e: ce.Expression) -> Iterator[ce.Expression]:
         """Yield an expression with a narrower class, property, number or limit at its root."""
         match e:
-            case Named(name):
-                yield from map(Named, self.children.get(name, ()))
-            case Not(Named(name)):
-                yield from (Not(Named(parent)) for parent in self.parents.get(name, ()))
-            case Some(p, filler):
-                yield from (Some(Property(s, p.inverse), filler) for s in self.subroles.get(p.iri, ()))
+            case ce.Named(name):
+                yield from map(ce.Named, self.children.get(name, ()))
+            case ce.Not(ce.Named(name)):
+                yield from (ce.Not(ce.Named(parent)) for parent in self.parents.get(name, ()))
+            case ce.Some(p, filler):
+                yield from (ce.Some(ce.Property(s, p.inverse), filler) for s in self.subroles.get(p.iri, ()))
                 if self._max_values(p) > 1:
-                    yield AtLeast(2, p, filler)
-            case Only(p, Named(name)) if not self.children.get(name):
-                yield Only(p, Bottom())
-            case AtLeast(n, p, filler) if n < self._max_values(p):
-                yield AtLeast(n + 1, p, filler)
-            case AtMost(n, p, filler):
-                yield AtMost(n - 1, p, filler)
-            case DataSome(p, DataRange(datatype, ((facet, value),))):
+                    yield ce.AtLeast(2, p, filler)
+            case ce.Only(p, ce.Named(name)) if not self.children.get(name):
+                yield ce.Only(p, ce.Bottom())
+            case ce.AtLeast(n, p, filler) if n < self._max_values(p):
+                yield ce.AtLeast(n + 1, p, filler)
+            case ce.AtMost(n, p, filler):
+                yield ce.AtMost(n - 1, p, filler)
+            case ce.DataSome(p, ce.DataRange(datatype, ((facet, value),))):
                 values = self.splits.get((p.iri, datatype), [])
                 if value in values:
                     at = values.index(value) + (1 if facet == "minInclusive" else -1)
                     if 0 <= at < len(values):
-                        yield DataSome(p, DataRange(datatype, ((facet, values[at]),)))
+                        yield ce.DataSome(p, ce.DataRange(datatype, ((facet, values[at]),)))
 
     @cached_property
-    def top(self) -> list[Expression]:
+    def top(self) -> list[ce.Expression]:
         """The refinements of `⊤` that are no unions."""
-        found: list[Expression] = [Named(c) for c in self.classes if not self.parents[c]]
+        found: list[ce.Expression] = [ce.Named(c) for c in self.classes if not self.parents[c]]
         if self.constructors.negation:
-            found.extend(Not(Named(c)) for c in self.classes if not self.children[c])
+            found.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
         for p in self.roles:
-            found.append(Some(p, Top()))
+            found.append(ce.Some(p, ce.Top()))
             if self.constructors.only:
-                found.extend(Only(p, Named(c)) for c in self.classes if not self.parents[c])
-                found.append(Only(p, Bottom()))
+                found.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
+                found.append(ce.Only(p, ce.Bottom()))
             most = self._max_values(p)
             if most > 1:
-                found.append(AtMost(most - 1, p, Top()))
+                found.append(ce.AtMost(most - 1, p, ce.Top()))
             if self.constructors.nominals and not p.inverse:
-                found.extend(Value(p, v) for v in self._values(p))
+                found.extend(ce.Value(p, v) for v in self._values(p))
         for name in self.data:
-            found.extend(self._limits(Property(name)))
+            found.extend(self._limits(ce.Property(name)))
         return found
 
     @cached_property
@@ -199,42 +357,42 @@ class RefinementOperator:
                 found[name, kind] = list(spread(ordered, self.constructors.splits))
         return found
 
-    def _limits(self, p: Property) -> Iterator[Expression]:
+    def _limits(self, p: ce.Property) -> Iterator[ce.Expression]:
         if not self.constructors.data:
             return
         for (name, kind), values in self.splits.items():
             if name != p.iri:
                 continue
             if kind == XSD + "boolean":
-                yield from (Value(p, v) for v in values)
+                yield from (ce.Value(p, v) for v in values)
             else:
-                yield DataSome(p, DataRange(kind, (("minInclusive", values[0]),)))
-                yield DataSome(p, DataRange(kind, (("maxInclusive", values[-1]),)))
+                yield ce.DataSome(p, ce.DataRange(kind, (("minInclusive", values[0]),)))
+                yield ce.DataSome(p, ce.DataRange(kind, (("maxInclusive", values[-1]),)))
 
-    def _unions(self, limit: int) -> Iterator[Expression]:
+    def _unions(self, limit: int) -> Iterator[ce.Expression]:
         parts = [x for x in self.top if length(x) + 2 <= limit]
         if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
-            parts = [x for x in parts if not isinstance(x, Value)]
+            parts = [x for x in parts if not isinstance(x, ce.Value)]
         if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
             return
         for at, left in enumerate(parts):
             for right in parts[at + 1 :]:
                 if length(left) + length(right) + 1 <= limit:
-                    yield Or((left, right))
+                    yield ce.Or((left, right))
 
-    def _meet(self, a: Expression, b: Expression) -> bool:
+    def _meet(self, a: ce.Expression, b: ce.Expression) -> bool:
         """Return whether two expressions share a term, and neither holds all of the other."""
         left, right = self.world.extension(normal(a)), self.world.extension(normal(b))
         both = left & right
         return bool(both.any()) and not bool((both == left).all())
 
-    def _max_values(self, p: Property) -> int:
+    def _max_values(self, p: ce.Property) -> int:
         """Return how many values of a property one term has at most, within the limit."""
         sources, _ = self.world.pairs(p)
         most = int(np.bincount(sources).max()) if sources.size else 0
         return min(most, self.constructors.cardinality)
 
-    def _values(self, p: Property) -> list[str]:
+    def _values(self, p: ce.Property) -> list[str]:
         """Return the individuals that at least two terms have as a value."""
         _, values = self.world.pairs(p)
         places, counts = np.unique(values, return_counts=True)
@@ -255,3 +413,340 @@ def _nearest(name: str, above: dict[str, set[str]]) -> list[str]:
     """Return the superclasses that have no other superclass between; equivalent ones are none."""
     wider = {c for c in above[name] if name not in above[c]}
     return sorted(c for c in wider if not any(c in above[d] and d not in above[c] for d in wider - {c}))
+
+
+Vectors = npt.NDArray[np.float32]
+
+_LAYER_BYTES = 300_000_000
+"""Up to so much memory layers are kept in."""
+_KINDS = (ce.Named, ce.Not, ce.And, ce.Or, ce.Some, ce.Only, ce.AtLeast, ce.AtMost, ce.Value)
+
+
+@dataclass(frozen=True)
+class RefinementSpaceSettings:
+    """Which expressions are reached, and by how large steps.
+
+    Attributes:
+        constructors: What they are made of; None takes what the graph needs: single individuals are named
+            where all values of a property are of the same classes, and no inverse properties.
+        step: By how much longer a refinement may be than what it refines.
+        first: Longest refinement of `⊤`; pairs joined by `⊔` begin here.
+        max_length: Longest expression.
+        steps: How many properties may follow one another.
+    """
+
+    constructors: Constructors | None = None
+    step: int = 4
+    first: int = 7
+    max_length: int = 14
+    steps: int = 2
+
+    def __post_init__(self) -> None:
+        if min(self.step, self.first, self.max_length, self.steps) < 1:
+            raise ConfigError("step, first, max_length and steps are positive.")
+
+
+@dataclass(frozen=True)
+class Refinements:
+    """The refinements of one expression.
+
+    Attributes:
+        expressions: In normal form, the shortest first.
+        table: A row for each, a column for each individual: whether it is held.
+        shapes: A row for each: what it looks like, see `shape`.
+    """
+
+    expressions: tuple[ce.Expression, ...]
+    table: npt.NDArray[np.bool_]
+    shapes: Vectors
+
+
+class SpaceView:
+    """A space seen by some of its individuals only, with the layers of the whole."""
+
+    def __init__(self, space: RefinementSpace, columns: npt.NDArray[np.intp]) -> None:
+        self._space = space
+        place = np.zeros(space.world.size, dtype=np.intp)
+        place[space.columns] = np.arange(len(space.columns))
+        self._places = place[columns]
+
+    def refinements(self, expression: ce.Expression) -> Refinements:
+        """Return the refinements of an expression that hold one of the individuals."""
+        whole = self._space.refinements(expression)
+        table = whole.table[:, self._places]
+        kept = np.flatnonzero(table.any(axis=1))
+        return Refinements(tuple(whole.expressions[at] for at in kept), table[kept], whole.shapes[kept])
+
+
+class RefinementSpace:
+    """The expressions over a world, as layers of refinements."""
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        world: World,
+        columns: npt.NDArray[np.intp],
+        settings: RefinementSpaceSettings | None = None,
+    ) -> None:
+        self.world, self.columns = world, columns
+        self.settings = settings or RefinementSpaceSettings()
+        self.constructors = self.settings.constructors or constructors_for(Signature(world))
+        self.operator = RefinementOperator(kg, world, self.constructors)
+        self._layers: dict[ce.Expression, Refinements] = {}
+        self._bytes = 0
+
+    @classmethod
+    def of(
+        cls,
+        kg: KnowledgeGraph,
+        world: World,
+        columns: npt.NDArray[np.intp],
+        settings: RefinementSpaceSettings,
+    ) -> RefinementSpace | SpaceView:
+        """Return a space for some individuals; that of a graph fetched whole is kept until it changes."""
+        if world.steps is not None:
+            return cls(kg, world, columns, settings)
+        name = f"cel-space {settings!r}"
+        found = kg.cache.get(name)
+        if not isinstance(found, cls) or found.world is not world:
+            found = cls(kg, world, np.flatnonzero(world.individuals), settings)
+            kg.cache[name] = found
+        return SpaceView(found, columns)
+
+    def refinements(self, expression: ce.Expression) -> Refinements:
+        """Return the refinements of an expression that hold an individual."""
+        found = self._layers.get(expression)
+        if found is None:
+            found = self._worked_out(expression)
+            self._bytes += found.table.nbytes + 500 * len(found.expressions)
+            if self._bytes > _LAYER_BYTES:
+                self._layers.clear()
+                self._bytes = found.table.nbytes
+            self._layers[expression] = found
+        return found
+
+    def row(self, expression: ce.Expression) -> npt.NDArray[np.bool_]:
+        """Return which of the individuals an expression holds."""
+        return self.world.extension(expression)[self.columns]
+
+    def _worked_out(self, expression: ce.Expression) -> Refinements:
+        settings = self.settings
+        limit = settings.first if isinstance(expression, ce.Top) else length(expression) + settings.step
+        kept: list[ce.Expression] = []
+        rows: list[npt.NDArray[np.bool_]] = []
+        for e in self.operator.refine(expression, min(limit, settings.max_length)):
+            if depth(e) > settings.steps or isinstance(e, ce.Top | ce.Bottom) or not self.world.reaches(e):
+                continue
+            row = self.row(e)
+            if row.any():
+                kept.append(e)
+                rows.append(row)
+        table = np.array(rows, dtype=bool).reshape(len(kept), len(self.columns))
+        shapes = np.array([shape(e) for e in kept], dtype=np.float32).reshape(len(kept), SHAPE)
+        return Refinements(tuple(kept), table, shapes)
+
+
+SHAPE = len(_KINDS) + 6
+"""How many numbers a shape has."""
+
+LENGTH = len(_KINDS)
+"""Where in a shape the length stands, in tens."""
+
+
+def shape(expression: ce.Expression) -> list[float]:
+    """Describe what an expression looks like, whatever its names: length, depth, what it is made of.
+
+    Example:
+        >>> len(shape(ce.Named("urn:A"))) == SHAPE
+        True
+    """
+    parts = list(walk(expression))
+    joined = len(expression.parts) if isinstance(expression, ce.And | ce.Or) else 1
+    open_ends = sum(isinstance(p, ce.Top) for p in parts)
+    root = [float(isinstance(expression, kind)) for kind in _KINDS]
+    rest = (
+        length(expression) / 10,
+        depth(expression) / 3,
+        joined / 3,
+        open_ends / 2,
+        sum(isinstance(p, ce.Not | ce.Only) for p in parts) / 3,
+        sum(isinstance(p, ce.Named | ce.Value) for p in parts) / 3,
+    )
+    return [*root, *rest]
+
+
+def constructors_for(atoms: Signature) -> Constructors:
+    """Return constructors that name individuals only where nothing else distinguishes values."""
+    return Constructors(inverse=False, nominals=any(atoms.alike(p) for p in atoms.links))
+
+
+def random_descents(
+    space: RefinementSpace, rng: np.random.Generator, max_steps: int
+) -> Iterator[ce.Expression]:
+    """Yield random expressions: ever new walks from `⊤` of at most so many refinements."""
+    while True:
+        found: ce.Expression = ce.Top()
+        for _ in range(int(rng.integers(1, max_steps + 1))):
+            refinements = space.refinements(found)
+            if not refinements.expressions:
+                break
+            # A length first, so that the few short ones come up as often as the many long ones.
+            lengths = refinements.shapes[:, LENGTH]
+            chosen = rng.choice(np.unique(lengths))
+            found = refinements.expressions[int(rng.choice(np.flatnonzero(lengths == chosen)))]
+        if not isinstance(found, ce.Top):
+            yield found
+
+
+@dataclass(frozen=True)
+class CeloeSettings(LearnerSettings):
+    """Settings of `Celoe`; the defaults of the heuristic are the published ones.
+
+    Attributes:
+        max_tested: Most expressions tested.
+        max_length: Longest expression.
+        start_bonus: Score that `⊤` gets beside its quality.
+        gain_bonus: Weight of what an expression gained over the one it was refined from.
+        expansion_penalty: Score that each step of horizontal expansion costs.
+        refinement_penalty: Score that each refinement an expression already has costs.
+        constructors: Which expressions are reached.
+        ignore: IRIs of classes and properties to leave out.
+    """
+
+    max_tested: int = 10_000
+    max_length: int = 24
+    start_bonus: float = 0.1
+    gain_bonus: float = 0.3
+    expansion_penalty: float = 0.1
+    refinement_penalty: float = 0.001
+    constructors: Constructors = field(default_factory=Constructors)
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OcelSettings(CeloeSettings):
+    """Settings of `Ocel`; the defaults of the heuristic are those of DL-Learner.
+
+    Attributes:
+        noise: Share of the positive examples that an expression may miss and still be refined.
+    """
+
+    gain_bonus: float = 0.5
+    expansion_penalty: float = 0.02
+    refinement_penalty: float = 0.0001
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.noise < 1:
+            raise ConfigError(f"The noise is a share from 0 to below 1, not {self.noise}.")
+
+
+@dataclass
+class _Node:
+    expression: ce.Expression
+    quality: float
+    parent: float | None
+    expanded: int
+    refined: int = 0
+
+
+class Celoe(Learner):
+    """Learns by refining `⊤`, the most promising expression first."""
+
+    name = "celoe"
+    settings_type = CeloeSettings
+    settings: CeloeSettings
+
+    def score(self, node: _Node) -> float:
+        """Return how promising a node is."""
+        s = self.settings
+        bonus = s.start_bonus if node.parent is None else s.gain_bonus * (node.quality - node.parent)
+        costs = s.expansion_penalty * (node.expanded - 1) + s.refinement_penalty * node.refined
+        return round(node.quality + bonus - costs, 5)
+
+    def value(self, counts: ExampleCounts, quality: float) -> float:
+        """Return how good an expression is to the heuristic, from its counts and what is maximised."""
+        return quality
+
+    def promising(self, counts: ExampleCounts, value: float) -> bool:
+        """Return whether an expression is refined."""
+        return value > 0 and counts.tp > 0
+
+    def search(self, fit: FitState) -> Stopped:
+        """Refine until an expression makes no mistake or a limit is reached."""
+        world, settings = fit.world, self.settings
+        operator = RefinementOperator(self.kg, world, settings.constructors, frozenset(settings.ignore))
+        top: ce.Expression = ce.Top()
+        counts = fit.count(top)
+        root = _Node(top, self.value(counts, fit.offer(top, counts)), None, length(top))
+        queue = [(-self.score(root), length(top), key(top), root)]
+        seen: set[ce.Expression] = {top}
+        while queue:
+            _, _, _, node = heapq.heappop(queue)
+            limit = node.expanded
+            if limit > settings.max_length:
+                continue
+            fresh = operator.refine(node.expression, limit, lambda: fit.tick(0))
+            node.expanded, node.refined = limit + 1, len(fresh)
+            again = (-self.score(node), length(node.expression), key(node.expression), node)
+            heapq.heappush(queue, again)
+            for e in fresh:
+                # Shorter ones came at an earlier expansion.
+                shorter = length(e) < limit and limit > length(node.expression)
+                if shorter or e in seen or not world.reaches(e):
+                    continue
+                seen.add(e)
+                fit.tick()
+                counts = fit.count(e)
+                value = self.value(counts, fit.offer(e, counts))
+                if counts.perfect:
+                    return "solved"
+                if self.promising(counts, value):
+                    child = _Node(e, value, node.quality, length(e))
+                    heapq.heappush(queue, (-self.score(child), length(e), key(e), child))
+                if fit.tested >= settings.max_tested:
+                    return "limit"
+        return "exhausted"
+
+
+class Ocel(Celoe):
+    """Learns by refining `⊤`, the expression first that tells most examples apart and was expanded least.
+
+    What misses a positive example, or more than `noise` allows, is too weak and not refined, because its
+    refinements hold no more. It is a hypothesis all the same, and the best of all is returned.
+
+    Source:
+        Lehmann and Hitzler (2010), Concept learning in description logics using refinement operators, Machine
+        Learning 78; the heuristic as DL-Learner's `MultiHeuristic` has it.
+    """
+
+    name = "ocel"
+    settings_type = OcelSettings
+    settings: OcelSettings
+
+    def score(self, node: _Node) -> float:
+        """Return how promising a node is; what `∃r.⊤` and the like add to the length counts less."""
+        s = self.settings
+        bonus = s.start_bonus if node.parent is None else s.gain_bonus * (node.quality - node.parent)
+        expanded = node.expanded - 1 - sum(map(_little, walk(node.expression)))
+        costs = s.expansion_penalty * expanded + s.refinement_penalty * node.refined
+        return round(node.quality + bonus - costs, 6)
+
+    def value(self, counts: ExampleCounts, quality: float) -> float:
+        """Return the accuracy, whatever is maximised."""
+        return (counts.tp + counts.tn) / (counts.positives + counts.negatives)
+
+    def promising(self, counts: ExampleCounts, value: float) -> bool:
+        """Return whether an expression misses no more positive examples than may be."""
+        return counts.tp > 0 and counts.fn <= self.settings.noise * counts.positives
+
+
+def _little(e: ce.Expression) -> float:
+    """Return what an expression says less than its length."""
+    match e:
+        case ce.Some(_, ce.Top()) | ce.AtLeast(_, _, ce.Top()):
+            return 0.5
+        case ce.Only(_, ce.Top()) | ce.AtMost(_, _, ce.Bottom()):
+            return 1.0
+    return 0.0

@@ -1,31 +1,499 @@
-"""Class expressions as English clauses: nouns with articles and plurals, properties as verbs or as nouns."""
+"""English words for class expressions: names as nouns, verbs and roles, and the clauses made of them."""
 
 from __future__ import annotations
 
+import re
+import tomllib
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Literal as OneOfText
+from typing import TypeAlias
 
 from rdflib import Literal
 
 from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.clauses import (
-    BARE,
-    KINDS,
-    NUMERIC,
-    Clauses,
-    Name,
-    bare,
-    between,
-    closed,
-    escaped,
-    literal,
-)
-from mrag.cel.syntax.inflections import is_adjective, several, some
-from mrag.cel.syntax.normal_form import negation
-from mrag.cel.syntax.roles import PLAIN, Role, as_noun, quoted, role, truth
-from mrag.cel.syntax.wordlists import RESERVED
-from mrag.rdf.terms import XSD, curie
-from mrag.text.grammar import is_participle
+from mrag.cel.syntax.expressions import negation, operands, with_operands
+from mrag.rdf.terms import XSD, curie, to_ox
+from mrag.text.grammar import article, is_participle, plural, relation
+from mrag.text.tokens import PREPOSITIONS, VERBS, is_plural, singular
+
+Language: TypeAlias = OneOfText["en", "de"]
+Name: TypeAlias = Callable[[str], str]
+
+KINDS = {
+    "en": {"integer": "whole number", "decimal": "decimal number", "double": "number",
+           "boolean": "truth value", "float": "short number", "date": "date", "dateTime": "time",
+           "string": "text"},
+    "de": {"integer": "ganze Zahl", "decimal": "Dezimalzahl", "double": "Zahl", "boolean": "Wahrheitswert",
+           "float": "kurze Zahl", "date": "Datum", "dateTime": "Zeitpunkt", "string": "Text"},
+}  # fmt: skip
+"""What values of a datatype are called."""
+NUMERIC = frozenset(XSD + kind for kind in ("integer", "decimal", "double", "float"))
+"""Datatypes of numbers, which are compared by value."""
+BARE = NUMERIC | {XSD + kind for kind in ("boolean", "date", "dateTime")}
+"""Datatypes whose values need no name of their kind beside them."""
+
+
+class Clauses(ABC):
+    """Makes the clauses of one language."""
+
+    def __init__(self, name: Name) -> None:
+        self.name = name
+
+    @abstractmethod
+    def clause(self, e: ce.Expression, last: bool = True) -> str:
+        """Return the clause of a normal form."""
+
+    @abstractmethod
+    def value(self, value: str | Literal) -> str:
+        """Return the name of an individual, or a literal."""
+
+    def part(self, e: ce.Expression, last: bool) -> str:
+        """Return the clause of a part of a conjunction or a disjunction, in brackets if it is one itself."""
+        return f"({self.clause(e)})" if isinstance(e, ce.And | ce.Or) else self.clause(e, last)
+
+    def listed(self, names: ce.OneOf) -> str:
+        """Return the names of individuals in brackets."""
+        return f"({', '.join(map(self.value, names.members))})"
+
+
+def literal(value: Literal, language: Language) -> str:
+    """Print a literal, with what it is unless it is a text."""
+    datatype = str(value.datatype or XSD + "string")
+    if value.language or datatype == XSD + "string":
+        return str(to_ox(value))
+    kind = KINDS[language].get(datatype.removeprefix(XSD), curie(datatype))
+    return f"{'the' if language == 'en' else 'als Wert:'} {kind} {bare(value, datatype)}"
+
+
+def bare(value: Literal, datatype: str) -> str:
+    """Print a literal without its datatype if that is given before it, or both are numbers."""
+    own = str(value.datatype)
+    alike = own == datatype or {own, datatype} <= NUMERIC
+    return str(value) if alike and " " not in str(value) else str(to_ox(value))
+
+
+def closed(range: ce.DataRange) -> tuple[Literal, Literal] | None:
+    """Return the least and the greatest value of a range that has both and no other limits."""
+    limits: dict[str, Literal] = dict(range.facets)
+    if len(range.facets) != 2 or limits.keys() != {"minInclusive", "maxInclusive"}:
+        return None
+    return limits["minInclusive"], limits["maxInclusive"]
+
+
+def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce.Expression:
+    """Join the limits of the same values: `≥ 3 ⊓ ≤ 7` of a property with one value."""
+    parts = tuple(merged_limits(p, single) for p in operands(e))
+    e = with_operands(e, parts) if parts else e
+    if not isinstance(e, ce.And):
+        return e
+    limits: dict[tuple[ce.Property, str, str], list[ce.DataSome]] = {}
+    for p in limited(e):
+        limits.setdefault((p.property, p.range.datatype, p.range.facets[0][0][:3]), []).append(p)
+    for (on, kind, side), lows in limits.items():
+        highs = limits.get((on, kind, "max"), []) if side == "min" else []
+        if len(lows) == len(highs) == 1 and single(on):
+            both = ce.DataSome(on, ce.DataRange(kind, (*lows[0].range.facets, *highs[0].range.facets)))
+            e = ce.And((*(p for p in e.parts if p not in (lows[0], highs[0])), both))
+    return e
+
+
+def limited(e: ce.Expression) -> Iterable[ce.DataSome]:
+    """Yield the parts of a conjunction that limit values at one side."""
+    for p in e.parts if isinstance(e, ce.And) else ():
+        if (
+            isinstance(p, ce.DataSome)
+            and len(p.range.facets) == 1
+            and p.range.facets[0][0][:3] in ("min", "max")
+        ):
+            yield p
+
+
+def between(parts: Iterable[ce.Expression]) -> dict[ce.Expression, ce.AtMost]:
+    """Return the greatest of two counts of the same values by the least, where both are given."""
+    parts = tuple(parts)
+    most = {(p.property, p.filler): p for p in parts if isinstance(p, ce.AtMost)}
+    found = {p: most.get((p.property, p.filler)) for p in parts if isinstance(p, ce.AtLeast)}
+    return {p: upper for p, upper in found.items() if upper is not None}
+
+
+def escaped(text: str) -> str:
+    """Return a text that can stand in quotation marks."""
+    return re.sub(r"([\\“”„])", r"\\\1", text)
+
+
+@cache
+def word_lists(language: Language) -> Mapping[str, frozenset[str]]:
+    """Return the words by which names become clauses, by what they are; of pairs see `word_pairs`."""
+    text = (files("mrag") / "cel" / "syntax" / f"words-{language}.toml").read_text(encoding="utf-8")
+    return {name: frozenset(words.split()) for name, words in tomllib.loads(text).items()}
+
+
+@cache
+def word_pairs(name: str) -> Mapping[str, str]:
+    """Return English words by others, such as the participles of verbs."""
+    return dict(pair.split(":") for pair in sorted(word_lists("en")[name]))
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    return VERBS | word_lists("en")["verbs"]
+
+
+def _are(kind: str, *words: str) -> bool:
+    """Return whether one of some words is of a kind."""
+    return not word_lists("en")[kind].isdisjoint(words)
+
+
+def _is_reserved(label: str) -> bool:
+    """Return whether the name of a property has words that are mistaken for those of a sentence."""
+    return _are("reserved", *{*label.lower().split()} - word_lists("en")["in roles"])
+
+
+_IN_BRACKETS = re.compile(r"(.*\S) [(\[]([^\s()\[\]]{1,8})[)\]]\Z")
+
+
+def without_unit(label: str) -> tuple[str, str]:
+    """Return a name without the unit at its end, and the unit.
+
+    Example:
+        >>> without_unit("weight kg"), without_unit("price_eur"), without_unit("area (sqm)")
+        (('weight', 'kg'), ('price', 'euros'), ('area', 'm²'))
+    """
+    if found := _IN_BRACKETS.match(label):
+        return found[1], word_pairs("units").get(found[2].lower(), found[2])
+    parts = label.replace("_", " ").split()
+    unit = word_pairs("units").get(parts[-1].lower()) if len(parts) > 1 else None
+    if unit and parts[-2].lower() not in {"of", "in"} | PREPOSITIONS:
+        return " ".join(parts[:-1]), unit
+    return label, ""
+
+
+def some(noun: str) -> str:
+    """Return a noun with its article, if it takes one.
+
+    Example:
+        >>> some("shirt"), some("jeans"), some("RDF store"), some("steel")
+        ('a shirt', 'jeans', 'an RDF store', 'steel')
+    """
+    head = noun.partition(" of ")[0]
+    return noun if is_plural(head) or _are("mass nouns", head.rpartition(" ")[2].lower()) else article(noun)
+
+
+def several(noun: str) -> str:
+    """Return the plural of a noun; one that is plural already stays as it is.
+
+    Example:
+        >>> several("only child"), several("car"), several("jeans")
+        ('only children', 'cars', 'jeans')
+    """
+    head, gap, last = noun.rpartition(" ")
+    if made := word_pairs("plurals").get(last.lower()):
+        return head + gap + (made.capitalize() if last.istitle() else made)
+    return noun if is_plural(noun) or _are("mass nouns", last.lower()) else plural(noun)
+
+
+def is_adjective(word: str) -> bool:
+    """Return whether the name of a class is an adjective by its ending, or a common one.
+
+    Example:
+        >>> [is_adjective(word) for word in ("striped", "Yellow", "Bed", "shirt")]
+        [True, True, False, False]
+    """
+    low = word.lower()
+    if _are("adjectives", low):
+        return True
+    ending = low.endswith(tuple(word_lists("en")["adjective endings"])) or (
+        low.endswith("ed") and not low.endswith("eed")
+    )
+    return ending and len(low) > 5 and low.isalpha()
+
+
+def single(noun: str) -> str:
+    """Return a noun in the singular, but `number of seats` as it is."""
+    head, gap, last = noun.rpartition(" ")
+    low = last.lower()
+    if " of " in noun or not low.isalpha() or not low.islower() or last != low:
+        return noun
+    return head + gap + _singulars().get(low, singular(low) if is_plural(low) else low)
+
+
+def lowered(parts: list[str]) -> list[str]:
+    """Return words without the capitals of a title; `RDF` keeps its own."""
+    return [w.lower() if w.istitle() else w for w in parts]
+
+
+def participle(verb: str) -> str:
+    """Return the past participle of a verb in its plain form.
+
+    Example:
+        >>> [participle(verb) for verb in ("wear", "carry", "develop", "use")]
+        ['worn', 'carried', 'developed', 'used']
+    """
+    if irregular := word_pairs("participles").get(verb):
+        return irregular
+    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
+        return verb[:-1] + "ied"
+    return verb + ("d" if verb.endswith("e") else "ed")
+
+
+def third_person(verb: str) -> str:
+    """Return the form of a verb that follows `it`."""
+    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
+        return verb[:-1] + "ies"
+    return verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s") if verb != "have" else "has"
+
+
+PLAIN = re.compile(r"[^\W\d_][\w\-]*(?: [\w\-]+)*\Z")
+"""A name that can stand without quotation marks."""
+_SCORES = frozenset(("points", "ranks", "marks", "scores", "grades"))
+"""Plurals that are what a number is, not what it counts."""
+_WAS = {"is": "are", "was": "were", "has": "have", "does": "do"}
+
+
+@dataclass(frozen=True)
+class Role:
+    """How a property is spoken of.
+
+    Attributes:
+        verb: The verb that its values follow, such as `shows` or `is worn by`; empty where it is a noun.
+        denied: The same, denied.
+        noun: What a value is, such as `child`; empty where it is a verb.
+        nouns: The plural of that.
+        carrier: The verb that the noun follows.
+        what: The verb that follows those that have the value, as in `is what a cat sits on`; then there is
+            neither a verb nor a noun.
+        unit: The unit of its numbers.
+    """
+
+    verb: str = ""
+    denied: str = ""
+    noun: str = ""
+    nouns: str = ""
+    carrier: str = "has"
+    what: str = ""
+    unit: str = ""
+
+    @property
+    def lacks(self) -> str:
+        """Return the carrier, denied."""
+        return _denied(self.carrier)
+
+    @property
+    def whats(self) -> str:
+        """Return the verb that follows several."""
+        first, _, rest = self.what.partition(" ")
+        return f"{_WAS.get(first) or _forms().get(first, first)} {rest}".strip()
+
+
+def role(label: str, *, inverse: bool = False) -> Role:
+    """Return how a property of this name is spoken of."""
+    if not PLAIN.match(label) or _is_reserved(label):
+        return quoted(label, inverse)
+    parts = label.split()
+    low = [part.lower() for part in parts]
+    if low[0] in ("has", "have") and len(parts) > 1 and low[-1] not in PREPOSITIONS:
+        return _noun(lowered(parts[1:]), inverse)
+    if low == ["has"] or low == ["have"]:
+        return _verb("has", inverse)
+    if len(parts) == 1 and _are("related", low[0]):
+        return _verb(f"is {label} to", inverse)
+    if led := _led(parts):
+        return _carried(*led, inverse)
+    third = _third_person(low)
+    kind, text = relation(label, False)
+    if third:
+        return _verb(" ".join([third, *parts[1:]]), inverse)
+    if kind == "foreign":
+        return quoted(label, inverse)
+    if " ".join(low[:2]) == "number of":
+        return _noun(lowered(parts), inverse)
+    if kind != "phrase" or _ing(parts):
+        return _noun(lowered(parts if kind == "phrase" else text.split()), inverse)
+    first, *rest = text.split()
+    phrase = first.lower() not in _forms() or low[-1] == "by"
+    return _phrase(first, rest, inverse) if phrase else _verb(text, inverse)
+
+
+def _third_person(low: list[str]) -> str:
+    """Return the form that follows `it` where a name begins with a verb, `observes` or `observe`."""
+    if low[0] != "has" and low[0] in _forms() and (len(low) > 1 or _forms()[low[0]] not in VERBS):
+        return low[0]
+    return third_person(low[0]) if len(low) == 1 and low[0] in _verbs() - VERBS else ""
+
+
+def _led(parts: list[str]) -> tuple[str, list[str]] | None:
+    """Return a verb and the noun behind it: `uses` and `filter`, `is located in` and `city`."""
+    low = [part.lower() for part in parts]
+    places = [at for at, word in enumerate(low) if word in PREPOSITIONS and word != "of"]
+    verbal = low[0] in _forms() and low[0] != "has"
+    passive = is_participle(low[0]) or low[0] in ("is", "was")
+    if places and places[-1] + 1 < len(parts) and (verbal or (passive and places[0] > 0)):
+        lead = " ".join(parts[: places[-1] + 1])
+        return (lead if verbal or not is_participle(low[0]) else f"is {lead}"), parts[places[-1] + 1 :]
+    if (
+        verbal
+        and not places
+        and len(parts) > 1
+        and not _are("adverbs", low[-1])
+        and not low[-1].endswith("ly")
+    ):
+        return (parts[0], parts[1:]) if "of" not in low else None
+    return None
+
+
+def _ing(parts: list[str]) -> bool:
+    """Return whether a name ends like `wearing`, but is a noun as `sibling` is."""
+    return len(parts) == 1 and parts[0].lower().endswith("ing") and not _base_of_ing(parts[0].lower())
+
+
+def _base_of_ing(word: str) -> str:
+    stem = word.removesuffix("ing")
+    return min({stem, stem + "e", stem[:-1]} & _verbs(), key=len, default="") if stem != word else ""
+
+
+def as_noun(r: Role, label: str, *, whole: bool = False) -> Role:
+    """Return the role of a property with literals, whose name in `s` is a plural: `points`, `ranks`.
+
+    Example:
+        >>> as_noun(role("has legs"), "has legs", whole=True).noun
+        'number of legs'
+    """
+    name, unit = without_unit(label)
+    if unit:
+        r, called = role(name), name.lower() if name.istitle() else name
+        plain = r.verb or r.carrier != "has" or "“" in r.noun
+        return Role(noun=called, nouns=called, unit=unit) if plain else replace(r, unit=unit)
+    low = label.lower()
+    if r.verb == low and low in _forms() and not _are("measuring verbs", low):
+        r = Role(noun=low, nouns=low)
+    name = low.removeprefix("has ")
+    if r.noun and r.carrier == "has" and name in _singulars().keys() | {r.nouns.lower()}:
+        r = replace(r, noun=name, nouns=name)
+        if whole and is_plural(name) and not name.startswith("number") and name not in _SCORES:
+            return replace(r, noun=f"number of {name}", nouns=f"numbers of {name}")
+    return r
+
+
+def truth(label: str, true: bool) -> str:
+    """Return what a truth value says, as in `is open` and `has no dome`; empty if its name does not tell.
+
+    Example:
+        >>> truth("is open", False), truth("has dome", False), truth("robotic", True), truth("member", True)
+        ('is not open', 'has no dome', 'is robotic', '')
+    """
+    first, _, rest = label.partition(" ")
+    low = first.lower()
+    if not PLAIN.match(label) or _is_reserved(label):
+        return f"is {'not ' * (not true)}“{escaped(label)}”" if is_adjective(low) else ""
+    if low in ("is", "was") and rest:
+        return label if true else f"{first} not {rest}"
+    if low in ("can", "must", "may", "will") and rest:
+        return label if true else f"{'cannot' if low == 'can' else f'{first} not'} {rest}"
+    if low in ("has", "have") and rest:
+        noun = " ".join(lowered(rest.split()))
+        return f"has {some(noun)}" if true else f"has no {noun}"
+    if low in PREPOSITIONS or is_participle(low) or is_adjective(low):
+        return f"is {label.lower() if label.istitle() else label}" if true else f"is not {label}"
+    base = _forms().get(low)
+    return "" if base is None else label if true else f"does not {base} {rest}".strip()
+
+
+def _phrase(first: str, rest: list[str], inverse: bool) -> Role:
+    """Return the role of `is part of`, `is developed by` and the like."""
+    low = [word.lower() for word in rest]
+    of = len(rest) > 1 and low[-1] == "of" and low[0] not in PREPOSITIONS | word_lists("en")["capable"]
+    of = of and not is_participle(low[0]) and not is_adjective(low[0])
+    if of and first.lower() == "is":
+        noun = lowered([w for w in rest[:-1] if w.lower() not in ("a", "an", "the")])
+        if inverse:
+            return _noun(noun, False)
+        said = " ".join(noun)
+        said = said if said == "part" else some(said)
+        return Role(f"is {said} of", f"is not {said} of")
+    if inverse and low[-1:] == ["by"]:
+        found = low[-2] if len(rest) > 1 else ""
+        if len(rest) == 2 or (len(rest) == 3 and low[0] == "been"):
+            for base in sorted(_verbs()):
+                if participle(base) == found:
+                    return Role(third_person(base), f"does not {base}")
+    if inverse and first.lower() == "is" and len(rest) == 1 and (base := _base_of_ing(low[0])):
+        return Role(f"is {participle(base)} by", f"is not {participle(base)} by")
+    return _verb(" ".join([first, *rest]), inverse)
+
+
+def _verb(text: str, inverse: bool) -> Role:
+    """Return the role of a verb with what follows it, backwards if wanted."""
+    first, *rest = text.split()
+    if not inverse:
+        return Role(text, _denied(text))
+    base = _forms().get(first.lower())
+    if base and not rest and base != "have":
+        return Role(f"is {participle(base)} by", f"is not {participle(base)} by")
+    return Role(what=text)
+
+
+def _denied(text: str) -> str:
+    first, *rest = text.split()
+    if first.lower() in ("is", "was", "must", "may", "will") or (first.lower() == "has" and "been" in rest):
+        return " ".join([first, "not", *rest])
+    if first.lower() == "can":
+        return " ".join(["cannot", *rest])
+    base = _forms().get(first.lower())
+    return " ".join(["does not", base, *rest]) if base else ""
+
+
+def _carried(carrier: str, noun: list[str], inverse: bool) -> Role:
+    called = single(" ".join(lowered(noun)))
+    if inverse:
+        return Role(what=f"{carrier} as {called}")
+    return Role(noun=called, nouns=several(called), carrier=carrier)
+
+
+def quoted(label: str, inverse: bool) -> Role:
+    """Return a role that keeps the name of a property in quotation marks."""
+    name = f"“{escaped(label)}”"
+    return Role(f"is a {name} of", f"is not a {name} of") if inverse else Role(noun=name, nouns=name)
+
+
+def _noun(parts: list[str], inverse: bool) -> Role:
+    noun = single(" ".join(parts))
+    if inverse:
+        return Role(f"is {some(noun)} of", f"is not {some(noun)} of")
+    return Role(noun=noun, nouns=several(noun))
+
+
+@cache
+def _forms() -> Mapping[str, str]:
+    """Return the verbs by the form that follows `it`."""
+    every = _verbs() | word_lists("en")["third person verbs"]
+    return {third_person(verb): verb for verb in sorted(every)}
+
+
+@cache
+def _singulars() -> Mapping[str, str]:
+    return {several: one for one, several in word_pairs("plurals").items()}
+
+
+def surfaces(label: str) -> set[str]:
+    """Return the forms that the name of a class or a property takes in a clause.
+
+    Example:
+        >>> sorted(surfaces("wear"))
+        ['does not wear', 'is not worn by', 'is worn by', 'wear', 'wears']
+    """
+    found = {label, several(label)}
+    for inverse in (False, True):
+        r = role(label, inverse=inverse)
+        found |= {r.verb, r.denied, r.noun, r.nouns, r.what, r.whats if r.what else ""}
+        found |= {truth(label, inverse)}
+        found |= {r.carrier, r.lacks} if r.carrier != "has" else set()
+    return {text for text in found if text and "“" not in text}
+
 
 _COUNTS: Mapping[type[ce.Cardinality], str] = {
     ce.AtLeast: "at least",
@@ -36,18 +504,11 @@ _NUMBERS = {"minInclusive": "at least", "maxInclusive": "at most", "minExclusive
             "maxExclusive": "less than"}  # fmt: skip
 _TIMES = {"minInclusive": "not before", "maxInclusive": "not after", "minExclusive": "after",
           "maxExclusive": "before"}  # fmt: skip
-
-
 _SAYING = ("“Has ", "“has ", "“Is ", "“is ", "“Was ", "“was ")
 
 
 class English(Clauses):
-    """Makes English clauses, after "Whatever …".
-
-    Args:
-        name: Names classes, properties and individuals by their IRIs.
-        expression: All that is spoken of, in normal form.
-    """
+    """Makes English clauses, after "Whatever …"."""
 
     def __init__(self, name: Name, expression: ce.Expression) -> None:
         super().__init__(name)
@@ -73,12 +534,7 @@ class English(Clauses):
         }
 
     def clause(self, e: ce.Expression, last: bool = True) -> str:
-        """Return the clause of a normal form.
-
-        Args:
-            e: The expression.
-            last: Whether nothing follows it, so that what stands at its end needs no brackets.
-        """
+        """Return the clause of a normal form."""
         match e:
             case ce.Top():
                 return "is anything"
@@ -257,7 +713,7 @@ class English(Clauses):
 
     def _plain(self, iri: str) -> str:
         word = self.name(iri)
-        safe = PLAIN.match(word) and not RESERVED & {*word.lower().split()}
+        safe = PLAIN.match(word) and not _are("reserved", *word.lower().split())
         return word if safe else f"“{escaped(word)}”"
 
     def value(self, value: str | Literal) -> str:

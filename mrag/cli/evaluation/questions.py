@@ -14,7 +14,7 @@ from mrag.cli.shared import options
 from mrag.cli.shared.output import progress, say, show_json, show_lines
 from mrag.cli.shared.stopping import kept
 from mrag.errors import ConfigError
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 HOWS = ("auto", "plan", "read")
 

@@ -24,7 +24,7 @@ def ranked(
     notes: list[str],
 ) -> list[evaluation.Run]:
     """Rank the documents of a collection, or the entities of a graph for its queries."""
-    from mrag.evaluation.running import KINDS
+    from mrag.evaluation.benchmark import KINDS
 
     if collection.documents:
         name = model or Settings.from_env().embedder

@@ -16,7 +16,7 @@ from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.output import progress, say, show_json, show_lines
 from mrag.config import Settings
 from mrag.errors import ConfigError
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 
 
 class _RankersByDefault(TyperGroup):
@@ -194,7 +194,7 @@ def benchmark(
       mrag benchmark ./my-benchmark --class ex:Product --model none
       mrag benchmark ./images --class ex:Image --link ex:hasGarment --model ollama:llama3.2
     """
-    from mrag.evaluation.conditions import TYPE
+    from mrag.evaluation.questions import TYPE
 
     settings = Settings.from_env(model=model)
     with options.opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
@@ -233,8 +233,8 @@ def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
 
 
 def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
-    from mrag.evaluation.plot import tsne
-    from mrag.index.embedding.embedders import embedder
+    from mrag.evaluation.report import tsne
+    from mrag.index.embedding import embedder
 
     chosen = embedder(model or Settings.from_env().embedder)
     if chosen is None:

@@ -48,6 +48,10 @@ def show_answer(
     show_lines(given.told)
     if given.computed is not None:
         _show_reading(given.computed, sparql)
+    elif given.offered:
+        show("")
+        for one in given.offered:
+            show(f"Perhaps (--reading {one.number}): {one}")
     if given.citations:
         show("")
     for citation in given.citations:
@@ -77,7 +81,7 @@ def _show_reading(computed: Computed, sparql: bool) -> None:
         show(f"Next: {computed.next}")
     show(f"Read as: {computed.reading}")
     for other in computed.readings:
-        show(f"Also (--reading {other.number}): {other.answer}, read as: {other.reading}")
+        show(f"Also (--reading {other.number}): {other}")
     if sparql:
         show("")
         show_data(computed.query)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from mrag.cel.evaluation.benchmark import BenchmarkResult, BenchmarkSetup, means
-from mrag.cel.evaluation.benchmark import run_benchmark as run
-from mrag.cel.evaluation.files import find_problems
+from mrag.cel.benchmark import BenchmarkResult, BenchmarkSetup, find_problems, means
+from mrag.cel.benchmark import run_benchmark as run
 from mrag.cli.shared.output import progress, say, show, show_json
 from mrag.errors import LoadError
 

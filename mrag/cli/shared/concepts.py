@@ -5,20 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mrag.cel.concepts.export import to_ontology
-from mrag.cel.concepts.record import KeptConcept
-from mrag.cel.concepts.registry import find_concept, keep_concept
-from mrag.cel.concepts.registry import list_concepts as kept_concepts
-from mrag.cel.explain.satisfied import why_satisfied
-from mrag.cel.explain.why_not import why_not
+from mrag.cel.concepts import KeptConcept, find_concept, keep_concept, to_ontology
+from mrag.cel.concepts import list_concepts as kept_concepts
+from mrag.cel.explain import why_not, why_satisfied
 from mrag.cel.learners.base import FitReport
+from mrag.cel.polish import PolishedSentence
 from mrag.cel.problem import Hypothesis
-from mrag.cel.semantics.sparql import instances_query
-from mrag.cel.syntax.clauses import Language
+from mrag.cel.sparql import instances_query
+from mrag.cel.syntax.english import Language
 from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.parsing import from_dl, from_manchester
-from mrag.cel.syntax.polish import PolishedSentence
-from mrag.cel.syntax.printing import to_dl, to_manchester
+from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
 from mrag.cel.syntax.rdf import to_turtle
 from mrag.cel.syntax.verbalise import sentence
 from mrag.cli.shared.output import say, show, show_data, show_json

@@ -16,7 +16,7 @@ from mrag.terminal import inline
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
-    from mrag.reasoning.clashes import ClashGroup
+    from mrag.reasoning.rounds import ClashGroup
 
 StrictOption = Annotated[
     bool,

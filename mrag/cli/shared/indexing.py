@@ -13,7 +13,7 @@ from mrag.cli.shared.output import progress, show, show_json
 from mrag.redaction import redact_url
 
 if TYPE_CHECKING:
-    from mrag.index.segments.changes import SyncReport
+    from mrag.index.intake import SyncReport
 
 BackendOption = Annotated[
     str | None,
@@ -64,7 +64,7 @@ def copied_or_compared(
 
 
 def _copied(indexes: mrag.SimilarityIndexes, name: str, url: str, *, as_json: bool) -> None:
-    from mrag.index.backends.copying import copy_to
+    from mrag.index.backends.base import copy_to
 
     kept = "The index is where it was. Run the same command again."
     with stopping.kept(kept), progress("Copying", unit="vectors") as note:
@@ -79,8 +79,8 @@ def _copied(indexes: mrag.SimilarityIndexes, name: str, url: str, *, as_json: bo
 
 
 def _compared(indexes: mrag.SimilarityIndexes, name: str, *, as_json: bool) -> None:
-    from mrag.index.backends.recall import compare
-    from mrag.index.embedding.embedders import embedder
+    from mrag.index.backends.base import compare
+    from mrag.index.embedding import embedder
 
     index = indexes.stored(name)
     model = embedder(index.extra.get("model") or "none")

@@ -11,7 +11,7 @@ import mrag
 from mrag import cel, rdf
 from mrag.cli.shared.output import progress, say, show, show_data, show_json, show_lines
 from mrag.errors import ConfigError, LearningProblemError
-from mrag.storage.saving import saved_text
+from mrag.storage.files import saved_text
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:

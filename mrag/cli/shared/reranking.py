@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mrag import generation
+from mrag.cel.polish import PolishedSentence, order_by_summary, polish_sentence
 from mrag.cel.problem import Hypothesis
 from mrag.cel.rerank import Order, RerankSettings, rerank_by_concept
-from mrag.cel.summary import order_by_summary
 from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.polish import PolishedSentence, polish_sentence
 from mrag.cli.shared.concepts import language_of
 from mrag.cli.shared.output import show
 from mrag.context.display import Display
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.retrieval.rankers import Hit, Question, SimilarityRanker
 
 if TYPE_CHECKING:

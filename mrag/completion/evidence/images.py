@@ -2,7 +2,7 @@
 
 The images of a folder become a small knowledge graph of their own in the same store, named after the one that
 is completed, so that descriptions are made once, survive an interruption, and carry their provenance
-(`mrag.images.enrichment.enrich`). What was said of an image, or of a part of it, is read like a passage.
+(`mrag.images.enrichment`). What was said of an image, or of a part of it, is read like a passage.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from rdflib import RDF, Literal, URIRef
 from mrag.completion.evidence.passages import Passage
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
-from mrag.images.files.folder import part_of
+from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
+from mrag.images.files import part_of
 from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
 from mrag.loaders._inside import leads_out
 from mrag.loaders.snippets import title_of
 from mrag.rdf.terms import RDFS, Triple
 
 if TYPE_CHECKING:
-    from mrag.images.enrichment.requests import ModelSpec
+    from mrag.images.enrichment import ModelSpec
 
 ENDINGS: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 """Endings of the files that are described."""
@@ -56,7 +55,7 @@ def describe_folder(
     Args:
         kg: The knowledge graph that is completed; it is not changed.
         folder: The folder; those below are looked through too.
-        model: A model that sees, as for `mrag.images.enrichment.enrich.describe`.
+        model: A model that sees, as for `mrag.images.enrichment.describe`.
         settings: The settings; by default a whole image and a grid of two by two parts.
         on_progress: Called when something is done.
         options: Passed to `describe`.

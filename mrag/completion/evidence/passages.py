@@ -18,9 +18,9 @@ from mrag.completion.plan.spans import mentioned
 from mrag.completion.writeback.run_store import DCTERMS
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.backends.base import home
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.similarity import home
+from mrag.index.embedding import Embedder
 from mrag.loaders.snippets import (
     Cutting,
     Document,

@@ -21,7 +21,7 @@ from mrag.completion.plan.choices import FEATURES, Choice, Numbers, Vector
 from mrag.completion.plan.mentions import HOLE
 from mrag.completion.plan.paths import Part, PathTable
 from mrag.errors import ConfigError
-from mrag.storage.sealed import load_arrays, save_arrays
+from mrag.storage.arrays import load_arrays, save_arrays
 
 _BY_HAND: Mapping[str, float] = {
     "exact": 1.0,

@@ -18,9 +18,8 @@ from mrag.completion.plan.paths import NO_STEPS
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError, MissingIndex, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.embedding.embedders import Embedder, embedder
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.embedding import Embedder, embedder
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.rdf import queries
 from mrag.rdf.terms import XSD, Term
 from mrag.rdf.terms import iri as read_iri

@@ -26,7 +26,7 @@ from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.understood import of_sort, unread
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.embedding.embedders import Embedder, embedder
+from mrag.index.embedding import Embedder, embedder
 from mrag.planning.plan import Unknown
 from mrag.text.tokens import content
 

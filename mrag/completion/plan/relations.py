@@ -16,7 +16,7 @@ from mrag.context.display import Display
 from mrag.generation.verbalise import DESCRIBING
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
-from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding import Embedder
 from mrag.rdf import queries
 from mrag.text.names import split_identifier
 from mrag.text.tokens import normalised

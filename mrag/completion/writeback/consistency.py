@@ -16,9 +16,7 @@ from mrag.completion.writeback.runs import Statement
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, Triple, to_ntriples
-from mrag.reasoning.clashes import Clash
-from mrag.reasoning.materialise import extend, materialise
-from mrag.reasoning.rounds import Closure
+from mrag.reasoning.rounds import Clash, Closure, extend, materialise
 from mrag.stores.base import Dataset
 
 _SAME: Final = URIRef(OWL + "sameAs")

@@ -7,8 +7,7 @@ from typing import Any
 
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.opened import SimilarityIndex
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.reasoning.run import reason
 
 logger = logging.getLogger(__name__)

@@ -13,9 +13,9 @@ from mrag.errors import EndpointError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views.branches import has_blank_nodes
 from mrag.graph.views.parts import Progress, answered, named
-from mrag.jobs.base import Runner
+from mrag.jobs.runners import Runner
 from mrag.loaders.rdf import Source
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import Landing, OxigraphStore
 

@@ -22,7 +22,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, read_record
 from mrag.graph.views.filling import PartsJob, fill
 from mrag.graph.views.parts import Progress
-from mrag.jobs.base import Runner
+from mrag.jobs.runners import Runner
 from mrag.loaders._records import schema_lines
 from mrag.rdf import queries
 from mrag.stores.base import Dataset

@@ -20,12 +20,9 @@ from typing import Any, cast
 import pyoxigraph as ox
 
 from mrag.graph.views.branches import Anchor, ViewBranch, branches, has_blank_nodes
-from mrag.jobs.base import Runner
-from mrag.jobs.carrying import carried
+from mrag.jobs.runners import Runner, carried
 from mrag.rdf.namespaces import SKOLEM
-from mrag.storage.files import make_folder, replace
-from mrag.storage.journal import Journal
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Journal, Scratch, make_folder, replace
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.workers import snapshot_prefix

@@ -1,16 +1,36 @@
-"""What keeps similarity indexes, and what it keeps: one interface for all of them."""
+# ruff: noqa: D102 - what implements an interface is described there
+"""What keeps similarity indexes: one interface, files as the first of it, copies, and which keeps which."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+import hashlib
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import numpy as np
+from platformdirs import user_data_path
+
+from mrag.errors import ConfigError, DamagedIndex, IndexError_, MissingIndex
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.bm25 import Bm25Params
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.segments.writing import StoredIndex
+from mrag.index.dense import DenseParams
+from mrag.index.document_index import DocumentIndex, Mode, StoredIndex
+from mrag.index.embedding import Embedder, Vectors
+from mrag.index.intake import Progress, SyncReport
+from mrag.redaction import redact_url
+from mrag.storage.files import make_folder, replace
+from mrag.storage.folder import MANIFEST
 
-__all__ = ["Abilities", "IndexBackend", "StoredIndex", "documents_of"]
+if TYPE_CHECKING:
+    from mrag.index.similarity import SimilarityIndexes
 
 _BATCH = 1000
 """Documents whose texts are asked for at once."""
@@ -96,3 +116,358 @@ def documents_of(index: StoredIndex) -> Iterator[tuple[str, str]]:
     for start in range(0, len(ids), _BATCH):
         texts = index.texts_of(ids[start : start + _BATCH])
         yield from sorted(texts.items())
+
+
+LOCAL = "local:"
+"""The URL of what is kept beside the store."""
+
+
+class LocalBackend:
+    """Keeps each index in a folder of its own, see `DocumentIndex`.
+
+    Example:
+        >>> backend = LocalBackend(None)
+        >>> index = backend.create("main", embedder=None, bm25=Bm25Params())
+        >>> index.sync([("ex:a", "a red shoe")], extra={}).added
+        1
+        >>> [match.doc_id for match in backend.open("main", embedder=None).search("shoes", 5)]
+        ['ex:a']
+    """
+
+    url = LOCAL
+    abilities = Abilities(learns=True)
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._made: dict[str, DocumentIndex] = {}
+
+    def names(self) -> list[str]:
+        if self.folder is None:
+            return sorted(name for name, index in self._made.items() if index.generation)
+        if not self.folder.is_dir():
+            return []
+        return sorted(p.name for p in self.folder.iterdir() if (p / MANIFEST).exists())
+
+    def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> DocumentIndex:
+        if self.folder is not None:
+            return DocumentIndex.open(self.folder / name, embedder=embedder, thorough=thorough)
+        if name not in self.names():
+            raise MissingIndex(f"There is no index {name!r} in memory.")
+        return self._made[name]
+
+    def create(
+        self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
+    ) -> DocumentIndex:
+        path = self.folder / name if self.folder is not None else None
+        index = DocumentIndex.create(path, embedder=embedder, bm25=bm25, replace=replace)
+        if self.folder is None:
+            self._made[name] = index
+        return index
+
+    def delete(self, name: str) -> None:
+        self._made.pop(name, None)
+        if self.folder is not None:
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+class _Kept:
+    """Stands for the model of an index, and gives the vectors that it has of its texts."""
+
+    def __init__(self, source: StoredIndex, documents: dict[str, str], model: Embedder | None) -> None:
+        self.name = source.embedder_name or ""
+        self._source = source
+        self._model = model
+        self._holder = {text: doc_id for doc_id, text in sorted(documents.items(), reverse=True)}
+
+    @property
+    def dim(self) -> int:
+        return len(self.embed_documents([next(iter(self._holder))])[0])
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        ids = [self._holder[text] for text in texts]
+        found = self._source.vectors_of(ids)
+        if missing := [doc_id for doc_id in ids if doc_id not in found]:
+            raise DamagedIndex(
+                "The index has no vector of one of its documents.",
+                term=missing[0],
+                hint="Bring it up to date with `mrag index`, then copy it.",
+            )
+        return np.stack([found[doc_id] for doc_id in ids])
+
+    def embed_query(self, text: str) -> Vectors:
+        if self._model is None:
+            raise ConfigError("The copy was made without its model.", hint="Open it with that model.")
+        return self._model.embed_query(text)
+
+
+def copy_index(
+    source: StoredIndex,
+    target: IndexBackend,
+    name: str,
+    *,
+    model: Embedder | None = None,
+    on_progress: Progress | None = None,
+) -> SyncReport:
+    """Copy an index to a backend, in place of one of that name there.
+
+    Example:
+        >>> from mrag.index.backends.base import LocalBackend
+        >>> from mrag.index.bm25 import Bm25Params
+        >>> index = LocalBackend(None).create("main", embedder=None, bm25=Bm25Params())
+        >>> _ = index.sync([("ex:a", "a red shoe")], extra={})
+        >>> other = LocalBackend(None)
+        >>> copy_index(index, other, "copy").added, other.names()
+        (1, ['copy'])
+    """
+    documents = dict(documents_of(source))
+    kept = None if source.embedder_name is None else _Kept(source, documents, model)
+    copy = target.create(name, embedder=kept, bm25=source.bm25_params, replace=True)
+    return copy.sync(documents.items(), extra=source.extra, on_progress=on_progress, batch=_BATCH)
+
+
+def copy_to(
+    indexes: SimilarityIndexes, name: str, backend: str | IndexBackend, *, on_progress: Progress | None = None
+) -> SyncReport:
+    """Copy an index of a graph to another backend without embedding again, and use the copy from then on.
+
+    What it was copied from stays; `mrag index --backend` goes back to it.
+
+    Raises:
+        MissingIndex: If there is no such index.
+        ConfigError: If it is there already, or it is an index of the server's own.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.index.backends.base import LocalBackend
+        >>> kg = mrag.demo(model="none")
+        >>> copy_to(kg.searcher, "main", LocalBackend(None)).added == kg.searcher.info("main").documents
+        True
+        >>> kg.close()
+    """
+    source, target = indexes.stored(name), indexes.places.resolved(backend)
+    if target is indexes.places.of(name):
+        raise ConfigError(f"The index {name!r} is there already.")
+    report = copy_index(source, target, name, on_progress=on_progress)
+    indexes.placed(name, target)
+    return report
+
+
+_RECORD: Final = "backend.json"
+
+_KINDS: Final = {
+    "postgresql": ("postgres", "PostgresBackend"),
+    "postgres": ("postgres", "PostgresBackend"),
+    "milvus": ("milvus", "MilvusBackend"),
+    "qdrant": ("qdrant", "QdrantBackend"),
+    "opensearch": ("opensearch", "OpenSearchBackend"),
+    "elasticsearch": ("opensearch", "OpenSearchBackend"),
+}
+"""Module and class by the scheme of the URL."""
+
+
+def open_backend(url: str, space: str, folder: Path | None) -> IndexBackend:
+    """Open what keeps indexes.
+
+    Example:
+        >>> open_backend("local:", "", None).names()
+        []
+        >>> open_backend("redis:", "", None)
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: No index can be kept in redis:. Use local:, postgresql:, ...
+    """
+    if url == LOCAL:
+        return LocalBackend(folder)
+    scheme = url.partition(":")[0].lower()
+    if scheme not in _KINDS:
+        known = ", ".join([LOCAL, *(f"{kind}:" for kind in _KINDS)])
+        raise ConfigError(f"No index can be kept in {redact_url(url)}.", hint=f"Use {known}.")
+    if folder is None:
+        raise ConfigError(
+            "A graph in memory keeps its index in memory.",
+            hint="Nobody could find the index again; use a store on disk or a server.",
+        )
+    module, name = _KINDS[scheme]
+    make: Callable[[str, str, Path], IndexBackend] = getattr(
+        import_module(f"mrag.index.backends.{module}"), name
+    )
+    return make(url, space, folder)
+
+
+def home(kg: KnowledgeGraph) -> Path | None:
+    """Return where a knowledge graph's indexes lie: beside an embedded store, else with the user's data."""
+    kind, _, rest = kg.store.url.partition(":")
+    if kind == "oxigraph":
+        return Path(rest + ".mrag") / kg.name / "index" if rest else None
+    digest = hashlib.blake2b(kg.store.identity.encode(), digest_size=8).hexdigest()
+    return user_data_path("mrag") / digest / kg.name / "index"
+
+
+class IndexPlaces:
+    """The backends of the indexes of one graph.
+
+    Example:
+        >>> places = IndexPlaces(None, "")
+        >>> places.of("main").url
+        'local:'
+    """
+
+    def __init__(self, folder: Path | None, space: str, default: str | IndexBackend | None = None) -> None:
+        self.folder = folder
+        self._space = space
+        self.local = LocalBackend(folder)
+        self._opened: dict[str, IndexBackend] = {LOCAL: self.local}
+        self._objects: dict[str, IndexBackend] = {}
+        self.default = self.resolved(default or LOCAL)
+
+    def resolved(self, backend: str | IndexBackend) -> IndexBackend:
+        """Return a backend by its URL; an object is one already."""
+        if not isinstance(backend, str):
+            return backend
+        if backend not in self._opened:
+            self._opened[backend] = open_backend(backend, self._space, self.folder)
+        return self._opened[backend]
+
+    def names(self) -> list[str]:
+        beside = [] if self.folder is None else [p.parent.name for p in self.folder.glob(f"*/{_RECORD}")]
+        return sorted({*beside, *self._objects, *self.local.names(), *self.default.names()})
+
+    def of(self, name: str) -> IndexBackend:
+        """Return the backend that is written down for an index, else the default or what is local."""
+        if name in self._objects:
+            return self._objects[name]
+        file = None if self.folder is None else self.folder / name / _RECORD
+        if file is not None and file.exists():
+            try:
+                url = str(json.loads(file.read_text(encoding="utf-8"))["backend"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise DamagedIndex(
+                    f"It cannot be read where the index {name!r} is kept.",
+                    file=str(file),
+                    hint="Build it anew with `mrag index --backend URL`.",
+                ) from error
+            if url == self.default.url:
+                return self.default
+            if url:
+                return self.resolved(url)
+            raise IndexError_(
+                f"The index {name!r} was built with an object as backend.",
+                hint="Give it again: SimilarityIndexes.of(kg, backend=…).",
+            )
+        return self.local if name in self.local.names() else self.default
+
+    def record(self, name: str, backend: IndexBackend) -> None:
+        """Write down where an index is kept."""
+        if not backend.url:
+            self._objects[name] = backend
+        else:
+            self._objects.pop(name, None)
+        if self.folder is None:
+            return
+        file = self.folder / name / _RECORD
+        try:
+            if backend.url == LOCAL:
+                file.unlink(missing_ok=True)
+                return
+            make_folder(file.parent)
+            replace(file, json.dumps({"backend": backend.url}).encode())
+        except OSError as error:
+            raise IndexError_("It cannot be written down where the index is kept.", file=str(file)) from error
+
+    def delete(self, name: str) -> None:
+        self.of(name).delete(name)
+        self._objects.pop(name, None)
+        self.local.delete(name)
+
+
+_QUERIES: Final = 100
+_WORDS: Final = 8
+
+
+@dataclass(frozen=True)
+class RecallReport:
+    """What an index finds of that which an exact search finds.
+
+    Attributes:
+        mode: By what it was searched.
+        queries: How many texts were searched for.
+        k: How many hits were compared.
+        recall: The share of the exact hits that it found, on average.
+        same: The share of queries with the same hits in the same order.
+        milliseconds: How long it took for a query, at the median.
+        local: How long it took for one in a local index in memory.
+
+    Example:
+        >>> print(RecallReport("dense", 100, 10, 0.987, 0.9, 6.0, 2.0))
+        dense: recall@10 0.987 of 100 queries, 90% in the same order; 6.0 ms a query, 3.0 times local
+    """
+
+    mode: str
+    queries: int
+    k: int
+    recall: float
+    same: float
+    milliseconds: float
+    local: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mode}: recall@{self.k} {self.recall:.3f} of {self.queries} queries, "
+            f"{self.same:.0%} in the same order; {self.milliseconds:.1f} ms a query, "
+            f"{self.milliseconds / self.local:.1f} times local"
+        )
+
+
+def compare(
+    index: StoredIndex, model: Embedder | None, *, k: int = 10, on_progress: Progress | None = None
+) -> list[RecallReport]:
+    """Compare an index with an exact one of the same documents and vectors in memory.
+
+    The queries are the last words of documents, which are chosen evenly in order of ID.
+
+    Example:
+        >>> from mrag.index.document_index import DocumentIndex
+        >>> index = DocumentIndex.create(None, embedder=None)
+        >>> _ = index.sync([("ex:a", "a red shoe"), ("ex:b", "a blue coat")], extra={})
+        >>> [report] = compare(index, None)
+        >>> report.mode, report.recall
+        ('bm25', 1.0)
+    """
+    documents = list(documents_of(index))
+    if not documents:
+        raise ConfigError("The index is empty, so there is nothing to compare.")
+    chosen = documents[:: max(1, len(documents) // _QUERIES)][:_QUERIES]
+    texts = [" ".join(text.split()[-_WORDS:]) for _, text in chosen]
+    backend = LocalBackend(None)
+    copy_index(index, backend, "copy", model=model)
+    local = backend.open("copy", embedder=None)
+    modes: tuple[Mode, ...] = ("bm25",) if index.embedder_name is None else ("bm25", "dense", "hybrid")
+    found = []
+    for at, mode in enumerate(modes):
+        found.append(_compared(index, local, texts, mode, k))
+        if on_progress is not None:
+            on_progress((at + 1) * len(texts), len(modes) * len(texts))
+    return found
+
+
+def _compared(
+    index: StoredIndex, local: DocumentIndex, texts: Sequence[str], mode: Mode, k: int
+) -> RecallReport:
+    # The local index looks through signs of the vectors first; what it may miss so is not missed here.
+    exact = local.with_dense(DenseParams(prefilter_from=sys.maxsize))
+    shares, same = [], []
+    times: tuple[list[float], ...] = ([], [], [])
+    for text in texts:
+        hits = []
+        for searched, spent in zip((index, exact, local), times, strict=True):
+            started = time.perf_counter()
+            hits.append([match.doc_id for match in searched.search(text, k, mode=mode)])
+            spent.append(1000 * (time.perf_counter() - started))
+        ours, theirs, _ = hits
+        shares.append(len({*ours} & {*theirs}) / len(theirs) if theirs else 1.0)
+        same.append(ours == theirs)
+    told = (median(times[0]), median(times[2]))
+    return RecallReport(mode, len(texts), k, fmean(shares), fmean(same), *told)

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """Similarity indexes whose vectors are in any LangChain `VectorStore`; words and texts stay in files.
 
 A document's ID is its IRI. LangChain's interface has no filters, so hits that are not allowed are passed over
@@ -8,7 +9,6 @@ may not be found by meaning until the next one. And it does not give vectors bac
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,28 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.backends.base import Abilities
-from mrag.index.backends.engines.rows import Found, some
-from mrag.index.backends.engines.search import fused
-from mrag.index.backends.engines.versioned import settled
-from mrag.index.backends.local import LocalBackend
+from mrag.index.backends.base import Abilities, LocalBackend
+from mrag.index.backends.engine import Found, fuse, parts_of, settle_ties
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding.embedders import Embedder
-from mrag.index.fusion import candidates
-from mrag.index.known_items import FusionWeight
-from mrag.index.segments.changes import SyncReport, gathered
-from mrag.index.segments.matches import Match, Mode, check_search
-from mrag.index.segments.model import check_model
-from mrag.index.segments.pending import Progress
-from mrag.index.segments.writing import StoredIndex
+from mrag.index.document_index import DocumentIndex, DocumentUpdate, Match, StoredIndex, TextSearch
+from mrag.index.embedding import Embedder
+from mrag.index.fusion import FusionWeight
+from mrag.index.intake import Progress, SyncReport, check_model, gather_documents
 from mrag.storage.folder import locked
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.vectorstores import VectorStore
-
-__all__ = ["VectorStoreBackend"]
 
 _KEPT = "vector store"
 
@@ -72,11 +62,9 @@ class VectorStoreBackend:
         self._words = LocalBackend(folder)
 
     def names(self) -> list[str]:
-        """List the indexes in order of name."""
         return self._words.names()
 
     def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> VectorStoreIndex:
-        """Open an index; see `IndexBackend`."""
         words = self._words.open(name, embedder=None, thorough=thorough)
         built = words.extra[_KEPT]["embedder"]
         check_model(built, embedder)
@@ -85,14 +73,12 @@ class VectorStoreBackend:
     def create(
         self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
     ) -> VectorStoreIndex:
-        """Begin an index; see `IndexBackend`."""
         old = self.open(name, embedder=None) if name in self.names() else None
         words = self._words.create(name, embedder=None, bm25=bm25, replace=replace)
         built = None if embedder is None else embedder.name
         return VectorStoreIndex(words, self._make, embedder, built, self._lock(name), replaces=old)
 
     def delete(self, name: str) -> None:
-        """Remove an index; if there is none, nothing is done."""
         if name in self.names():
             self.open(name, embedder=None).empty()
         self._words.delete(name)
@@ -131,99 +117,65 @@ class VectorStoreIndex(StoredIndex):
 
     @property
     def doc_ids(self) -> list[str]:
-        """The IDs of all documents, sorted."""
         return self._words.doc_ids
 
     @property
     def extra(self) -> dict[str, Any]:
-        """The JSON kept with the index; a copy."""
         return dict(self._words.extra.get(_KEPT, {}).get("extra", {}))
 
     @property
     def embedder_name(self) -> str | None:
-        """Name of the embedding model that the index was built with; None for BM25 alone."""
         return self._built
 
     @property
     def bm25_params(self) -> Bm25Params:
-        """The knobs of BM25 that the index was built with."""
         return self._words.bm25_params
 
     def refresh(self) -> bool:
-        """Take over what others have committed, and return whether there was something."""
         return self._words.refresh()
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
         return self._words.texts_of(ids)
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return nothing: a vector store does not give its vectors back."""
         return {}
 
     def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
-        """Return nothing, for the same reason."""
         return {}
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
-        """Return how many documents `sync` would add, change or delete."""
         return self._words.differing(documents)
 
     def learnt_weight(self) -> FusionWeight:
-        """Return the even shares."""
         return FusionWeight(documents=len(self))
 
-    def search(
-        self,
-        text: str,
-        k: int,
-        *,
-        mode: Mode = "hybrid",
-        allowed: Collection[str] | None = None,
-        weight: float = 0.5,
-    ) -> list[Match]:
-        """Find the documents nearest to a text; the scores by meaning are the store's own."""
-        check_search(k, mode, weight)
-        near = mode == "dense" or (mode == "hybrid" and self._built is not None)
-        depth = candidates(k) if mode == "hybrid" else k
-        words: Found = []
-        if mode != "dense":
-            hits = self._words.search(text, depth, mode="bm25", allowed=allowed)
+    def _search(self, asked: TextSearch) -> list[Match]:
+        near, words = asked.needs_vector(self._built), []
+        if asked.mode != "dense":
+            hits = self._words.search(asked.text, asked.depth, mode="bm25", allowed=asked.allowed)
             words = [(match.doc_id, match.score) for match in hits]
-        nearest = self._nearest(text, depth, allowed) if near else []
-        share = weight if near else None
-        texts = self.texts_of
-        return fused(text, words, nearest, k, mode=mode, weight=share, knobs=self.bm25_params, texts=texts)
+        nearest = self._nearest(asked.text, asked.depth, asked.allowed) if near else []
+        return fuse(asked, words, nearest, near, self.bm25_params, self.texts_of)
 
-    def _update(
-        self,
-        documents: Iterable[tuple[str, str]],
-        whole: bool,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None,
-        batch: int,
-    ) -> SyncReport:
-        started = time.perf_counter()
+    def _update(self, update: DocumentUpdate) -> SyncReport:
         with self._writing():
-            with gathered(documents) as found:
+            with gather_documents(update.documents) as found:
                 given = dict(found)
             known = self._words.texts_of(self._words.doc_ids)
             fresh = {i: text for i, text in given.items() if known.get(i) != text}
-            gone = sorted(known.keys() - given.keys()) if whole else []
-            self._put(fresh, on_progress or (lambda *_: None), batch)
-            kept = self.extra if extra is None else dict(extra)
-            keep = self._words.sync if whole else self._words.add
+            gone = sorted(known.keys() - given.keys()) if update.whole else []
+            self._put(fresh, update.on_progress, update.batch)
+            kept = self.extra if update.extra is None else dict(update.extra)
+            keep = self._words.sync if update.whole else self._words.add
             keep(given.items(), extra=self._about(kept))
             self._erase(gone)
             if self._replaces is not None:
                 self._replaces.empty()
                 self._replaces = None
         changed = len(fresh.keys() & known.keys())
-        same, seconds = len(given) - len(fresh), time.perf_counter() - started
-        return SyncReport(len(fresh) - changed, changed, len(gone), same, seconds)
+        return SyncReport(len(fresh) - changed, changed, len(gone), len(given) - len(fresh))
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        """Delete documents, and return how many there were; `extra` is as for `sync`."""
         with self._writing():
             gone = sorted({str(doc_id) for doc_id in ids if doc_id in self._words})
             kept = self.extra if extra is None else dict(extra)
@@ -259,7 +211,7 @@ class VectorStoreIndex(StoredIndex):
         ids = sorted(fresh) if self._built is not None else []
         on_progress(0, len(ids))
         done = 0
-        for part in some(ids, batch):
+        for part in parts_of(ids, batch):
             self._erase(part)  # some stores refuse an ID that they have
             texts = [fresh[doc_id] for doc_id in part]
             self._store.add_texts(texts, metadatas=[{"id": i} for i in part], ids=list(part))
@@ -267,7 +219,7 @@ class VectorStoreIndex(StoredIndex):
             on_progress(done, len(ids))
 
     def _erase(self, ids: Sequence[str]) -> None:
-        for part in some(ids) if self._built is not None else ():
+        for part in parts_of(ids) if self._built is not None else ():
             # Some refuse to delete what they do not have.
             there = [found.id for found in self._store.get_by_ids(list(part)) if found.id is not None]
             if there:
@@ -297,7 +249,7 @@ class VectorStoreIndex(StoredIndex):
                     return found[:most]
                 asked *= 4
 
-        return settled(ask, k)
+        return settle_ties(ask, k)
 
 
 def _adapted(model: Embedder | None) -> Embeddings:

@@ -35,6 +35,7 @@ class Reading:
         features: What it was scored by.
         note: Why it was read so, where more than its words tell.
         certainty: How likely its answer is right, which is known once it has one; None before.
+        measured: What that is told by.
     """
 
     plan: Plan
@@ -44,6 +45,7 @@ class Reading:
     features: Mapping[str, float]
     note: str = ""
     certainty: float | None = None
+    measured: Mapping[str, float] | None = None
 
     @property
     def confidence(self) -> float:

@@ -1,11 +1,12 @@
-"""Whether it is an answer that nothing of a kind is there."""
+"""Whether it is an answer that nothing of a kind is there, or that nothing keeps a bound."""
 
 from __future__ import annotations
 
-from rdflib import RDF, URIRef
+from rdflib import RDF, Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.plan import Block, Plan
+from mrag.planning.loosening import Nothing
+from mrag.planning.plan import Block, Comparison, Plan
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
 
@@ -41,3 +42,38 @@ def may_be_absent(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> bool:
         for p, end in ends
         if isinstance(end, URIRef)
     )
+
+
+def excludes_by_reading(plan: Plan, nothing: Nothing) -> bool:
+    """Return whether nothing keeps a bound because of how it was read, and not of what there is.
+
+    No price is above ten and below five: two prices were meant. And if what comes nearest to a bound keeps
+    it, what was bounded is not what was asked for.
+
+    Args:
+        plan: A plan that finds nothing.
+        nothing: Why it does.
+    """
+    bounds = [c for c in (*plan.where.conditions, *plan.having) if isinstance(c, Comparison)]
+    for one in bounds:
+        least = _number(one.right) if one.relation in (">", ">=") else None
+        mosts = [_number(c.right) for c in bounds if c.left == one.left and c.relation in ("<", "<=")]
+        if least is not None and any(most is not None and most <= least for most in mosts):
+            return True
+    bound, nearest = nothing.part, nothing.nearest
+    if nearest is None or not isinstance(bound, Comparison) or (limit := _number(bound.right)) is None:
+        return False
+    at = next(n for n, column in enumerate(nearest.plan.columns) if column.value == nearest.value)
+    values = [_number(row[at]) for row in nearest.result.rows]
+    return any(
+        value is not None and (value > limit if nearest.greatest else value < limit) for value in values
+    )
+
+
+def _number(value: object) -> float | None:
+    if not isinstance(value, Literal) or value.datatype is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None

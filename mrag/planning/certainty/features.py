@@ -29,7 +29,7 @@ FEATURES: Final[Mapping[str, int]] = {
 - guesses: choices that no word of the question decides
 - rivals: readings nearly as likely that give another answer
 - agreeing: other readings nearly as likely that give the same answer
-- nothing: whether the answer is a zero
+- nothing: whether the answer is a zero, or that nothing is of several names
 - single: whether the answer is one row
 - ones: whether all of several counts are 1, as where a wrong thing is counted for each
 - joins: what joins cost that the question does not name, up to a half: the score counts the rest
@@ -66,7 +66,7 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         "guesses": float(reading.features["guesses"]),
         "rivals": float(sum(_answer(other) != answer for other in others)),
         "agreeing": float(sum(other[0] is not reading and _answer(other) == answer for other in found)),
-        "nothing": float(_is_zero(result)),
+        "nothing": float(_is_zero(result) or bool(not result.rows and alike_named(reading.plan))),
         "single": float(len(result.rows) == 1),
         "ones": float(_counts_ones(one)),
         "joins": min(float(reading.features["joins"]), _HALF),

@@ -13,7 +13,7 @@ from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.certainty.features import FoundReading, measured
 from mrag.planning.certainty.model import Certainty, shipped
-from mrag.planning.saved.record import questions_graph
+from mrag.planning.precedents import questions_graph
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, Triple
 from mrag.stores.base import Dataset
@@ -34,7 +34,7 @@ def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundRead
     for reading, result in found:
         features = measured(kg, (reading, result), found)
         if features is not None:
-            reading = replace(reading, certainty=model.of(features))
+            reading = replace(reading, certainty=model.of(features), measured=features)
         weighed_.append((reading, result))
     return weighed_
 

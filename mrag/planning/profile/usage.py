@@ -26,7 +26,7 @@ from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.graph.record import mark, touched_since
-from mrag.index.similarity import home
+from mrag.index.backends.base import home
 from mrag.planning.reading.numbers import UNITS, unit_of
 from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema
 from mrag.planning.values import DURATION_UNIT, measured

@@ -26,6 +26,8 @@ const DOUBTS = {
 const KEPT = 20;
 const LONGEST = 50;
 const WAYS = new Set(["auto", "plan", "read"]);
+/** @type {Record<string, () => string>} */
+const CAUTIONS = { Probably: () => t("Probably:"), Perhaps: () => t("Perhaps:") };
 /** @type {Map<string, WholeAnswer>} */
 const answers = new Map();
 /** @type {AbortController | null} */
@@ -237,6 +239,8 @@ function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
   const table = rowsTable(answer, chips);
   // Several rows have their proofs in the table, so that no list need say them again.
   place.replaceChildren(...(table && answer.rows.length > 1 ? [] : sentences(answer)), ...(table || []));
+  const caution = CAUTIONS[answer.doubt];
+  if (caution) place.prepend(h("p", { class: "doubt" }, h("b", {}, caution())));
   const drawn = table ? charts(answer) : null;
   if (drawn) place.append(drawn);
   byId("answer-actions").replaceChildren(...receiptButton(answer), ...linkButton());

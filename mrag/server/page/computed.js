@@ -55,11 +55,10 @@ function value(cell) {
 /** @param {Answer} answer @param {(reading: number) => void} again */
 export function howItWasRead(answer, again) {
   const place = byId("computed");
-  show(place, Boolean(answer.plan));
-  if (!answer.plan) return place.replaceChildren();
+  show(place, answer.plan || answer.readings.length);
   /** @type {HTMLElement[]} */
   const parts = answer.runners_up.length ? [h("p", { class: "note" }, h("b", {}, t("Next: ")), runnersUp(answer))] : [];
-  parts.push(h("p", { class: "reading" }, h("b", {}, t("Read as: ")), answer.reading));
+  if (answer.plan) parts.push(h("p", { class: "reading" }, h("b", {}, t("Read as: ")), answer.reading));
   if (answer.ignored.length) parts.push(h("p", { class: "note" }, t("Not understood: {words}.", { words: answer.ignored.join(", ") })));
   if (answer.readings.length) {
     const others = answer.readings.map((other) =>
@@ -70,7 +69,7 @@ export function howItWasRead(answer, again) {
         h("span", { class: "hint" }, t(" gives {answer}", { answer: other.answer })),
       ),
     );
-    parts.push(h("h3", { id: "readings-title" }, t("It may also mean")), h("ul", { class: "readings", "aria-labelledby": "readings-title" }, others));
+    parts.push(h("h3", { id: "readings-title" }, answer.plan ? t("It may also mean") : t("It may mean, but none of this is certain enough")), h("ul", { class: "readings", "aria-labelledby": "readings-title" }, others));
   }
   place.replaceChildren(...parts, ...(answer.query ? [sparql(answer.query)] : []));
 }

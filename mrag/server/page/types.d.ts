@@ -225,6 +225,7 @@ export interface Answer {
   query: string | null;
   columns: string[];
   rows: Row[];
+  doubt: string;
   ignored: string[];
   readings: Reading[];
   truncated: boolean;

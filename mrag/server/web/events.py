@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.context.render import Context, Line
+    from mrag.generation.computed import OtherReading
     from mrag.generation.result import Answer
     from mrag.retrieval.retriever import Retrieval
 
@@ -39,12 +40,14 @@ class Prepared:
         found: The hits and their context, if it has to be read.
         chat: What writes the answer; without it the best facts are verbalised.
         why: Why it is computed or read.
+        offered: Readings that can be chosen instead of what is read.
     """
 
     given: Answer | None = None
     found: Retrieval | None = None
     chat: BaseChatModel | None = None
     why: str = ""
+    offered: tuple[OtherReading, ...] = ()
 
 
 def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generator[dict[str, Any], None, None]:
@@ -67,9 +70,7 @@ def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generato
 
     display = Display(kg)
     if ready.given is not None:
-        yield from (
-            {"event": "text", "text": sentence.before + str(sentence)} for sentence in ready.given.sentences
-        )
+        yield from ({"event": "text", "text": text} for text in ready.given.pieces())
         yield {"event": "answer", **_whole(kg, ready.given, ready.given.context, display, folder)}
     elif ready.found is not None:
         hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in ready.found.hits]
@@ -78,7 +79,7 @@ def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generato
             if isinstance(part, str):
                 yield {"event": "text", "text": part}
             else:
-                part = replace(part, why=ready.why)
+                part = replace(part, why=ready.why, offered=ready.offered)
                 yield {"event": "answer", **_whole(kg, part, ready.found.context, display, folder)}
 
 
@@ -99,7 +100,7 @@ def ranked(kg: KnowledgeGraph, hits: Sequence[dict[str, Any]]) -> list[dict[str,
         ...     ranked(kg, [{"iri": "urn:a"}])
         [{'iri': 'urn:a', 'rank': 1, 'individual': False}]
     """
-    from mrag.cel.semantics.sparql import individuals_among
+    from mrag.cel.sparql import individuals_among
 
     known = individuals_among(kg, [found["iri"] for found in hits])
     return [

@@ -248,20 +248,20 @@ class Api:
 
         def prepare() -> Prepared:
             from mrag.generation.models.resolve import check_model
-            from mrag.retrieval.routing import with_unused
+            from mrag.retrieval.routing import Routed, with_unused
 
             check_model(model)
             if ranked_otherwise:
-                given, why = None, ranked_otherwise
+                way = Routed(None, ranked_otherwise)
             else:
-                given, why = engine.questions.computed(question, how, reading, follows)
-            if given is not None:
-                return Prepared(with_unused(given, model))
+                way = engine.questions.computed(question, how, reading, follows)
+            if way.given is not None:
+                return Prepared(with_unused(way.given, model))
             ranks = self.choice.ranker(values)
             found = retrieval.retrieve(
-                self.kg, question, k=k, index=self.settings.index, ranker=ranks, why=why
+                self.kg, question, k=k, index=self.settings.index, ranker=ranks, why=way.said
             )
-            return Prepared(None, found, generation.resolve(model), why)
+            return Prepared(None, found, generation.resolve(model), way.why, way.offered)
 
         began = time.perf_counter()
         ready = await self.run(self.askers, prepare)

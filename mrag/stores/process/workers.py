@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.errors import MragError, QueryTimeout, StoreError
 from mrag.rdf.terms import Triple
-from mrag.storage.scratch import Scratch
+from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.process.channel import SLOWER, Child, Reply, Reserve, late
 from mrag.stores.process.replies import refusal, request, unpack

@@ -10,17 +10,15 @@ import httpx
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.cel.concepts.registry import keep_concept
+from mrag.cel.concepts import keep_concept
 from mrag.cel.syntax.expressions import Named
 from mrag.completion.writeback.review import accept, propose
 from mrag.context.neighbourhood import read as read_edges
 from mrag.graph import record
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.journal import JournalEntry
-from mrag.images.enrichment.writing import EnrichedGraph
+from mrag.images.enrichment import EnrichedGraph, JournalEntry
 from mrag.index.documents import Definition, documents
-from mrag.index.freshness import freshen
-from mrag.index.similarity import SimilarityIndexes
+from mrag.index.similarity import SimilarityIndexes, freshen
 from mrag.rdf.terms import Triple
 from mrag.server.settings import ServerSettings
 from mrag.server.web.history import Origin, origins
@@ -103,7 +101,7 @@ def test_runs_of_completion_and_enrichment_say_what_they_wrote(tmp_path: Path) -
 
 
 def test_the_index_follows_a_kept_class_without_reading_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mrag.index.freshness._TRIPLES", 0)
+    monkeypatch.setattr("mrag.index.similarity._TRIPLES", 0)
     with mrag.demo(model="none") as kg:
         product = Named("https://w3id.org/mrag/demo/products#TripleStore")
         keep_concept(kg, product, "stores of triples")

@@ -15,8 +15,7 @@ from mrag.completion.plan.patterns import CompletedTriple
 from mrag.completion.writeback.review import accept, propose
 from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.journal import JournalEntry
-from mrag.images.enrichment.writing import triples_of
+from mrag.images.enrichment import JournalEntry, triples_of
 from mrag.server.settings import ServerSettings
 from tests.completion.towns import TURTLE, E, iri, read
 from tests.server.browsing import POLICIES, SIZES, WIDE, watched

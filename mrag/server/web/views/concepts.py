@@ -25,10 +25,10 @@ from mrag.server.web.validation import (
 from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
-    from mrag.cel.concepts.record import KeptConcept
-    from mrag.cel.explain.satisfied import Reason, SupportingTriple
+    from mrag.cel.concepts import KeptConcept
+    from mrag.cel.explain import Reason, SupportingTriple
     from mrag.cel.problem import ExampleCounts, Hypothesis
-    from mrag.cel.syntax.clauses import Language
+    from mrag.cel.syntax.english import Language
     from mrag.cel.syntax.expressions import Expression
     from mrag.context.display import Display
     from mrag.graph.kg import KnowledgeGraph
@@ -76,7 +76,7 @@ class Concepts(PageView):
         language = language_value(values)
 
         def work() -> dict[str, Any]:
-            from mrag.cel.feedback import FeedbackSettings, learn_from_marks
+            from mrag.cel.rerank import FeedbackSettings, learn_from_marks
 
             settings = FeedbackSettings(seconds=self.api.settings.learn_seconds)
             found = learn_from_marks(self.kg, hits, liked, disliked, settings)
@@ -95,8 +95,7 @@ class Concepts(PageView):
 
     def why(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Say why an individual is in a concept, or what would bring it in."""
-        from mrag.cel.explain.satisfied import why_satisfied
-        from mrag.cel.explain.why_not import why_not
+        from mrag.cel.explain import why_not, why_satisfied
         from mrag.cel.syntax.verbalise import names_of, verbalise
         from mrag.context.display import Display
 
@@ -131,7 +130,7 @@ class Concepts(PageView):
 
     def kept(self, values: Mapping[str, str]) -> dict[str, Any]:
         """List the concepts that are kept as classes, each with its members."""
-        from mrag.cel.concepts.registry import list_concepts
+        from mrag.cel.concepts import list_concepts
 
         check_names(values)
         found = [self._shown(concept) for concept in list_concepts(self.kg)]
@@ -146,8 +145,8 @@ class Concepts(PageView):
         liked, disliked = (list_value(values, part, MOST_HITS, MAX_IRI) for part in ("liked", "disliked"))
 
         def work() -> dict[str, Any]:
-            from mrag.cel.concepts.registry import keep_concept
-            from mrag.cel.feedback import marked_counts
+            from mrag.cel.concepts import keep_concept
+            from mrag.cel.rerank import marked_counts
             from mrag.cel.syntax.verbalise import sentence
 
             expression = concept_value(values, self.kg)
@@ -163,14 +162,14 @@ class Concepts(PageView):
         name = str(iri_value(values, "iri", self.kg.prefixes))
 
         def work() -> bool:
-            from mrag.cel.concepts.registry import remove_concept
+            from mrag.cel.concepts import remove_concept
 
             return remove_concept(self.kg, name)
 
         return reply({"removed": await engine.writer.make(work)})
 
     def _shown(self, concept: KeptConcept) -> dict[str, Any]:
-        from mrag.cel.semantics.sparql import count_query
+        from mrag.cel.sparql import count_query
         from mrag.cel.syntax.expressions import Named
 
         (row,) = self.kg.select(count_query(Named(concept.iri)))
@@ -201,7 +200,7 @@ def concept_value(values: Mapping[str, Any], kg: KnowledgeGraph) -> Expression:
         ConfigError: If it is none, or longer than what is learnt here.
     """
     from mrag.cel.syntax.expressions import length
-    from mrag.cel.syntax.parsing import from_manchester
+    from mrag.cel.syntax.notation import from_manchester
 
     expression = from_manchester(text_value(values, "concept", _LONGEST), kg.prefixes)
     if length(expression) > _SYMBOLS:
@@ -211,7 +210,7 @@ def concept_value(values: Mapping[str, Any], kg: KnowledgeGraph) -> Expression:
 
 def alternative(kg: KnowledgeGraph, hypothesis: Hypothesis, language: Language) -> dict[str, Any]:
     """Return a hypothesis: in a sentence, in the notations, and how it divides the marks."""
-    from mrag.cel.feedback import precision
+    from mrag.cel.rerank import precision
     from mrag.cel.syntax.verbalise import sentence
 
     return {
@@ -236,8 +235,8 @@ def counts_json(counts: ExampleCounts) -> dict[str, int]:
 
 def written(kg: KnowledgeGraph, expression: Expression) -> dict[str, str]:
     """Return an expression in Manchester syntax, in full and with prefixes, and the queries it stands for."""
-    from mrag.cel.semantics.sparql import count_query, instances_query
-    from mrag.cel.syntax.printing import to_manchester
+    from mrag.cel.sparql import count_query, instances_query
+    from mrag.cel.syntax.notation import to_manchester
 
     return {
         "concept": to_manchester(expression, name=lambda name: f"<{name}>"),

@@ -332,7 +332,7 @@ def _read(view: Review, question: str, texts: Sequence[tuple[str, str]]) -> tupl
     from mrag.completion.evidence.collect import Evidence
     from mrag.completion.evidence.passages import Passage, Passages, store_documents
     from mrag.loaders.snippets import Snippets
-    from mrag.storage.scratch import Scratch
+    from mrag.storage.files import Scratch
 
     with Scratch("texts") as folder:
         for name, text in texts:

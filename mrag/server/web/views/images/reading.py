@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.images.catalogue import ImageCatalogue
-    from mrag.images.kept import KeptCatalogue
+    from mrag.images.catalogue import ImageCatalogue, KeptCatalogue
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ class ImagesReading:
     @property
     def kept(self) -> KeptCatalogue:
         """What the catalogue is kept by."""
-        from mrag.images.kept import KeptCatalogue
+        from mrag.images.catalogue import KeptCatalogue
 
         with self._lock:
             self._kept = self._kept or KeptCatalogue(self.kg)

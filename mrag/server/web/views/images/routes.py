@@ -21,7 +21,7 @@ from mrag.server.web.views.view import PageView
 if TYPE_CHECKING:
     from mrag.context.display import Display
     from mrag.images.catalogue import Chosen, FacetName, ImageCatalogue
-    from mrag.images.parts import ImagePart
+    from mrag.images.graph import ImagePart
     from mrag.server.web.routes import Api
 
 PAGE = 200
@@ -130,7 +130,7 @@ class ImagesView(PageView):
     def one(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return an image: its triples, and what is annotated in it, each with its boxes and triples."""
         from mrag.context.display import Display
-        from mrag.images.parts import parts_of
+        from mrag.images.graph import parts_of
         from mrag.server.web.neighbourhood import triples
 
         check_names(values, "iri")
@@ -243,7 +243,7 @@ class ImagesView(PageView):
     def _facets(
         self, values: Mapping[str, str], known: ImageCatalogue, chosen: Chosen
     ) -> dict[str, list[dict[str, Any]]]:
-        from mrag.cel.concepts.registry import list_concepts
+        from mrag.cel.concepts import list_concepts
         from mrag.context.display import Display
         from mrag.images.catalogue import FACETS
 

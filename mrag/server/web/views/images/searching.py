@@ -90,8 +90,8 @@ class ImageSearches:
         self, region: Mapping[str, Any], known: ImageCatalogue, chosen: Chosen, k: int
     ) -> FoundImages:
         from mrag.context.display import Display
-        from mrag.images.files.folder import Box
-        from mrag.images.parts import inside, parts_of
+        from mrag.images.files import Box
+        from mrag.images.graph import inside, parts_of
         from mrag.retrieval.rankers import Hit
 
         image = str(iri_value(region, "iri", self.kg.prefixes))
@@ -143,7 +143,7 @@ class ImageSearches:
     def _alike(self, data: bytes, words: str, known: ImageCatalogue, chosen: Chosen, k: int) -> list[Hit]:
         """Return the images whose pictures are like one, and like words if there are any."""
         from mrag.retrieval.rankers import Question
-        from mrag.storage.scratch import Scratch
+        from mrag.storage.files import Scratch
 
         allowed = None if chosen.all() else frozenset(known.iris(chosen))
         with self._making, Scratch("upload") as folder:

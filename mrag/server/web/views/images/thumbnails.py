@@ -39,7 +39,7 @@ class Thumbnails:
 
     def size(self, image: str) -> tuple[int, int] | None:
         """Return width and height of a picture in pixels, as its file says; None if there is none."""
-        from mrag.images.files.kinds import sniff
+        from mrag.images.files import sniff
 
         file = self.files([image]).get(image)
         try:
@@ -57,7 +57,7 @@ class Thumbnails:
             image: IRI of the image.
             side: Maximum number of pixels of its longer side.
         """
-        from mrag.images.files.folder import PictureLimits, open_picture
+        from mrag.images.files import PictureLimits, open_picture
 
         file = self.files([image]).get(image)
         if file is None:

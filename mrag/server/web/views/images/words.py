@@ -114,7 +114,7 @@ class ImageWords:
         """Return an index in memory of the names of all categories and attributes, some hundreds mostly."""
         from mrag.context.display import Display
         from mrag.index.document_index import DocumentIndex
-        from mrag.index.embedding.embedders import embedder
+        from mrag.index.embedding import embedder
 
         model = self._model()
         with self._making:
@@ -129,8 +129,7 @@ class ImageWords:
 
     def _model(self) -> str:
         """Return the model that the graph's index was built with, by name."""
-        from mrag.index.opened import SimilarityIndex
-        from mrag.index.similarity import SimilarityIndexes
+        from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 
         name, indexes = self.choice.settings.index, SimilarityIndexes.of(self.kg)
         if name not in indexes.names():

@@ -1,1 +1,0 @@
-"""Learned hypotheses kept in the graph as named classes."""

@@ -1,1 +1,0 @@
-"""DRILL: refinement led by a network trained by reinforcement learning."""

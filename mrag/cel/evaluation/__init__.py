@@ -1,1 +1,0 @@
-"""Published learning problems, run by any learner."""

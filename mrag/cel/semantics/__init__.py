@@ -1,1 +1,0 @@
-"""What class expressions hold: by SPARQL instance queries, and over bitsets that agree with them."""

@@ -1,0 +1,572 @@
+"""Questions put to a graph: how well its answers fit the gold ones, and how certain they are made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from rdflib import URIRef
+
+from mrag import html
+from mrag.errors import ConfigError, TermError
+from mrag.evaluation.benchmark import RunJournal
+from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
+from mrag.evaluation.metrics import Interval, Resampling, interval
+from mrag.generation.computed import AnswerCell
+from mrag.generation.models.calls import model_name
+from mrag.generation.result import Answer
+from mrag.generation.wording.phrases import PHRASES
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import Attempt, compute
+from mrag.planning.certainty import model
+from mrag.planning.certainty.weighing import keep_certainty
+from mrag.planning.neural.choosing import Planner
+from mrag.retrieval.answering import ask
+from mrag.retrieval.routing import How
+from mrag.terminal import inline
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one question went.
+
+    Attributes:
+        category: What kind of question it is.
+        answerable: Whether it has an answer.
+        way: How it was answered.
+        abstained: Whether no answer was given.
+        score: Of the answer that was given.
+        guessed: Whether the likeliest reading is right, be it certain enough or not.
+        seconds: How long it took.
+    """
+
+    category: str
+    answerable: bool
+    way: str
+    abstained: bool
+    score: AnswerScore
+    guessed: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CategoryScores:
+    """Questions of one category that have an answer.
+
+    Attributes:
+        name: Of the category.
+        exact: Share with exactly the gold rows.
+        contains: Share with the gold rows, further columns forgiven, or with their values in sentences.
+        f1: Mean F1 of the values.
+        answered: Share that was given an answer.
+        precision: Share of exact answers among those given; None if none was.
+        guessed: Share whose likeliest reading is right, be it certain enough or not.
+    """
+
+    name: str
+    exact: Interval
+    contains: Interval
+    f1: Interval
+    answered: Interval
+    precision: Interval | None
+    guessed: Interval
+
+
+@dataclass(frozen=True)
+class AnswerEvaluation:
+    """What `evaluate_questions` found.
+
+    Attributes:
+        title: What was evaluated.
+        how: The way of answering that was asked for.
+        model: Name of the language model.
+        overall: All questions that have an answer; None if there is none.
+        categories: The same by category, in order of their names.
+        sure: Share of right ones among the computed answers; None if there is none.
+        refused: Share of the questions without an answer that were given none; by category, and under ""
+            of all.
+        abstention: Share of the questions without an answer among those that were given none.
+        ways: How many questions were answered each way, or not at all.
+        latency: Milliseconds of a question: `p50`, `p99`, `max`.
+        prepared: Seconds until the first question could be answered.
+        resampling: Of the intervals.
+        predictions: What was answered, a JSON object for each question.
+    """
+
+    title: str
+    how: str
+    model: str | None
+    overall: CategoryScores | None
+    categories: tuple[CategoryScores, ...]
+    sure: Interval | None
+    refused: Mapping[str, Interval]
+    abstention: Interval | None
+    ways: Mapping[str, int]
+    latency: Mapping[str, float]
+    prepared: float
+    resampling: Resampling
+    predictions: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values, without the predictions."""
+        found = asdict(self)
+        del found["predictions"]
+        return found
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        """Return the tables as HTML for a notebook."""
+        return html.tag(
+            "div",
+            html.table(_HEAD, self._rows(), caption=self.title),
+            html.bullets(self._notes()),
+            class_="mrag-evaluation",
+        )
+
+    def to_markdown(self) -> str:
+        """Return it as Markdown."""
+        parts = [f"# {self.title}", ""]
+        rows = self._rows()
+        if rows:
+            parts += [f"| {' | '.join(row)} |" for row in (_HEAD, ["---"] * len(_HEAD), *rows)]
+            parts.append("")
+        parts += [f"- {note}" for note in self._notes()]
+        parts += [
+            "",
+            f"In brackets {self.resampling.level:.0%} bootstrap intervals over questions "
+            f"({self.resampling.resamples} samples, seed {self.resampling.seed}).",
+        ]
+        return "\n".join(map(inline, parts)) + "\n"
+
+    def _rows(self) -> list[list[str]]:
+        shown = [*self.categories, *([self.overall] if self.overall else [])]
+        return [
+            [
+                c.name.replace("|", "\\|"), str(c.exact.queries), _shown(c.exact), f"{c.contains.mean:.3f}",
+                f"{c.f1.mean:.3f}", f"{c.answered.mean:.3f}",
+                "" if c.precision is None else f"{c.precision.mean:.3f}", f"{c.guessed.mean:.3f}",
+            ]
+            for c in shown
+        ]  # fmt: skip
+
+    def _notes(self) -> list[str]:
+        total = sum(self.ways.values())
+        notes = []
+        if self.sure is not None:
+            notes.append(
+                f"Right where it was sure: {_shown(self.sure)} of {self.sure.queries} computed answers."
+            )
+        if every := self.refused.get(""):
+            by = [f"{name} {found.mean:.3f}" for name, found in self.refused.items() if name]
+            text = f"Refused of {every.queries} questions without an answer: {_shown(every)}"
+            notes.append(f"{text} ({', '.join(by)})." if len(by) > 1 else f"{text}.")
+        if self.abstention is not None and self.refused:
+            count = self.abstention.queries
+            notes.append(f"Right where it refused: {_shown(self.abstention)} of {count} refusals.")
+        ways = ", ".join(f"{way} {count} ({count / total:.0%})" for way, count in self.ways.items())
+        notes.append(f"Ways: {ways}.")
+        times = ", ".join(f"{name} {value:.0f} ms" for name, value in self.latency.items())
+        notes.append(f"Time of an answer: {times}; {self.prepared:.1f} s to prepare.")
+        return notes
+
+
+_HEAD = ["category", "questions", "exact", "contains", "F1", "answered", "precision", "best reading"]
+
+
+def summarised(
+    outcomes: Sequence[Outcome],
+    *,
+    title: str,
+    how: str,
+    model: str | None = None,
+    prepared: float = 0.0,
+    resampling: Resampling | None = None,
+    predictions: Iterable[Mapping[str, Any]] = (),
+) -> AnswerEvaluation:
+    """Return the figures of some outcomes.
+
+    Example:
+        >>> one = Outcome("count", True, "plan", False, AnswerScore(True, True, 1.0), True, 0.01)
+        >>> summarised([one], title="T", how="plan").overall.exact.mean
+        1.0
+    """
+    resampling = resampling or Resampling()
+
+    def mean(values: Iterable[float]) -> Interval | None:
+        listed = list(values)
+        return interval(listed, resampling) if listed else None
+
+    answerable = [o for o in outcomes if o.answerable]
+    others = [o for o in outcomes if not o.answerable]
+    names = sorted({o.category for o in answerable})
+    times = sorted(o.seconds * 1000 for o in outcomes)
+    ways = Counter("none" if o.abstained else o.way for o in outcomes)
+    refused = {"": [o.abstained for o in others]}
+    for name in sorted({o.category for o in others}):
+        refused[name] = [o.abstained for o in others if o.category == name]
+    return AnswerEvaluation(
+        title,
+        how,
+        model,
+        _scores("all", answerable, mean),
+        tuple(
+            s for name in names if (s := _scores(name, [o for o in answerable if o.category == name], mean))
+        ),
+        mean(o.score.exact for o in answerable if o.way == "plan" and not o.abstained),
+        {name: found for name, values in refused.items() if (found := mean(values))},
+        mean(not o.answerable for o in outcomes if o.abstained),
+        dict(sorted(ways.items())),
+        {"p50": _percentile(times, 50), "p99": _percentile(times, 99), "max": times[-1]},
+        prepared,
+        resampling,
+        tuple(predictions),
+    )
+
+
+def _scores(
+    name: str, outcomes: Sequence[Outcome], mean: Callable[[Iterable[float]], Interval | None]
+) -> CategoryScores | None:
+    def known(values: Iterable[float]) -> Interval:
+        found = mean(values)
+        assert found is not None
+        return found
+
+    if not outcomes:
+        return None
+    return CategoryScores(
+        name,
+        known(o.score.exact for o in outcomes),
+        known(o.score.contains for o in outcomes),
+        known(o.score.f1 for o in outcomes),
+        known(not o.abstained for o in outcomes),
+        mean(o.score.exact for o in outcomes if not o.abstained),
+        known(o.guessed for o in outcomes),
+    )
+
+
+def _percentile(ordered: Sequence[float], p: float) -> float:
+    """Return a percentile by the nearest rank."""
+    return ordered[min(len(ordered) - 1, int(len(ordered) * p / 100))]
+
+
+def _shown(found: Interval) -> str:
+    return f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
+
+
+_REFUSALS = (
+    *(said.casefold() for p in PHRASES.values() for said in (p.nothing_found, p.no_match)),
+    *("i don't know", "i don’t know", "i do not know"),
+)
+
+Table = tuple[tuple[str | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What was answered to a question.
+
+    Attributes:
+        id: The question's.
+        answers: Rows of the answer; None if there is none, or it is in sentences.
+        way: How it was found.
+        text: The answer in words.
+        abstain: Whether it says that it has no answer.
+        confidence: How likely the reading is, of a computed answer.
+        why: Why it was found that way, or not found.
+        seconds: How long it took.
+        guess: Rows of the likeliest reading where it was not certain enough to be an answer.
+    """
+
+    id: str
+    answers: Table | None
+    way: str
+    text: str
+    abstain: bool
+    confidence: float | None
+    why: str
+    seconds: float
+    guess: Table | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a line of a file of predictions."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Prediction:
+        """Read what `to_json` wrote."""
+        tables = {name: _table(value[name]) for name in ("answers", "guess")}
+        return cls(**{**value, **tables})
+
+
+def evaluate_questions(
+    kg: KnowledgeGraph,
+    questions: Sequence[GoldQuestion],
+    *,
+    how: How = "auto",
+    model: str | BaseChatModel | None = "none",
+    index: str = "main",
+    journal: Path | None = None,
+    resampling: Resampling | None = None,
+    title: str = "Questions",
+    on_progress: Callable[[int, int], None] | None = None,
+) -> AnswerEvaluation:
+    """Ask a knowledge graph questions, and hold its answers against the gold ones.
+
+    Args:
+        kg: The knowledge graph.
+        questions: The questions, as `read_questions` returns them.
+        how: The way of answering, as for `mrag.ask`.
+        model: The chat model or its name, as for `mrag.ask`.
+        index: Name of the similarity index for answers that are read.
+        journal: Where each answer is kept at once; a run that was interrupted resumes there.
+        resampling: Of the intervals.
+        title: What is evaluated.
+        on_progress: Called with the questions done and all of them.
+
+    Raises:
+        ConfigError: If there is no question, or the journal cannot be written.
+        MissingIndex: If an answer has to be read and there is no such index.
+        ModelError: If the model is not available.
+        StoreError: If the store fails.
+
+    Example:
+        >>> import mrag
+        >>> asked = [GoldQuestion.of({"question": "How many triple stores are there?", "answers": [[11]]})]
+        >>> with mrag.demo(model="none") as kg:
+        ...     found = evaluate_questions(kg, asked)
+        >>> found.overall.exact.mean, dict(found.ways)
+        (1.0, {'plan': 1})
+    """
+    if not questions:
+        raise ConfigError("There are no questions.", hint="Read some with `read_questions`.")
+    if how not in get_args(How):
+        raise ConfigError(f"There is no way called {how!r}.", hint=f"Known: {', '.join(get_args(How))}.")
+    # A first question pays for the lexicon; it is not what an answer costs.
+    started = time.perf_counter()
+    if how != "read":
+        compute(kg, questions[0].text)
+    prepared = time.perf_counter() - started
+    name = model if isinstance(model, str) or model is None else model_name(model)
+    about = {"questions": _digest(questions), "how": how, "model": name, "graph": f"{kg.iri} {kg.revision}"}
+    kept = None if journal is None else RunJournal(journal, about)
+    done: dict[str, Prediction] = {}
+    try:
+        for record in kept.records if kept is not None else ():
+            done[record["id"]] = Prediction.from_json(record)
+        for question in questions:
+            if question.id not in done:
+                done[question.id] = predict(kg, question, how=how, model=model, index=index)
+                if kept is not None:
+                    kept.add(done[question.id].to_json())
+            if on_progress is not None:
+                on_progress(len(done), len(questions))
+    finally:
+        if kept is not None:
+            kept.close()
+    outcomes = [outcome(question, done[question.id]) for question in questions]
+    return summarised(
+        outcomes, title=title, how=how, model=name, prepared=prepared, resampling=resampling,
+        predictions=[done[question.id].to_json() for question in questions],
+    )  # fmt: skip
+
+
+def predict(
+    kg: KnowledgeGraph,
+    question: GoldQuestion,
+    *,
+    how: How = "auto",
+    model: str | BaseChatModel | None = "none",
+    index: str = "main",
+    planner: Planner = "judge",
+) -> Prediction:
+    """Answer one question, as `evaluate_questions` does."""
+    named = named_in(question)
+    started = time.perf_counter()
+    try:
+        given = ask(kg, question.text, how=how, model=model, index=index, planner=planner)
+    except (ConfigError, TermError) as error:
+        seconds = time.perf_counter() - started
+        return Prediction(question.id, None, "error", "", True, None, str(error), seconds)
+    seconds = time.perf_counter() - started
+    rows, guess = _rows(given, named), None
+    abstain = given.computed is None and (given.way == "plan" or _refuses(given))
+    if given.computed is None and how == "plan":
+        unsure = compute(kg, question.text).answer
+        guess = None if unsure is None else _rows(unsure, named)
+    return Prediction(
+        question.id, rows, given.way, given.text, abstain,
+        None if given.computed is None else round(given.computed.confidence, 4),
+        given.why, seconds, guess,
+    )  # fmt: skip
+
+
+def _rows(given: Answer, named: set[str]) -> Table | None:
+    return None if given.computed is None else table_of_cells(given.computed.rows, named)
+
+
+def named_in(question: GoldQuestion) -> set[str]:
+    """Return the texts of a question's gold answers."""
+    return {v for gold in question.accepted for row in gold.rows for v in row if isinstance(v, str)}
+
+
+def table_of_cells(rows: Iterable[Sequence[AnswerCell]], named: set[str]) -> Table:
+    """Return the rows of a computed answer; entities by the IRI where gold answers name them by it."""
+
+    def shown(term: Any, label: str) -> str | None:
+        if term is None:
+            return None
+        if isinstance(term, URIRef):
+            return str(term) if str(term).casefold() in named else label
+        return str(term)
+
+    return tuple(tuple(shown(cell.term, cell.label) for cell in row) for row in rows)
+
+
+def _refuses(given: Answer) -> bool:
+    return not given.citations and given.text.strip().casefold().startswith(_REFUSALS)
+
+
+def outcome(question: GoldQuestion, found: Prediction) -> Outcome:
+    """Score what was answered to a question."""
+    if found.answers is None and not found.abstain:
+        # Sentences are no set of rows, but may name all that is asked for.
+        scored = AnswerScore(contains=mentions(found.text, question.accepted))
+    else:
+        scored = score(question.accepted, found.answers)
+    best = score(question.accepted, found.answers if found.guess is None else found.guess)
+    return Outcome(
+        question.category, question.answerable, found.way, found.abstain, scored, best.exact, found.seconds
+    )
+
+
+def _table(rows: Any) -> Table | None:
+    return None if rows is None else tuple(tuple(row) for row in rows)
+
+
+def _digest(questions: Sequence[GoldQuestion]) -> str:
+    # Only what is asked: gold answers that were corrected need no new predictions.
+    asked = json.dumps([[q.id, q.text] for q in questions])
+    return hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
+
+
+_SECONDS = 10.0
+_FOLDS = 5
+_TIED = 20
+"""Questions with an answer that are needed at least."""
+
+
+@dataclass(frozen=True)
+class AnswerCalibration:
+    """How certain the answers over a graph are made, and how well that fits.
+
+    Attributes:
+        certainty: The weights.
+        questions: How many questions it was fitted to.
+        answered: How many of them have a computed answer.
+        right: How many of these are right.
+        before: Answers by their certainty as shipped.
+        after: The same by weights that were fitted without their question: four of five questions at a time.
+    """
+
+    certainty: model.Certainty
+    questions: int
+    answered: int
+    right: int
+    before: tuple[model.CertaintyBucket, ...]
+    after: tuple[model.CertaintyBucket, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {**asdict(self), "certainty": self.certainty.to_json()}
+
+
+def calibrate_answers(
+    kg: KnowledgeGraph,
+    questions: Sequence[GoldQuestion],
+    *,
+    keep: bool = True,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> AnswerCalibration:
+    """Fit how certain computed answers are to questions over a graph whose answers are known.
+
+    Each question is computed, and its likeliest reading is held against the gold answer. The weights that
+    ship are moved as far as these questions warrant, and kept with the graph: `ask` uses them from then on.
+
+    Args:
+        kg: The knowledge graph.
+        questions: The questions, as `read_questions` returns them.
+        keep: Whether the weights are kept with the graph.
+        on_progress: Called with the questions done and all of them.
+
+    Raises:
+        ConfigError: If too few questions have an answer, or nothing can be written.
+        StoreError: If the store fails.
+    """
+    if keep:
+        kg.require_writable()
+    groups = {question.id: str(number % _FOLDS) for number, question in enumerate(questions)}
+    solved = solved_readings(kg, questions, groups.__getitem__, on_progress=on_progress)
+    given = [one for one in solved if one.given]
+    if len(given) < _FEWEST:
+        raise ConfigError(
+            f"Only {len(given)} of {len(questions)} questions have a computed answer.",
+            hint=f"{_FEWEST} are needed, better are 50.",
+        )
+    found = model.fitted(solved, model.shipped())
+    right = [one.right for one in given]
+    tried = [p for p, one in zip(model.held_out(solved, model.shipped()), solved, strict=True) if one.given]
+    if keep:
+        keep_certainty(kg, found)
+    return AnswerCalibration(
+        found, len(questions), len(given), sum(right),
+        tuple(model.reliability([model.shipped().of(one.features) for one in given], right)),
+        tuple(model.reliability(tried, right)),
+    )  # fmt: skip
+
+
+def solved_readings(
+    kg: KnowledgeGraph,
+    questions: Sequence[GoldQuestion],
+    group: Callable[[str], str],
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[model.SolvedReading]:
+    """Return the likeliest readings that find something, with whether their answers are right."""
+    solved = list[model.SolvedReading]()
+    for number, question in enumerate(questions, 1):
+        # All that `ask` would give, were it certain enough.
+        attempt = compute(kg, question.text, learnt=False, least=0.0)
+        taken = attempt.reading
+        if taken is not None and taken.measured is not None and not taken.ignored:
+            right = question.answerable and answers(question, attempt)
+            if question.answerable or attempt.sure:
+                solved.append(model.SolvedReading(group(question.id), taken.measured, right, attempt.sure))
+        if on_progress is not None:
+            on_progress(number, len(questions))
+    return solved
+
+
+def answers(question: GoldQuestion, attempt: Attempt) -> bool:
+    """Return whether a computed answer tells just what the gold answer does.
+
+    A further column, such as what the rows are ordered by, is forgiven. So is it if several are first by the
+    same value, and the gold answer tells one of them.
+    """
+    if attempt.answer is None or attempt.answer.computed is None or attempt.reading is None:
+        return False
+    table, plan = table_of_cells(attempt.answer.computed.rows, named_in(question)), attempt.reading.plan
+    if score(question.accepted, table).contains:
+        return True
+    tied = plan.ties and plan.limit == 1 and 1 < len(table) <= _TIED
+    return tied and any(score(question.accepted, (row,)).contains for row in table)

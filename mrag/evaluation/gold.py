@@ -1,0 +1,433 @@
+"""Gold answers: questions read from JSON lines, and tables of values compared as sets of rows.
+
+Rows are a set and columns may stand in any order. Whole numbers are equal or not, so that years and counts
+are; other numbers may differ by one in a hundred. Text is compared without case and without what spaces
+differ; a date is the same with or without a day that is the first and a time that is midnight.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, pairwise, product
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from mrag.errors import ConfigError
+
+Value: TypeAlias = int | float | str | None
+Row: TypeAlias = tuple[Value, ...]
+
+TOLERANCE = 0.01
+"""How far a number that is not whole may be from the gold one, relative to it."""
+
+_WAYS = 20_000
+"""Ways of taking columns for one another that are tried; tables of equal columns have very many."""
+
+_DATE = re.compile(r"(\d{4}-\d\d)(-\d\d)?(?:[t ](\d\d:\d\d:\d\d)(?:\.0+)?(?:z|\+00:00)?)?")
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
+_NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+_FRACTION = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?e[+-]?\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTable:
+    """One accepted answer.
+
+    Attributes:
+        rows: Its rows, all of one width.
+        choice: Indices of columns of which any will do, one or several of them.
+        ranks: For each row its rank where the question asks for an order; equal ranks may change places.
+    """
+
+    rows: tuple[Row, ...]
+    choice: tuple[int, ...] = ()
+    ranks: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScore:
+    """How good an answer is.
+
+    Attributes:
+        exact: Whether its rows are those of an accepted answer.
+        contains: Whether they are if further columns are forgiven.
+        f1: Of the values, as sets, with the accepted answer that fits best.
+    """
+
+    exact: bool = False
+    contains: bool = False
+    f1: float = 0.0
+
+
+def value_of(value: object) -> Value:
+    """Return a value as it is compared.
+
+    Example:
+        >>> [value_of(v) for v in ("  Two  Words ", "007", "7", "1.50", True, "false", "2023-04")]
+        ['two words', '007', 7, 1.5, 1, 0, '2023-04-01']
+        >>> value_of("2023-04-01T00:00:00Z"), value_of("2023-04-01 10:30:00")
+        ('2023-04-01', '2023-04-01 10:30:00')
+    """
+    if isinstance(value, bool):
+        return int(value)
+    if value is None or isinstance(value, int | float):
+        return value
+    text = " ".join(str(value).split()).replace("\u2019", "'").casefold()
+    if text in ("true", "false"):
+        return int(text == "true")
+    if date := _DATE.fullmatch(text):
+        time = date[3] if date[3] not in (None, "00:00:00") else ""
+        return f"{date[1]}{date[2] or '-01'} {time}".rstrip()
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _FRACTION.fullmatch(text) else text
+
+
+def same(value: Value, gold: Value) -> bool:
+    """Return whether a value is the gold one.
+
+    Example:
+        >>> same(1.005, 1.0), same(1990, 1991), same(0.333, 1 / 3), same("a", 1)
+        (True, False, True, False)
+    """
+    if isinstance(value, str) or isinstance(gold, str) or value is None or gold is None:
+        return value == gold
+    if float(value).is_integer() and float(gold).is_integer():
+        return value == gold
+    return abs(value - gold) <= TOLERANCE * abs(gold) + 1e-9
+
+
+def table_of(answers: object, width: int | None = None) -> tuple[Row, ...]:
+    """Return answers as rows: a list of rows, a list of values (a column) or a value alone.
+
+    Args:
+        answers: The answers, as JSON has them.
+        width: Columns of a gold answer of one row: as many values in a list are that row.
+
+    Example:
+        >>> table_of([["A", 1], ["B", 2]]), table_of(["A", 1]), table_of(["A", 1], 2), table_of(3)
+        ((('a', 1), ('b', 2)), (('a',), (1,)), (('a', 1),), ((3,),))
+    """
+    if answers is None:
+        return ()
+    listed = list(answers) if isinstance(answers, list | tuple) else [answers]
+    if not any(isinstance(row, list | tuple) for row in listed) and width == len(listed) and width > 1:
+        return (tuple(map(value_of, listed)),)
+    return tuple(
+        tuple(map(value_of, row)) if isinstance(row, list | tuple) else (value_of(row),) for row in listed
+    )
+
+
+def score(accepted: Iterable[GoldTable], answers: object) -> AnswerScore:
+    """Score an answer.
+
+    Args:
+        accepted: The gold answer and its alternatives.
+        answers: The answer, see `table_of`; None or nothing abstains, which scores 0.
+
+    Example:
+        >>> gold = GoldTable((("a", 1), ("b", 2)), ranks=(0, 1))
+        >>> score([gold], [[1, "A"], [2, "B"]])
+        AnswerScore(exact=True, contains=True, f1=1.0)
+        >>> score([gold], [["B", 2], ["A", 1]]).exact
+        False
+        >>> score([GoldTable((("a",),))], [["A", 7]])
+        AnswerScore(exact=False, contains=True, f1=0.6666666666666666)
+    """
+    if not answers:
+        return AnswerScore()
+    exact = contains = False
+    best = 0.0
+    for gold in _chosen(accepted):
+        width = len(gold.rows[0]) if len(gold.rows) == 1 else None
+        rows = table_of(answers, width)
+        best = max(best, values_f1(rows, gold.rows))
+        if not contains and _fits(rows, gold):
+            contains = True
+        if contains and not exact and _fits(rows, gold, wider=False):
+            exact = True
+    return AnswerScore(exact, contains, best)
+
+
+def values_f1(rows: Sequence[Row], gold: Sequence[Row]) -> float:
+    """Return the F1 of the values of a table as a set, whatever row they stand in."""
+    found, wanted = _distinct(rows), _distinct(gold)
+    if not found or not wanted:
+        return 0.0
+    recall = sum(any(same(f, w) for f in found) for w in wanted) / len(wanted)
+    precision = sum(any(same(f, w) for w in wanted) for f in found) / len(found)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def mentions(text: str, accepted: Iterable[GoldTable]) -> bool:
+    """Return whether a text names all values of an accepted answer.
+
+    Example:
+        >>> mentions("There are 3: Ann and Bob.", [GoldTable((("ann",), ("bob",)))])
+        True
+        >>> mentions("There are 13.", [GoldTable(((3,),))])
+        False
+    """
+    plain = " ".join(text.split()).replace("\u2019", "'").casefold()
+    numbers = [value_of(word.replace(",", "")) for word in _NUMBER.findall(plain)]
+
+    def named(value: Value) -> bool:
+        if isinstance(value, str):
+            return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", plain) is not None
+        return any(same(number, value) for number in numbers)
+
+    return any(all(named(v) for row in gold.rows for v in row if v is not None) for gold in _chosen(accepted))
+
+
+def gold_tables(question: Mapping[str, Any]) -> tuple[GoldTable, ...]:
+    """Return the accepted answers of a question: its `answers` and those of its `alternatives`."""
+    found = []
+    for given in (question, *question.get("alternatives", ())):
+        ranks = given.get("order_groups") if question.get("ordered") else None
+        found.append(
+            GoldTable(
+                table_of(given["answers"]),
+                tuple(given.get("choice_columns") or ()),
+                tuple(ranks) if ranks else None,
+            )
+        )
+    return tuple(found)
+
+
+def _chosen(accepted: Iterable[GoldTable]) -> Iterator[GoldTable]:
+    """Yield each accepted answer, and it with each choice of its columns of which any will do."""
+    for gold in accepted:
+        if not gold.rows:
+            continue
+        yield gold
+        for count in range(1, len(gold.choice)):
+            for kept in combinations(gold.choice, count):
+                at = [c for c in range(len(gold.rows[0])) if c not in gold.choice or c in kept]
+                yield GoldTable(tuple(tuple(row[c] for c in at) for row in gold.rows), (), gold.ranks)
+
+
+def _fits(rows: Sequence[Row], gold: GoldTable, *, wider: bool = True) -> bool:
+    """Return whether rows are those of a gold answer under some way of taking columns for one another."""
+    if len({len(row) for row in rows}) != 1:
+        return False
+    wanted = _unique(gold.rows)
+    for columns in _columns(rows, gold.rows, wider):
+        found = _unique(tuple(row[c] for c in columns) for row in rows)
+        order = _paired(found, wanted) if len(found) == len(wanted) else None
+        if order is None:
+            continue
+        if gold.ranks is None:
+            return True
+        ranks = [gold.ranks[gold.rows.index(wanted[i])] for i in order]
+        if all(one <= other for one, other in pairwise(ranks)):
+            return True
+    return False
+
+
+def _columns(rows: Sequence[Row], gold: Sequence[Row], wider: bool) -> Iterator[tuple[int, ...]]:
+    """Yield, for each gold column, a column that holds the same values; no column twice."""
+    have, want = len(rows[0]), len(gold[0])
+    if have < want or (have > want and not wider):
+        return
+    found = [set(column) for column in zip(*rows, strict=True)]
+    wanted = [set(column) for column in zip(*gold, strict=True)]
+    fitting = [[p for p in range(have) if _covers(found[p], column)] for column in wanted]
+    for columns in islice(product(*fitting), _WAYS + 1):
+        if len(set(columns)) == want:
+            yield columns
+
+
+def _covers(found: set[Value], wanted: set[Value]) -> bool:
+    return all(w in found or any(same(f, w) for f in found) for w in wanted) and all(
+        f in wanted or any(same(f, w) for w in wanted) for f in found
+    )
+
+
+def _paired(rows: Sequence[Row], gold: Sequence[Row]) -> list[int] | None:
+    """Return which gold row each row is, no gold row twice; None if a row is none of them."""
+    free: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for i, row in enumerate(gold):
+        free[_key(row)].append(i)
+    order = []
+    for row in rows:
+        near = free[_key(row)]
+        at = next((i for i in near if all(map(same, row, gold[i]))), None)
+        if at is None:
+            return None
+        near.remove(at)
+        order.append(at)
+    return order
+
+
+def _unique(rows: Iterable[Row]) -> list[Row]:
+    """Return rows without those that are equal to one before, in order."""
+    near: defaultdict[Hashable, list[Row]] = defaultdict(list)
+    found = []
+    for row in dict.fromkeys(rows):
+        seen = near[_key(row)]
+        if not any(all(map(same, row, one)) and all(map(same, one, row)) for one in seen):
+            seen.append(row)
+            found.append(row)
+    return found
+
+
+def _key(row: Row) -> Hashable:
+    """Return what equal rows have in common: their texts, and where numbers stand."""
+    return tuple(cell if isinstance(cell, str) or cell is None else 0 for cell in row)
+
+
+def _distinct(rows: Iterable[Row]) -> list[Value]:
+    found: list[Value] = []
+    for value in dict.fromkeys(value for row in rows for value in row if value is not None):
+        if isinstance(value, str) or not any(same(value, one) for one in found):
+            found.append(value)
+    return found
+
+
+ANSWERED = "answered"
+"""The category of questions that name none."""
+
+
+@dataclass(frozen=True)
+class GoldQuestion:
+    """A question, and what answers it.
+
+    Attributes:
+        id: Its name; a number of a line if the file gives none.
+        text: The question.
+        accepted: The gold answer and its alternatives; none if the graph does not answer it.
+        category: What kind of question it is.
+    """
+
+    id: str
+    text: str
+    accepted: tuple[GoldTable, ...] = ()
+    category: str = ANSWERED
+
+    @property
+    def answerable(self) -> bool:
+        """Whether it has an answer; else the right thing is to say that there is none."""
+        return bool(self.accepted)
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any], name: str = "1") -> GoldQuestion:
+        """Read a question from the fields of a line.
+
+        Args:
+            fields: `question` and, as far as there is an answer, `answers`: rows, values, or one value.
+                Optional are `id`, `category`, `alternatives` (each with `answers`), `choice_columns`,
+                `ordered` with `order_groups`, and `unanswerable`.
+            name: Its name if the fields give none.
+
+        Raises:
+            ConfigError: If a field is missing or is not what it should be.
+
+        Example:
+            >>> GoldQuestion.of({"question": "How many?", "answers": [[3]]}).accepted[0].rows
+            ((3,),)
+            >>> GoldQuestion.of({"question": "Why?"}).answerable
+            False
+        """
+        text = fields.get("question")
+        if not isinstance(text, str) or not text.strip():
+            raise _wrong("question", "the words of the question")
+        answers = fields.get("answers")
+        no_answer = answers is None or answers == [] or fields.get("unanswerable") is True
+        accepted = () if no_answer else _accepted(fields)
+        category = str(fields.get("category") or (ANSWERED if accepted else "unanswerable"))
+        return cls(str(fields.get("id", name)), text.strip(), accepted, category)
+
+
+def read_questions(
+    files: Path | str | Sequence[Path | str], *, only: Mapping[str, str] | None = None
+) -> list[GoldQuestion]:
+    """Read files of questions with gold answers, one JSON object a line.
+
+    Args:
+        files: A file, or several.
+        only: Fields with the value that a question must have in each.
+
+    Raises:
+        ConfigError: If a file cannot be read, a line is not as it should be, an id comes twice, or no
+            question is left; the error names file and line.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "q.jsonl"
+        ...     _ = path.write_text('{"question": "How many cats?", "answers": [3], "db": "pets"}')
+        ...     [question.text for question in read_questions(path, only={"db": "pets"})]
+        ['How many cats?']
+    """
+    paths = [Path(file) for file in ([files] if isinstance(files, Path | str) else files)]
+    found: dict[str, GoldQuestion] = {}
+    for path in paths:
+        for number, line in enumerate(_lines(path), start=1):
+            if not line.strip():
+                continue
+            fields = _fields(line, path, number)
+            if any(str(fields.get(name)) != value for name, value in (only or {}).items()):
+                continue
+            try:
+                question = GoldQuestion.of(fields, f"{path.stem}-{number}")
+            except ConfigError as error:
+                raise ConfigError(error.message, file=str(path), line=number, hint=error.hint) from error
+            if question.id in found:
+                raise ConfigError(
+                    f"Two questions have the id {question.id!r}.", file=str(path), line=number,
+                    hint="Give each question an id of its own.",
+                )  # fmt: skip
+            found[question.id] = question
+    if not found:
+        raise ConfigError(
+            "There are no questions.",
+            file=", ".join(map(str, paths)),
+            hint="Check the file" + (", and that a question has the fields asked for." if only else "."),
+        )
+    return list(found.values())
+
+
+def _lines(path: Path) -> Iterable[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise ConfigError(f"The file cannot be read: {error.strerror}.", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError("The file is not text in UTF-8.", file=str(path)) from error
+
+
+def _fields(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        fields = json.loads(line)
+    except ValueError as error:
+        raise ConfigError(f"Not JSON: {error}.", file=str(path), line=number) from error
+    if not isinstance(fields, dict):
+        raise ConfigError("Not a JSON object.", file=str(path), line=number)
+    return fields
+
+
+def _accepted(fields: Mapping[str, Any]) -> tuple[GoldTable, ...]:
+    alternatives = fields.get("alternatives", [])
+    if not isinstance(alternatives, list) or not all(
+        isinstance(a, dict) and a.get("answers") not in (None, []) for a in alternatives
+    ):
+        raise _wrong("alternatives", "a list of objects, each with `answers`")
+    found = gold_tables(fields)
+    for table, given in zip(found, (fields, *alternatives), strict=True):
+        width = len(table.rows[0])
+        if not width or any(len(row) != width for row in table.rows):
+            raise _wrong("answers", "rows of one width")
+        choice = given.get("choice_columns") or []
+        if not all(isinstance(c, int) and 0 <= c < width for c in choice):
+            raise _wrong("choice_columns", "indices of columns, from 0")
+        if table.ranks is not None and len(table.ranks) != len(table.rows):
+            raise _wrong("order_groups", "one rank for each row")
+    return found
+
+
+def _wrong(field: str, wanted: str) -> ConfigError:
+    return ConfigError(f"The field `{field}` is missing or malformed.", hint=f"It holds {wanted}.")

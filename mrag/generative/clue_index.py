@@ -1,0 +1,786 @@
+"""The clue index: which tokens can follow, in how many documents, and whose document it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import ConfigError
+from mrag.generative.suffixes import Places, SuffixView, find_hubs, sort_suffixes
+from mrag.jobs.runners import InlineRunner, Runner, carried
+from mrag.storage.arrays import Arrays
+from mrag.storage.folder import Committed, Kind, Live, SegmentFolder
+
+_BLOCK: Final = 128
+
+
+class DocumentIds:
+    """Strings in compressed blocks.
+
+    Example:
+        >>> names = DocumentIds.of(["urn:a", "urn:b"])
+        >>> len(names), names[1], list(names)
+        (2, 'urn:b', ['urn:a', 'urn:b'])
+    """
+
+    def __init__(self, blocks: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], size: int) -> None:
+        self.blocks, self.offsets, self._size = blocks, offsets, size
+        self._last: tuple[int, list[str]] = (-1, [])
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> DocumentIds:
+        """Pack strings in the order given."""
+        kept = list(strings)
+        packed = [
+            zlib.compress(json.dumps(kept[at : at + _BLOCK]).encode(), 6)
+            for at in range(0, len(kept), _BLOCK)
+        ]
+        offsets = np.zeros(len(packed) + 1, np.uint64)
+        np.cumsum([len(block) for block in packed], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(packed), np.uint8), offsets, len(kept))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, at: int) -> str:
+        number, within = divmod(at, _BLOCK)
+        # One assignment keeps readers on several threads apart.
+        last = self._last
+        if last[0] != number:
+            last = self._last = (number, self._unpack(number))
+        return last[1][within]
+
+    def __iter__(self) -> Iterator[str]:
+        for number in range(len(self.offsets) - 1):
+            yield from self._unpack(number)
+
+    def _unpack(self, number: int) -> list[str]:
+        block = self.blocks[int(self.offsets[number]) : int(self.offsets[number + 1])]
+        found: list[str] = json.loads(zlib.decompress(block.tobytes()))
+        return found
+
+
+Documents: TypeAlias = Iterable[tuple[str, Sequence[int]]]
+Tokens: TypeAlias = npt.NDArray[np.int64]
+
+SEGMENT_TOKENS: Final = (1 << 24) - 1
+"""Most tokens of a segment, ends of documents counted: places then fit in three bytes."""
+
+_RUN: Final = 1 << 19
+
+
+class ClueSegment:
+    """Documents, sorted by their tokens, with what finds clues in them.
+
+    Token ids are kept as numbers from 1 in the order of the ids that occur, which fit in two bytes for
+    nearly every text, whatever the tokeniser's vocabulary is; 0 ends a document.
+    """
+
+    def __init__(self, arrays: Arrays) -> None:
+        # Single numbers are read too often to look at each time whether their block was checked.
+        self._arrays = arrays = dict(arrays)
+        self.alphabet = arrays["alphabet"]
+        self.text = arrays["text"]
+        self.starts = arrays["starts"]
+        self.owners = arrays["owners"]
+        self.names = DocumentIds(arrays["name_blocks"], arrays["name_offsets"], len(self.owners))
+        self._starts = self.starts.data
+        self._numbers: dict[int, int] = {t: n for n, t in enumerate(self.alphabet.tolist(), start=1)}
+        # The end of a document must not look like any token that someone asks for.
+        self.ids = np.concatenate([[np.iinfo(np.int64).min], self.alphabet]).astype(np.int64)
+        self.ids.flags.writeable = False
+        self.anywhere = SuffixView(
+            self.text,
+            Places(arrays["low"], arrays["high"]),
+            self.ids,
+            self._numbers,
+            _part(arrays, "anywhere"),
+        )
+        self.beginnings = SuffixView(
+            self.text, Places.of(self.starts[:-1]), self.ids, self._numbers, _part(arrays, "beginnings")
+        )
+
+    @classmethod
+    def named(cls, arrays: Arrays, names: Iterable[tuple[int, str]]) -> ClueSegment:
+        """Put a segment together.
+
+        Example:
+            >>> arrays, places = sorted_texts([np.array([7, 9, 9]), np.array([3])])
+            >>> segment = ClueSegment.named(arrays, [(int(places[0]), "urn:a"), (int(places[1]), "urn:b")])
+            >>> segment.document(0).tolist(), segment.document(1).tolist(), segment.tokens
+            ([3], [7, 9, 9], 4)
+        """
+        owned = sorted(names)
+        packed = DocumentIds.of(name for _, name in owned)
+        about: dict[str, npt.NDArray[Any]] = {
+            "owners": np.array([owner for owner, _ in owned], np.uint32),
+            "name_blocks": packed.blocks,
+            "name_offsets": packed.offsets,
+        }
+        return cls({**arrays, **about})
+
+    def arrays(self) -> Arrays:
+        """Return everything that a segment is, to be written to a file."""
+        return self._arrays
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens."""
+        return len(self.text) - len(self)
+
+    def document_at(self, place: int) -> int:
+        """Return the number of the document that a place of the text is in."""
+        return bisect_right(self._starts, place) - 1
+
+    def document(self, number: int) -> npt.NDArray[np.int64]:
+        """Return the token ids of a document."""
+        return self.ids[self.text[self._starts[number] : self._starts[number + 1] - 1]]
+
+    def find(self, document: Sequence[int]) -> int | None:
+        """Return the number of the document that is equal to a list of token ids, None if there is none."""
+        low, high = self.beginnings.find(document, 0, len(self), 0)
+        if low == high:
+            return None
+        # The end of a document sorts before what goes on.
+        return low if self.beginnings.number(low, len(document)) == 0 else None
+
+    def one_document(self, low: int, high: int) -> int | None:
+        """Return the document that a run of suffixes is in, None if they are in several or none."""
+        places = self.anywhere.places
+        if low >= high:
+            return None
+        number = self.document_at(places.one(low))
+        if high - low == 1:
+            return number
+        begin, end = self._starts[number], self._starts[number + 1]
+        if high - low > end - begin or not begin <= places.one(high - 1) < end:
+            return None
+        found = places.some(low, high)
+        return number if bool(((found >= begin) & (found < end)).all()) else None
+
+    def documents_in(self, low: int, high: int) -> npt.NDArray[np.int64]:
+        """Return the numbers of the documents that a run of suffixes is in, ascending, each once."""
+        places = self.anywhere.places
+        if high - low <= _RUN:
+            found = np.sort(places.some(low, high))
+            return np.unique(np.searchsorted(self.starts, found, side="right") - 1)
+        marked = np.zeros(len(self.text), np.bool_)
+        for at in range(low, high, _RUN):
+            marked[places.some(at, min(at + _RUN, high))] = True
+        return np.flatnonzero(np.logical_or.reduceat(marked, self.starts[:-1]))
+
+    def only(self, documents: npt.NDArray[np.bool_], view: SuffixView) -> SuffixView:
+        """Return the part of a view that lies in some documents."""
+        if view is self.beginnings:
+            kept = self.starts[:-1][documents].astype(np.int64)
+        else:
+            starts = self.starts.astype(np.int64)
+            inside = np.repeat(documents, starts[1:] - starts[:-1])
+            parts = []
+            for at in range(0, len(view), 1 << 20):
+                places = view.places.some(at, min(at + (1 << 20), len(view)))
+                parts.append(places[inside[places]])
+            kept = np.concatenate([*parts, np.empty(0, np.int64)])
+        packed = Places.of(kept)
+        return SuffixView(self.text, packed, self.ids, self._numbers, find_hubs(self.text, packed))
+
+
+def sort_texts(
+    documents: Sequence[npt.NDArray[np.int64]],
+) -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
+    """Return what a segment is but for the ids, and the place that each document has in it."""
+    alphabet, numbers = _compact(np.concatenate([*documents, np.empty(0, np.int64)]))
+    lengths = np.array([len(d) for d in documents], np.int64)
+    order = _order(numbers, lengths)
+    starts = np.zeros(len(documents) + 1, np.uint32)
+    np.cumsum(lengths[order] + 1, out=starts[1:])
+    text = np.zeros(int(starts[-1]), numbers.dtype)
+    begins = (np.cumsum(lengths) - lengths)[order]
+    text[_spread(starts[:-1].astype(np.int64), lengths[order])] = numbers[_spread(begins, lengths[order])]
+    moved = np.empty(len(documents), np.int64)
+    moved[order] = np.arange(len(documents))
+    places = Places.of(sort_suffixes(text))
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "alphabet": alphabet,
+        "text": text,
+        "low": places.low,
+        "high": places.high,
+        "starts": starts,
+    }
+    for which, view in (("anywhere", places), ("beginnings", Places.of(starts[:-1]))):
+        for key, array in find_hubs(text, view).items():
+            arrays[f"{which}_{key}"] = array
+    return arrays, moved
+
+
+def _part(arrays: Arrays, which: str) -> Arrays:
+    return {key: arrays[f"{which}_{key}"] for key in ("depth", "low", "end", "next", "from")}
+
+
+def _compact(flat: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Number the ids that occur from 1, in their order."""
+    if not len(flat):
+        return np.empty(0, np.int32), np.empty(0, np.uint16)
+    present = np.zeros(int(flat.max()) + 1, np.bool_)
+    present[flat] = True
+    alphabet = np.flatnonzero(present)
+    number = np.cumsum(present).astype(np.uint16 if len(alphabet) < 1 << 16 else np.uint32)
+    return alphabet.astype(np.int32), number[flat]
+
+
+def _order(text: npt.NDArray[Any], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the order of documents by their tokens."""
+    octets = text.astype(text.dtype.newbyteorder(">")).tobytes()
+    width = text.dtype.itemsize
+    ends = (np.cumsum(lengths) * width).tolist()
+    keys = [octets[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)] if ends else []
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+
+
+def _spread(begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the places of runs one after the other."""
+    total = int(lengths.sum())
+    shift = np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+    return shift + np.arange(total)
+
+
+def check_documents(documents: Documents, vocabulary: int, end: int | None) -> Iterator[tuple[str, Tokens]]:
+    """Yield the documents that have tokens, each with the end token, if there is one.
+
+    Raises:
+        ConfigError: If a token is not below `vocabulary`.
+    """
+    for doc_id, given in documents:
+        tokens = np.asarray(given, np.int64).reshape(-1)
+        if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocabulary:
+            raise ConfigError(
+                f"The document {doc_id} has a token outside of the vocabulary of {vocabulary:,}.",
+                hint="Build the index with the tokeniser that made the tokens.",
+            )
+        if len(tokens):
+            yield doc_id, tokens if end is None else np.append(tokens, end)
+
+
+@dataclass(frozen=True)
+class BatchNames:
+    """Ids of the documents of a batch.
+
+    Attributes:
+        base: Number of documents of what comes before the batch.
+        own: The number of a batch, the place of a document in it, and an id that this document has.
+        earlier: The number of a document that the index had before, and an id that it has, too.
+    """
+
+    base: int
+    own: list[tuple[int, int, str]] = field(default_factory=list)
+    earlier: list[tuple[int, str]] = field(default_factory=list)
+
+
+class Batches:
+    """The batches of which segments are built, one after the other; equal documents come once.
+
+    Attributes:
+        names: Ids of the documents of the batches that have been given out.
+    """
+
+    def __init__(
+        self, documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int
+    ) -> None:
+        self._documents = documents
+        self._earlier = earlier
+        self._most = max_tokens
+        self._base = sum(map(len, earlier))
+        self._seen: dict[bytes, tuple[int, int]] = {}
+        self.names: list[BatchNames] = []
+
+    def __iter__(self) -> Iterator[list[Tokens]]:
+        batch: list[Tokens] = []
+        names, size = BatchNames(self._base), 0
+        for doc_id, tokens in self._documents:
+            key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
+            if key not in self._seen:
+                if (before := _known(self._earlier, tokens)) is not None:
+                    names.earlier.append((before, doc_id))
+                    continue
+                if batch and size + len(tokens) + 1 > self._most:
+                    yield self._close(batch, names)
+                    batch, names, size = [], BatchNames(self._base), 0
+                self._seen[key] = len(self.names), len(batch)
+                batch.append(tokens)
+                size += len(tokens) + 1
+            names.own.append((*self._seen[key], doc_id))
+        if names.own or names.earlier:
+            yield self._close(batch, names)
+
+    def _close(self, batch: list[Tokens], names: BatchNames) -> list[Tokens]:
+        self._base += len(batch)
+        self.names.append(names)
+        return batch
+
+
+def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> int | None:
+    """Return the number of an equal document of earlier segments."""
+    base = 0
+    listed = tokens.tolist() if segments else []
+    for segment in segments:
+        found = segment.find(listed)
+        if found is not None:
+            return base + found
+        base += len(segment)
+    return None
+
+
+def build_segments(
+    documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int, runner: Runner
+) -> Iterator[ClueSegment]:
+    """Yield the segments of new documents, in order.
+
+    The runner sorts suffixes, which takes nearly all the time; which documents are equal is told here.
+    """
+    batches = Batches(documents, earlier, max_tokens)
+    waiting: dict[int, Arrays] = {}
+    places: dict[int, npt.NDArray[np.int64]] = {}
+    for number, (arrays, moved) in carried(runner, sort_texts, batches):
+        waiting[number], places[number] = arrays, moved
+        while (following := len(places) - len(waiting)) in waiting:
+            names = batches.names[following]
+            own = (
+                (batches.names[batch].base + int(places[batch][at]), doc_id)
+                for batch, at, doc_id in names.own
+            )
+            yield ClueSegment.named(waiting.pop(following), [*own, *names.earlier])
+
+
+_NONE: Final = np.empty(0, np.int64)
+_FEW: Final = 64
+_SPARSE: Final = 64
+
+Span = tuple[int, int, int]
+"""Number of a segment, and a run of its suffixes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Restriction:
+    """Some documents of an index, in which clues must occur.
+
+    Made by `ClueIndex.restriction`; of use with that index alone. What it works out once for its index
+    is kept with it, so keep it while it is needed.
+
+    Attributes:
+        index: The index.
+        mask: For each document of the index, whether it is one of them.
+        ids: The ids that the index knows; equal documents have others beside them.
+    """
+
+    index: ClueIndex
+    mask: npt.NDArray[np.bool_]
+    ids: frozenset[str]
+    _views: dict[str, list[SuffixView]] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.mask))
+
+    def views(self, start: Start) -> list[SuffixView]:
+        """Return the suffixes of these documents alone, for each segment."""
+        found = self._views.get(start)
+        if found is None:
+            found = []
+            for base, segment in zip(self.index.bases, self.index.segments, strict=False):
+                whole = segment.anywhere if start == "anywhere" else segment.beginnings
+                found.append(segment.only(self.mask[base : base + len(segment)], whole))
+            self._views[start] = found
+        return found
+
+
+class ClueCursor:
+    """A clue and where it occurs; false if it occurs nowhere.
+
+    `extend` gives a new cursor, so that beams can share one. Uniqueness and documents always refer to
+    the whole index, also where `next_tokens` is restricted.
+
+    Attributes:
+        depth: Tokens of the clue.
+    """
+
+    __slots__ = ("_guide", "_index", "_restriction", "_views", "_whole", "depth")
+
+    def __init__(
+        self,
+        index: ClueIndex,
+        views: list[SuffixView],
+        guide: tuple[Span, ...],
+        whole: tuple[Span, ...] | None,
+        depth: int,
+        restriction: Restriction | None,
+    ) -> None:
+        self._index = index
+        self._views = views
+        self._guide = guide
+        self._whole = whole  # None where the guide is the whole
+        self._restriction = restriction
+        self.depth = depth
+
+    @classmethod
+    def root(cls, index: ClueIndex, start: Start, restriction: Restriction | None) -> ClueCursor:
+        """Return the cursor at the empty clue."""
+        if restriction is not None:
+            views = restriction.views(start)
+        elif start == "beginning":
+            views = [segment.beginnings for segment in index.segments]
+        else:
+            views = [segment.anywhere for segment in index.segments]
+        guide = tuple((n, 0, len(view)) for n, view in enumerate(views) if len(view))
+        whole = None
+        if restriction is not None or start == "beginning":
+            whole = tuple((n, 0, len(s.anywhere)) for n, s in enumerate(index.segments))
+        return cls(index, views, guide, whole, 0, restriction)
+
+    def __bool__(self) -> bool:
+        return bool(self._guide)
+
+    def extend(self, token: int) -> ClueCursor:
+        """Return the cursor at the clue with one token more."""
+        return self.follow((token,))
+
+    def follow(self, tokens: Sequence[int]) -> ClueCursor:
+        """Return the cursor at the clue with some tokens more; quicker than one after the other."""
+        segments, depth = self._index.segments, self.depth
+        guide: list[Span] = []
+        for n, low, high in self._guide:
+            low, high = self._views[n].find(tokens, low, high, depth)
+            if low < high:
+                guide.append((n, low, high))
+        whole = self._whole
+        if whole is not None:
+            found: list[Span] = []
+            for n, low, high in whole if guide else ():
+                low, high = segments[n].anywhere.find(tokens, low, high, depth)
+                if low < high:
+                    found.append((n, low, high))
+            whole = tuple(found)
+        return ClueCursor(
+            self._index, self._views, tuple(guide), whole, depth + len(tokens), self._restriction
+        )
+
+    def next_tokens(self) -> npt.NDArray[np.int64]:
+        """Return the tokens that can follow, ascending, each once; none at the end of documents."""
+        guide = self._guide
+        if len(guide) == 1:
+            n, low, high = guide[0]
+            return self._views[n].continuations(low, high, self.depth)
+        found = [self._views[n].continuations(low, high, self.depth) for n, low, high in guide]
+        return _union(found, self._index.vocabulary) if found else _NONE
+
+    def count(self) -> int:
+        """Return in how many documents of the index the clue occurs, equal documents counted once."""
+        if self.depth == 0:
+            return len(self._index) if self._guide else 0
+        segments = self._index.segments
+        return sum(len(segments[n].documents_in(low, high)) for n, low, high in self._everywhere())
+
+    def is_unique(self) -> bool:
+        """Return whether the clue occurs in exactly one document of the index."""
+        return self.document() is not None
+
+    def document(self) -> int | None:
+        """Return the number of the one document in which the clue occurs; None if there are more or none."""
+        spans = self._everywhere()
+        if len(spans) != 1:
+            return None
+        n, low, high = spans[0]
+        found = self._index.segments[n].one_document(low, high)
+        return None if found is None else self._index.bases[n] + found
+
+    def documents(self) -> list[tuple[str, ...]]:
+        """Return the documents in which the clue occurs, each as all its ids, in order of the first."""
+        found = []
+        for n, low, high in self._everywhere():
+            base = self._index.bases[n]
+            numbers = self._index.segments[n].documents_in(low, high).tolist()
+            found += [self._index.ids_of(base + number) for number in numbers]
+        return sorted(found)
+
+    def _everywhere(self) -> tuple[Span, ...]:
+        if not self._guide:
+            return ()
+        return self._guide if self._whole is None else self._whole
+
+
+def _union(parts: Sequence[npt.NDArray[np.int64]], vocabulary: int) -> npt.NDArray[np.int64]:
+    """Return the token ids of several ascending arrays, ascending, each once."""
+    size = sum(map(len, parts))
+    if size <= _FEW:
+        return np.array(sorted({token for part in parts for token in part.tolist()}), np.int64)
+    if size * _SPARSE < vocabulary:
+        return np.unique(np.concatenate(parts))
+    # Marks are quicker than sorting where much of the vocabulary follows.
+    marked = np.zeros(vocabulary, np.bool_)
+    for part in parts:
+        marked[part] = True
+    return np.flatnonzero(marked)
+
+
+KIND: Final = Kind("clue index", 3, "Build it anew with `mrag clues build`.")
+
+
+Start: TypeAlias = Literal["anywhere", "beginning"]
+"""Where clues may begin: at any token of a document, or at its first."""
+
+
+class ClueIndex:
+    """Documents as sequences of tokens, and every clue that occurs in them.
+
+    A clue never matches across the end of a document. Equal documents count as one, which has all their
+    ids; a document without tokens cannot be found and is left out.
+
+    Args:
+        segments: Runs of documents, the oldest first.
+        vocabulary: Number of token ids of its tokeniser.
+        end: Token that ends each document; None for none.
+        extra: Whatever the caller keeps with the index.
+        folder: Where it is kept; None for memory alone.
+
+    Example:
+        >>> index = ClueIndex.build([("a", [1, 2, 3]), ("b", [1, 2, 4]), ("c", [1, 2, 3])], 10)
+        >>> index.next_tokens([1, 2]).tolist(), index.count([1, 2]), len(index)
+        ([3, 4], 2, 2)
+        >>> index.is_unique([2, 3]), index.documents([2, 3]), index.documents([3, 1])
+        (True, ['a', 'c'], [])
+    """
+
+    def __init__(
+        self,
+        segments: Sequence[ClueSegment],
+        vocabulary: int,
+        end: int | None,
+        extra: Mapping[str, Any],
+        folder: Path | None = None,
+    ) -> None:
+        self.segments = tuple(segments)
+        self.vocabulary = vocabulary
+        self.end = end
+        self.extra = extra
+        self.folder = folder
+        sizes = [len(segment) for segment in self.segments]
+        self.bases = [0, *np.cumsum(sizes).tolist()] if sizes else [0]
+        self._roots: dict[Start, ClueCursor] = {}
+
+    @classmethod
+    def build(
+        cls,
+        documents: Documents,
+        vocabulary: int,
+        *,
+        end: int | None = None,
+        folder: Path | None = None,
+        segment_tokens: int = SEGMENT_TOKENS,
+        extra: Mapping[str, Any] | None = None,
+        runner: Runner | None = None,
+    ) -> ClueIndex:
+        """Build an index.
+
+        Args:
+            documents: Id and token ids of each document. An id may have several documents.
+            vocabulary: Number of token ids; each is below it.
+            end: Token to put behind each document, so that a clue can say that a document ends; the
+                end token of a model's tokeniser. None for none.
+            folder: Where to keep the index, replacing the one that is there once the new one is whole.
+                None for memory alone.
+            segment_tokens: Most tokens of a segment; what is built at a time is held in memory.
+            extra: What to keep with the index.
+            runner: What builds segments, see `mrag.jobs`; this process by default.
+
+        Raises:
+            ConfigError: If a token is not below `vocabulary`.
+            IndexError_: If the folder cannot be written, or another writer is at it.
+        """
+        stream = check_documents(documents, vocabulary, end)
+        segments = build_segments(stream, (), segment_tokens, runner or InlineRunner())
+        if folder is None:
+            return cls(list(segments), vocabulary, end, dict(extra or {}))
+        about = {"vocabulary": vocabulary, "end": end, "extra": extra or {}}
+        return _write_index(Path(folder), segments, about)
+
+    @classmethod
+    def open(cls, folder: Path) -> ClueIndex:
+        """Open an index that was kept. All of it is read and checked.
+
+        Raises:
+            MissingIndex: If there is none.
+            IndexMismatch: If another version of the package wrote it.
+            DamagedIndex: If it is damaged.
+        """
+        place = Path(folder)
+
+        def make(committed: Committed, segments: list[ClueSegment], _: Live) -> ClueIndex:
+            about = committed.about
+            return cls(segments, about["vocabulary"], about["end"], about["extra"], place)
+
+        return _folder(place).read(make)
+
+    def save(self, folder: Path) -> ClueIndex:
+        """Write the index to a folder and return it as opened from there.
+
+        Raises:
+            IndexError_: If the folder cannot be written, or another writer is at it.
+        """
+        return _write_index(Path(folder), self.segments, self._about(self.extra))
+
+    def append(
+        self,
+        documents: Documents,
+        *,
+        extra: Mapping[str, Any] | None = None,
+        segment_tokens: int = SEGMENT_TOKENS,
+        runner: Runner | None = None,
+    ) -> ClueIndex:
+        """Return the index with more documents, in segments of their own; this one stays as it is.
+
+        An index that was opened from a folder is written there; if another writer has changed it since,
+        the documents are added to what is there now.
+
+        Args:
+            documents: As for `build`.
+            extra: What to keep with the index from now on; what was kept when None.
+            segment_tokens: As for `build`.
+            runner: As for `build`.
+
+        Raises:
+            ConfigError: If a token is not below the vocabulary's size.
+            IndexError_: If the folder cannot be written, or another writer is at it.
+        """
+        stream = check_documents(documents, self.vocabulary, self.end)
+        runner = runner or InlineRunner()
+        if self.folder is None:
+            more = build_segments(stream, self.segments, segment_tokens, runner)
+            kept = self.extra if extra is None else dict(extra)
+            return ClueIndex([*self.segments, *more], self.vocabulary, self.end, kept)
+        place = _folder(self.folder)
+        with place.locked(), place.refusals():
+            latest = ClueIndex.open(self.folder)
+            more = build_segments(stream, latest.segments, segment_tokens, runner)
+            about = latest._about(latest.extra if extra is None else extra)
+            place.put(place.committed(), len(latest.segments), more, None, about)
+        return ClueIndex.open(self.folder)
+
+    def _about(self, extra: Mapping[str, Any]) -> dict[str, Any]:
+        return {"vocabulary": self.vocabulary, "end": self.end, "extra": dict(extra)}
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens, equal documents counted once."""
+        return sum(segment.tokens for segment in self.segments)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for segment in self.segments for array in segment.arrays().values())
+
+    def __len__(self) -> int:
+        return self.bases[-1]
+
+    def cursor(self, *, start: Start = "anywhere", restriction: Restriction | None = None) -> ClueCursor:
+        """Return a cursor at the empty clue, to be extended token by token.
+
+        Args:
+            start: Where clues may begin.
+            restriction: Documents in which clues must occur; all when None.
+        """
+        if restriction is not None:
+            return ClueCursor.root(self, start, restriction)
+        root = self._roots.get(start)
+        if root is None:
+            root = self._roots[start] = ClueCursor.root(self, start, None)
+        return root
+
+    def at(
+        self, clue: Iterable[int], *, start: Start = "anywhere", restriction: Restriction | None = None
+    ) -> ClueCursor:
+        """Return the cursor at a clue; it is dead if the clue does not occur."""
+        return self.cursor(start=start, restriction=restriction).follow(_listed(clue))
+
+    def next_tokens(
+        self,
+        prefix: Iterable[int],
+        *,
+        start: Start = "anywhere",
+        restriction: Restriction | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Return the tokens that follow a prefix somewhere, ascending, each once."""
+        if restriction is None and len(self.segments) == 1:
+            # The same as below, without what a cursor costs.
+            segment = self.segments[0]
+            view = segment.anywhere if start == "anywhere" else segment.beginnings
+            tokens = _listed(prefix)
+            return view.continuations(*view.find(tokens, 0, len(view), 0), len(tokens))
+        return self.at(prefix, start=start, restriction=restriction).next_tokens()
+
+    def count(self, prefix: Iterable[int]) -> int:
+        """Return in how many documents a prefix occurs, however often; equal documents count as one."""
+        return self.at(prefix).count()
+
+    def is_unique(self, prefix: Iterable[int]) -> bool:
+        """Return whether a prefix occurs in exactly one document, however often."""
+        return self.at(prefix).is_unique()
+
+    def matches(self, clue: Iterable[int]) -> list[tuple[str, ...]]:
+        """Return the documents in which a clue occurs, each as all its ids, in order of the first."""
+        return self.at(clue).documents()
+
+    def documents(self, clue: Iterable[int]) -> list[str]:
+        """Return the ids of the documents in which a clue occurs, in their order, each once."""
+        return sorted({doc_id for ids in self.matches(clue) for doc_id in ids})
+
+    def ids_of(self, number: int) -> tuple[str, ...]:
+        """Return the ids of a document, by its number in the index, in their order."""
+        found: list[str] = []
+        for segment in self.segments:
+            low, high = np.searchsorted(segment.owners, [number, number + 1]).tolist()
+            found += [segment.names[at] for at in range(low, high)]
+        return tuple(sorted(set(found)))
+
+    def document(self, number: int) -> list[int]:
+        """Return the tokens of a document, by its number in the index."""
+        at = int(np.searchsorted(self.bases, number, side="right")) - 1
+        found: list[int] = self.segments[at].document(number - self.bases[at]).tolist()
+        return found
+
+    def restriction(self, ids: Collection[str]) -> Restriction:
+        """Return the restriction to the documents of some ids; ids that the index lacks are ignored."""
+        wanted = ids if isinstance(ids, set | frozenset) else frozenset(ids)
+        mask = np.zeros(len(self), np.bool_)
+        known: set[str] = set()
+        for segment in self.segments:
+            here = np.fromiter((name in wanted for name in segment.names), np.bool_, len(segment.names))
+            mask[segment.owners[here]] = True
+            known.update(segment.names[int(at)] for at in np.flatnonzero(here))
+        return Restriction(self, mask, frozenset(known))
+
+
+def _folder(path: Path) -> SegmentFolder[ClueSegment]:
+    return SegmentFolder(path, KIND, ClueSegment)
+
+
+def _write_index(path: Path, segments: Iterable[ClueSegment], about: Mapping[str, Any]) -> ClueIndex:
+    """Write an index in place of the one that is there, and return it as opened."""
+    place = _folder(path)
+    with place.locked(), place.refusals():
+        place.put(None, 0, segments, None, about)
+    return ClueIndex.open(path)
+
+
+def _listed(clue: Iterable[int]) -> list[int]:
+    # Numbers of numpy are many times slower to look up than those of Python.
+    return clue.tolist() if isinstance(clue, np.ndarray) else list(clue)

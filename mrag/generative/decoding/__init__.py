@@ -1,1 +1,0 @@
-"""Constrained decoding: clues are generated, and documents scored by them."""

@@ -1,1 +1,0 @@
-"""The clue index: a suffix array with the operations of an FM-index."""

@@ -1,0 +1,469 @@
+"""A model file run in this process by llama.cpp, with the probabilities of every token.
+
+Beams are sequences of one context and share the memory of what they have in common: a prompt is read once,
+and a step is one pass over all beams.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes as c
+import hashlib
+import threading
+import weakref
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import numpy as np
+
+from mrag.errors import ModelError
+from mrag.generative.models import LogProbabilities, checked_prompt, log_softmax
+
+VERSION: Final = "2026.10.11549"
+"""The version of xllamacpp that is described here."""
+
+_INSTALL: Final = "pip install 'mrag[local]'"
+_lock = threading.Lock()
+_loaded: list[Any] = []
+
+
+_TYPES: Final = {
+    "P": c.c_void_p, "i32": c.c_int32, "u32": c.c_uint32, "int": c.c_int,
+    "bool": c.c_bool, "float": c.c_float, "size": c.c_size_t,
+}  # fmt: skip
+
+
+def _declared(declarations: str) -> list[tuple[str, Any]]:
+    """Return the fields of a structure: a type, names, a semicolon, as in C."""
+    found = []
+    for declaration in declarations.split(";"):
+        kind, _, names = declaration.strip().partition(" ")
+        found += [(name.strip(), _TYPES[kind]) for name in names.split(",") if kind]
+    # Room behind, so that a longer structure cannot overrun memory before the check has seen it.
+    return [*found, ("spare", c.c_char * 256)]
+
+
+class ModelParams(c.Structure):
+    """How a model is loaded (`llama_model_params`)."""
+
+    _fields_ = _declared("""
+        P devices, tensor_buft_overrides;
+        i32 n_gpu_layers;
+        int split_mode, load_mode, lazy_mode;
+        i32 main_gpu;
+        P tensor_split, progress_callback, progress_callback_user_data, kv_overrides;
+        bool vocab_only, check_tensors, use_extra_bufts, no_host, no_alloc, load_mtp;
+    """)
+
+
+class ContextParams(c.Structure):
+    """How a model is run (`llama_context_params`)."""
+
+    _fields_ = _declared("""
+        u32 n_ctx, n_batch, n_ubatch, n_seq_max, n_rs_seq, n_outputs_max, n_outputs_max_per_seq;
+        i32 n_threads, n_threads_batch;
+        int ctx_type, rope_scaling_type, pooling_type, attention_type, flash_attn_type;
+        float rope_freq_base, rope_freq_scale, yarn_ext_factor, yarn_attn_factor, yarn_beta_fast,
+            yarn_beta_slow;
+        u32 yarn_orig_ctx;
+        float defrag_thold;
+        P cb_eval, cb_eval_user_data;
+        int type_k, type_v;
+        size moe_cache_size;
+        P abort_callback, abort_callback_data;
+        bool embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified;
+        P samplers;
+        size n_samplers;
+        P ctx_other;
+    """)
+
+
+class Batch(c.Structure):
+    """Tokens to be read at once (`llama_batch`)."""
+
+    _fields_ = (
+        ("n_tokens", c.c_int32),
+        ("token", c.POINTER(c.c_int32)),
+        ("embd", c.POINTER(c.c_float)),
+        ("pos", c.POINTER(c.c_int32)),
+        ("n_seq_id", c.POINTER(c.c_int32)),
+        ("seq_id", c.POINTER(c.POINTER(c.c_int32))),
+        ("logits", c.POINTER(c.c_int8)),
+    )
+
+
+_MODEL_DEFAULTS: Final = {
+    "n_gpu_layers": -1,
+    "split_mode": 1,
+    "load_mode": -1,
+    "lazy_mode": 1,
+    "main_gpu": 0,
+    "kv_overrides": None,
+    "vocab_only": False,
+    "check_tensors": False,
+    "use_extra_bufts": True,
+    "load_mtp": False,
+}
+_CONTEXT_DEFAULTS: Final = {
+    "n_ctx": 512,
+    "n_batch": 2048,
+    "n_ubatch": 512,
+    "n_seq_max": 1,
+    "n_outputs_max_per_seq": 1,
+    "rope_scaling_type": -1,
+    "flash_attn_type": -1,
+    "yarn_ext_factor": -1.0,
+    "type_k": 1,
+    "type_v": 1,
+    "cb_eval": None,
+    "embeddings": False,
+    "offload_kqv": True,
+    "no_perf": True,
+    "kv_unified": False,
+    "samplers": None,
+    "n_samplers": 0,
+    "ctx_other": None,
+}
+_P: Final = c.c_void_p
+_I: Final = c.c_int32
+_TOKENS: Final = c.POINTER(c.c_int32)
+_FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
+    "llama_backend_init": (None, ()),
+    "llama_log_set": (None, (_P, _P)),
+    "llama_model_default_params": (ModelParams, ()),
+    "llama_context_default_params": (ContextParams, ()),
+    "llama_model_load_from_file": (_P, (c.c_char_p, ModelParams)),
+    "llama_model_free": (None, (_P,)),
+    "llama_model_get_vocab": (_P, (_P,)),
+    "llama_model_n_ctx_train": (_I, (_P,)),
+    "llama_init_from_model": (_P, (_P, ContextParams)),
+    "llama_free": (None, (_P,)),
+    "llama_n_ctx": (c.c_uint32, (_P,)),
+    "llama_get_memory": (_P, (_P,)),
+    "llama_memory_clear": (None, (_P, c.c_bool)),
+    "llama_memory_seq_rm": (c.c_bool, (_P, _I, _I, _I)),
+    "llama_memory_seq_cp": (None, (_P, _I, _I, _I, _I)),
+    "llama_vocab_n_tokens": (_I, (_P,)),
+    "llama_vocab_get_text": (c.c_char_p, (_P, _I)),
+    "llama_vocab_eos": (_I, (_P,)),
+    "llama_vocab_bos": (_I, (_P,)),
+    "llama_vocab_is_control": (c.c_bool, (_P, _I)),
+    "llama_tokenize": (_I, (_P, c.c_char_p, _I, _TOKENS, _I, c.c_bool, c.c_bool)),
+    "llama_detokenize": (_I, (_P, _TOKENS, _I, c.c_char_p, _I, c.c_bool, c.c_bool)),
+    "llama_batch_init": (Batch, (_I, _I, _I)),
+    "llama_batch_free": (None, (Batch,)),
+    "llama_decode": (_I, (_P, Batch)),
+    "llama_get_logits_ith": (c.POINTER(c.c_float), (_P, _I)),
+}
+
+_Log = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
+
+
+def _silence(level: int, text: bytes, data: Any) -> None:
+    """Take what llama.cpp would write to standard error."""
+
+
+_quiet = _Log(_silence)
+
+
+def library() -> Any:
+    """Load the functions, once for each process."""
+    with _lock:
+        if not _loaded:
+            _loaded.append(_load())
+        return _loaded[0]
+
+
+def _load() -> Any:
+    spec = find_spec("xllamacpp")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelError("xllamacpp is not installed, and model files need it.", hint=_INSTALL)
+    from importlib.metadata import version
+
+    if version("xllamacpp") != VERSION:
+        raise ModelError(
+            f"Clues can be decoded with xllamacpp {VERSION}, and {version('xllamacpp')} is installed.",
+            hint=f"pip install xllamacpp=={VERSION}, or use a model of Hugging Face (hf:NAME).",
+        )
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    files = [
+        f for f in sorted(folder.iterdir()) if f.name.startswith("xllamacpp.") and f.suffix in (".so", ".pyd")
+    ]
+    if not files:
+        raise ModelError(f"There is no library of llama.cpp in {folder}.", hint=_INSTALL)
+    try:
+        found = c.CDLL(str(files[0]))
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise ModelError(
+            f"The library of llama.cpp cannot be used here: {error}.",
+            hint="Use a model of Hugging Face instead (hf:NAME).",
+        ) from error
+    for params, defaults in (
+        (found.llama_model_default_params(), _MODEL_DEFAULTS),
+        (found.llama_context_default_params(), _CONTEXT_DEFAULTS),
+    ):
+        for name, value in defaults.items():
+            if getattr(params, name) != value:
+                raise ModelError(
+                    f"This build of xllamacpp is not as described: {name} is {getattr(params, name)!r}.",
+                    hint=f"Install the published wheel: pip install xllamacpp=={VERSION}.",
+                )
+    found.llama_log_set(c.cast(_quiet, c.c_void_p), None)
+    # No call back into Python once it has begun to end.
+    atexit.register(found.llama_log_set, None, None)
+    found.llama_backend_init()
+    return found
+
+
+_SEQUENCES: Final = 128
+_LEAST: Final = 256
+_BATCH: Final = 512
+
+
+class GgufTokeniser:
+    """The tokeniser of a model file."""
+
+    def __init__(self, model: GgufModel) -> None:
+        self._model = model
+        self.name = model.name
+        self.vocabulary: int = model.lib.llama_vocab_n_tokens(model.vocab)
+        self.end: int = model.lib.llama_vocab_eos(model.vocab)
+        if self.end < 0:
+            raise ModelError(f"{model.name} has no end token.", hint="Use another model file.")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of all tokens."""
+        found = hashlib.blake2b(digest_size=16)
+        for token in range(self.vocabulary):
+            found.update(self._model.lib.llama_vocab_get_text(self._model.vocab, token) or b"")
+            found.update(b"\0")
+        return found.hexdigest()
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text; what looks like a control token is text."""
+        lib, vocab = self._model.lib, self._model.alive()
+        data = text.encode("utf-8", "replace")
+        room = len(data) + 8
+        tokens = (c.c_int32 * room)()
+        found = lib.llama_tokenize(vocab, data, len(data), tokens, room, False, False)
+        if found < 0:
+            raise ModelError("The text cannot be tokenised.", hint="Shorten it.")
+        return list(tokens[:found])
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of tokens; control tokens give none."""
+        lib, vocab = self._model.lib, self._model.alive()
+        given = [int(i) for i in ids]
+        if any(not 0 <= i < self.vocabulary for i in given):
+            raise ModelError(f"A token is not one of the {self.vocabulary:,} of {self.name}.")
+        tokens = (c.c_int32 * len(given))(*given)
+        room = 32 + 16 * len(given)
+        while True:
+            text = c.create_string_buffer(room)
+            found = lib.llama_detokenize(vocab, tokens, len(given), text, room, False, False)
+            if found >= 0:
+                return text.raw[:found].decode("utf-8", "replace")
+            room = -found
+
+
+class GgufModel:
+    """A model file in GGUF format, run in this process.
+
+    Example:
+        >>> with GgufModel("model.gguf") as model:  # doctest: +SKIP
+        ...     beams = model.start(model.tokeniser.encode("The capital of France is"))
+        ...     model.tokeniser.decode([int(beams.log_probabilities[0].argmax())])
+        ' Paris'
+    """
+
+    def __init__(self, path: str | Path, *, n_ctx: int = 4096, n_threads: int = 1) -> None:
+        from mrag.generation.models.llama_cpp import check
+
+        self.path = check(path)
+        if n_ctx < _LEAST:
+            raise ModelError(f"{n_ctx} tokens are too few to decode with.", hint=f"Use {_LEAST} at least.")
+        self.name = self.path.name
+        self.lib: Any = library()
+        self._lock = threading.RLock()
+        how = self.lib.llama_model_default_params()
+        how.n_gpu_layers = 0
+        model = self.lib.llama_model_load_from_file(str(self.path).encode(), how)
+        if not model:
+            raise ModelError(
+                f"llama.cpp cannot load {self.path}.",
+                hint="The file may be cut short, of a newer format, or too large for the memory.",
+            )
+        self.vocab = self.lib.llama_model_get_vocab(model)
+        params = self.lib.llama_context_default_params()
+        params.n_ctx = n_ctx
+        params.n_batch = params.n_ubatch = _BATCH
+        params.n_seq_max = _SEQUENCES
+        params.n_threads = params.n_threads_batch = n_threads
+        # One memory for all sequences, so that copies cost nothing. Flash attention sums in the order of its
+        # cells, so that a beam's probabilities depend on its neighbours much more than without.
+        params.kv_unified = True
+        params.flash_attn_type = 0
+        context = self.lib.llama_init_from_model(model, params)
+        if not context:
+            self.lib.llama_model_free(model)
+            raise ModelError(
+                f"llama.cpp cannot run {self.path}.", hint="It may need more memory, or fewer n_ctx."
+            )
+        self._context = context
+        self._memory = self.lib.llama_get_memory(context)
+        self._batch: Batch = self.lib.llama_batch_init(_BATCH, 0, 1)
+        self._end = weakref.finalize(self, _free, self.lib, model, context, self._batch)
+        self.n_ctx = int(self.lib.llama_n_ctx(context))
+        self._free = list(range(params.n_seq_max))
+        self.tokeniser = GgufTokeniser(self)
+
+    def alive(self) -> Any:
+        """Return the vocabulary."""
+        if not self._end.alive:
+            raise ModelError(f"The model {self.name} has been closed.", hint="Open it again.")
+        return self.vocab
+
+    def start(self, prompt: Sequence[int]) -> GgufBeams:
+        """Read a prompt and give one beam behind it."""
+        tokens = checked_prompt(prompt, self.name, self.tokeniser.vocabulary)
+        if len(tokens) >= self.n_ctx:
+            raise ModelError(
+                f"The prompt has {len(tokens)} tokens, and {self.name} is opened for {self.n_ctx}.",
+                hint="Open the model with a larger n_ctx, or shorten the prompt.",
+            )
+        with self._lock:
+            self.alive()
+            if len(self._free) == _SEQUENCES:
+                # The same cells for the same work: the same probabilities to the last bit.
+                self.lib.llama_memory_clear(self._memory, False)
+                self._free = list(range(_SEQUENCES))
+            sequence = self.take()
+            try:
+                for at in range(0, len(tokens), _BATCH):
+                    part = tokens[at : at + _BATCH]
+                    rows = self.decode([(t, at + i, sequence) for i, t in enumerate(part)], last=True)
+            except BaseException:
+                self.give(sequence)
+                raise
+            return GgufBeams(self, [sequence], [len(tokens)], rows)
+
+    def take(self) -> int:
+        """Take a free sequence."""
+        if not self._free:
+            raise ModelError(
+                f"{self.name} writes {_SEQUENCES} beams at once, and no more.",
+                hint="Close beams, or use fewer.",
+            )
+        return self._free.pop()
+
+    def give(self, sequence: int) -> None:
+        """Return a sequence back."""
+        if self._end.alive:
+            self.lib.llama_memory_seq_rm(self._memory, sequence, -1, -1)
+            self._free.append(sequence)
+
+    def copy(self, source: int, target: int) -> None:
+        """Let a sequence share what another has read."""
+        self.lib.llama_memory_seq_cp(self._memory, source, target, -1, -1)
+
+    def decode(self, rows: Sequence[tuple[int, int, int]], *, last: bool = False) -> LogProbabilities:
+        """Read tokens, each at a position of a sequence."""
+        batch = self._batch
+        batch.n_tokens = len(rows)
+        for i, (token, position, sequence) in enumerate(rows):
+            batch.token[i], batch.pos[i], batch.n_seq_id[i] = token, position, 1
+            batch.seq_id[i][0] = sequence
+            batch.logits[i] = not last or i == len(rows) - 1
+        result = self.lib.llama_decode(self._context, batch)
+        if result:
+            raise ModelError(
+                f"{self.name} has no room for {len(rows)} more tokens."
+                if result == 1
+                else f"llama.cpp could not read {len(rows)} tokens (code {result}).",
+                hint="Open the model with a larger n_ctx, or use fewer beams.",
+            )
+        wanted = [len(rows) - 1] if last else range(len(rows))
+        logits = np.empty((len(wanted), self.tokeniser.vocabulary), np.float32)
+        for row, i in enumerate(wanted):
+            found = self.lib.llama_get_logits_ith(self._context, i)
+            logits[row] = np.ctypeslib.as_array(found, (logits.shape[1],))
+        return log_softmax(logits)
+
+    def close(self) -> None:
+        """Free the model's memory; harmless when it has been done."""
+        with self._lock:
+            self._end()
+
+    def __enter__(self) -> GgufModel:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class GgufBeams:
+    """Beams of a model file: sequences that share what they have in common."""
+
+    def __init__(
+        self, model: GgufModel, sequences: list[int], lengths: list[int], rows: LogProbabilities
+    ) -> None:
+        self._model = model
+        self._sequences = sequences
+        self._lengths = lengths
+        self.log_probabilities = rows
+
+    def advance(self, parents: Sequence[int], tokens: Sequence[int]) -> LogProbabilities:
+        """Replace the beams by others, each a beam of before with one token more."""
+        model = self._model
+        with model._lock:
+            model.alive()
+            missing = len(parents) - len(set(parents))
+            if missing > len(model._free):
+                raise ModelError(
+                    f"{model.name} writes {_SEQUENCES} beams at once, and no more.",
+                    hint="Close other beams, or use fewer.",
+                )
+            first: set[int] = set()
+            sequences, lengths = [], []
+            for parent in parents:
+                # A beam's first heir goes on in its place; others get copies, which share its memory.
+                sequence = self._sequences[parent]
+                if parent in first:
+                    copied = model.take()
+                    model.copy(sequence, copied)
+                    sequence = copied
+                first.add(parent)
+                sequences.append(sequence)
+                lengths.append(self._lengths[parent] + 1)
+            for at, sequence in enumerate(self._sequences):
+                if at not in first:
+                    model.give(sequence)
+            self._sequences, self._lengths = sequences, lengths
+            rows = [(int(t), n - 1, s) for t, n, s in zip(tokens, lengths, sequences, strict=True)]
+            if rows:
+                self.log_probabilities = model.decode(rows)
+            else:
+                self.log_probabilities = np.empty((0, model.tokeniser.vocabulary), np.float32)
+            return self.log_probabilities
+
+    def close(self) -> None:
+        """Return the sequences back; harmless when it has been done."""
+        with self._model._lock:
+            while self._sequences:
+                self._model.give(self._sequences.pop())
+
+
+def _free(lib: Any, model: Any, context: Any, batch: Batch) -> None:
+    lib.llama_batch_free(batch)
+    lib.llama_free(context)
+    lib.llama_model_free(model)

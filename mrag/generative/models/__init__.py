@@ -1,1 +1,0 @@
-"""Models that generate clues, and their tokenisers."""

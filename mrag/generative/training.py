@@ -1,0 +1,795 @@
+"""Training of a model that writes clues: which words it should write, low-rank adaptation, and the loop.
+
+After Long et al., "Generative Multi-Modal Knowledge Retrieval with Large Language Models" (AAAI 2024). Of the
+document's sentences the one that meets most of the question's keywords is taken. A span of it with `c`
+keywords has the relevance `c / (c + rho)`; a softmax over the spans gives the chance that each is drawn.
+A clue is a run of the document's own tokens, so the clue index holds it whatever the tokeniser.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import random
+import re
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+
+from mrag.errors import ConfigError, LoadError, ModelError
+from mrag.generative.models import Tokeniser, TransformersTokeniser, library, pretrained
+from mrag.storage.files import saved_text
+from mrag.text.analysis import Analyser
+from mrag.text.tokens import STOP_WORDS
+
+Target: TypeAlias = Literal["clue", "first-sentence", "document"]
+"""What is learnt: a drawn clue, or for comparison the first sentence or the document from its beginning."""
+
+_ANALYSER = Analyser(name="plural")
+_WORD = re.compile(r"\w+")
+_BETWEEN = re.compile(r"(?<=[.!?])(?=\s)")
+
+
+@dataclass(frozen=True)
+class ClueSampling:
+    """The knobs of drawing clues.
+
+    Args:
+        target: What is learnt. `first-sentence` and `document` draw nothing; they are cut at `longest`.
+        rho: How slowly more keywords make a span more relevant, above 0.
+        temperature: Of the softmax, above 0. The paper's is 1, which draws nearly evenly because all
+            relevances lie between 0 and 1; a smaller one prefers the spans with most keywords.
+        starts: Most clues drawn for one question, each once (`m` of the paper).
+        length: Tokens of a clue (`l` of the paper); a document that is shorter is a clue as a whole.
+        longest: Tokens after which a sentence or document is cut.
+        seed: Of the draw; a question and its document always get the same clues under one seed.
+
+    Raises:
+        ConfigError: If a knob is out of range.
+
+    Example:
+        >>> ClueSampling(rho=0)
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: Clues cannot be drawn with ClueSampling(...). Numbers are above 0.
+    """
+
+    target: Target = "clue"
+    rho: float = 1.0
+    temperature: float = 1.0
+    starts: int = 2
+    length: int = 10
+    longest: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.target not in get_args(Target):
+            known = ", ".join(get_args(Target))
+            raise ConfigError(f"There is no target {self.target!r}.", hint=f"Known: {known}.")
+        if min(self.rho, self.temperature, self.starts, self.length, self.longest) <= 0:
+            raise ConfigError(f"Clues cannot be drawn with {self}.", hint="Numbers are above 0.")
+
+
+def keywords(text: str) -> frozenset[str]:
+    """Return the keywords of a text, as terms of the BM25 index: no function words, English plurals folded.
+
+    Example:
+        >>> sorted(keywords("What are the symptoms of Acromegaly ?"))
+        ['acromegaly', 'symptom']
+    """
+    tokens = [t for t in _ANALYSER.tokens(text) if t not in STOP_WORDS]
+    return frozenset(term for token in tokens for term in _ANALYSER.terms(token))
+
+
+def token_spans(tokeniser: Tokeniser, tokens: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
+    """Return the text of tokens, and from which to which character each goes.
+
+    A token that holds a part of a letter only goes nowhere; its letter belongs to the token that ends it.
+
+    Example:
+        >>> from mrag.generative.models import ByteTokeniser
+        >>> token_spans(ByteTokeniser(), [32, 195, 169])
+        (' é', [(0, 1), (1, 1), (1, 2)])
+    """
+    text = tokeniser.decode(tokens)
+    pieces = [tokeniser.decode([token]) for token in tokens]
+    if "".join(pieces) == text:
+        ends = [len(piece) for piece in pieces]
+        at, spans = 0, []
+        for length in ends:
+            spans.append((at, at + length))
+            at += length
+        return text, spans
+    spans, at = [], 0
+    for number in range(1, len(tokens) + 1):
+        # Half a letter shows as a replacement sign until the rest of it comes.
+        end = max(at, len(tokeniser.decode(tokens[:number]).rstrip("\ufffd")))
+        end = len(text) if number == len(tokens) else min(end, len(text))
+        spans.append((at, end))
+        at = end
+    return text, spans
+
+
+def sample_clues(
+    question: str,
+    tokens: Sequence[int],
+    tokeniser: Tokeniser,
+    settings: ClueSampling | None = None,
+    *,
+    key: str = "",
+) -> list[tuple[int, ...]]:
+    """Draw clues of a document for a question.
+
+    Args:
+        question: The question; if it has no keyword that the document has, the first sentence is taken.
+        tokens: The document as it is indexed.
+        tokeniser: What made the tokens.
+        settings: The knobs.
+        key: Sets one draw apart from another under the same seed, such as the document's id.
+
+    Returns:
+        Clues in the order of the document, each a run of its tokens; none if it has no tokens.
+
+    Example:
+        >>> from mrag.generative.models import ByteTokeniser
+        >>> tokeniser = ByteTokeniser()
+        >>> text = " Much is known. The cause of rickets is a lack of vitamin D. It is treated."
+        >>> settings = ClueSampling(length=24, starts=1, temperature=0.01)
+        >>> [clue] = sample_clues("What causes rickets?", tokeniser.encode(text), tokeniser, settings)
+        >>> "rickets" in tokeniser.decode(clue)
+        True
+    """
+    settings = settings or ClueSampling()
+    if not len(tokens):
+        return []
+    text, spans = token_spans(tokeniser, tokens)
+    if settings.target == "document":
+        return [tuple(tokens[: settings.longest])]
+    # The blank between sentences is the second one's, as it is in tokens.
+    bounds = [0, *(m.start() for m in _BETWEEN.finditer(text)), len(text)]
+    sentences = [(a, b) for a, b in pairwise(bounds) if text[a:b].strip()] or [(0, len(text))]
+    if settings.target == "first-sentence":
+        end = sentences[0][1]
+        kept = [t for t, (start, _) in zip(tokens, spans, strict=True) if start < end]
+        return [tuple(kept[: settings.longest])]
+    wanted = keywords(question)
+    words = [m.span() for m in _WORD.finditer(text) if wanted.intersection(_ANALYSER.terms(m.group()))]
+    counts = [sum(start <= w < end for w, _ in words) for start, end in sentences]
+    start, end = sentences[counts.index(max(counts))]
+    return _drawn(tokens, text, spans, (start, end), words, settings, key)
+
+
+def _drawn(
+    tokens: Sequence[int],
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    sentence: tuple[int, int],
+    words: Sequence[tuple[int, int]],
+    settings: ClueSampling,
+    key: str,
+) -> list[tuple[int, ...]]:
+    inside = [i for i, (start, end) in enumerate(spans) if start < sentence[1] and end > sentence[0]]
+    # A clue begins where a word begins, since the model writes it after a prompt that ends with one.
+    first = [i for i in inside if _begins_word(text, spans[i][0], spans[i][1])] or inside[:1] or [0]
+    last = max(0, len(tokens) - settings.length)
+    starts = sorted({min(i, last) for i in first})
+    weights = []
+    for at in starts:
+        low, high = spans[at][0], spans[min(at + settings.length, len(tokens)) - 1][1]
+        hits = sum(low <= w and v <= high for w, v in words)
+        weights.append(math.exp(hits / (hits + settings.rho) / settings.temperature))
+    drawn: list[int] = []
+    chance = random.Random(f"{settings.seed}\0{key}")
+    while starts and len(drawn) < settings.starts:
+        (at,) = chance.choices(range(len(starts)), weights)
+        drawn.append(starts.pop(at))
+        weights.pop(at)
+    return [tuple(tokens[at : at + settings.length]) for at in sorted(drawn)]
+
+
+def _begins_word(text: str, start: int, end: int) -> bool:
+    piece = text[start:end]
+    return bool(piece) and (start == 0 or piece[0].isspace())
+
+
+INSTRUCTION: Final = "Question: {question}\nWords from the text that answers it:"
+"""The one format of instructions, in training and in use. It ends without a space: clues begin with one."""
+
+
+@dataclass(frozen=True)
+class TrainingQuestion:
+    """A question and the document that answers it.
+
+    Args:
+        question: The words.
+        document: Id of the document.
+        picture: Path of the picture that goes with the question; None for none.
+    """
+
+    question: str
+    document: str
+    picture: Path | None = None
+
+
+@dataclass(frozen=True)
+class TrainingPair:
+    """What a model is shown at a time."""
+
+    prompt: tuple[int, ...]
+    clue: tuple[int, ...]
+    document: str = ""
+    picture: Path | None = None
+
+
+def prompt(question: str) -> str:
+    """Return the instruction with a question, white space joined.
+
+    Example:
+        >>> prompt("What is  RDF?")
+        'Question: What is RDF?\\nWords from the text that answers it:'
+    """
+    # No format string sees the question, which may hold braces.
+    return INSTRUCTION.replace("{question}", " ".join(question.split()))
+
+
+def make_pairs(
+    asked: Iterable[TrainingQuestion],
+    documents: Mapping[str, Sequence[int]],
+    tokeniser: Tokeniser,
+    sampling: ClueSampling | None = None,
+) -> list[TrainingPair]:
+    """Draw the clues of questions.
+
+    Args:
+        asked: The questions.
+        documents: Id to tokens of each document, as indexed.
+        tokeniser: What made the tokens.
+        sampling: How clues are drawn.
+
+    Returns:
+        Pairs in the order of the questions.
+
+    Raises:
+        ConfigError: If a question's document is not there.
+    """
+    pairs: list[TrainingPair] = []
+    for one in asked:
+        tokens = documents.get(one.document)
+        if tokens is None:
+            raise ConfigError(
+                f"A question is answered by {one.document}, which is no document here.",
+                hint="Questions name documents by the IRIs that the index uses.",
+            )
+        ahead = tuple(tokeniser.encode(prompt(one.question)))
+        key = f"{one.question}\0{one.document}"
+        clues = sample_clues(one.question, tokens, tokeniser, sampling, key=key)
+        pairs += [TrainingPair(ahead, clue, one.document, one.picture) for clue in clues]
+    return pairs
+
+
+def batches(pairs: Sequence[TrainingPair], size: int, epoch: int, seed: int) -> Iterator[list[TrainingPair]]:
+    """Yield the pairs of an epoch in a random order that seed and epoch decide, the last batch shorter.
+
+    Example:
+        >>> pairs = [TrainingPair((1,), (n,)) for n in range(5)]
+        >>> [len(batch) for batch in batches(pairs, 2, 0, 0)]
+        [2, 2, 1]
+    """
+    order = list(range(len(pairs)))
+    random.Random(f"{seed}\0{epoch}").shuffle(order)
+    for at in range(0, len(order), size):
+        yield [pairs[i] for i in order[at : at + size]]
+
+
+def digest(pairs: Iterable[TrainingPair]) -> str:
+    """Return a fingerprint of pairs in their order."""
+    known = hashlib.blake2b(digest_size=16)
+    for pair in pairs:
+        known.update(repr((pair.prompt, pair.clue, str(pair.picture or ""))).encode())
+    return known.hexdigest()
+
+
+def read_questions(path: Path) -> list[TrainingQuestion]:
+    """Read questions from JSON lines with `question`, `document` and, where there is one, `picture`.
+
+    A relative path of a picture is taken from the file's folder.
+
+    Raises:
+        LoadError: If the file cannot be read or a line is of another form.
+    """
+    found: list[TrainingQuestion] = []
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    found.append(_asked(line, number, path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError(f"Questions cannot be read: {error}.", file=str(path)) from error
+    if not found:
+        raise LoadError("There is no question.", file=str(path))
+    return found
+
+
+def _asked(line: str, number: int, path: Path) -> TrainingQuestion:
+    try:
+        given = json.loads(line)
+    except ValueError:
+        given = None
+    fields = given if isinstance(given, dict) else {}
+    question, document = fields.get("question"), fields.get("document")
+    picture = fields.get("picture")
+    if not (
+        isinstance(question, str)
+        and isinstance(document, str)
+        and question.strip()
+        and isinstance(picture, str | None)
+    ):
+        raise LoadError(
+            "A line of questions is a JSON object with the strings `question` and `document`.",
+            file=str(path),
+            line=number,
+        )
+    return TrainingQuestion(question, document, path.parent / picture if picture else None)
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A model that is trained and its tokeniser.
+
+    Attributes:
+        name: Under which it was opened.
+        model: A causal language model of transformers, in float32.
+        tokeniser: Its tokeniser.
+        own: The same as an object of transformers.
+        gguf: The file that it came from, if it is a GGUF file.
+    """
+
+    name: str
+    model: Any
+    tokeniser: TransformersTokeniser
+    own: Any
+    gguf: Path | None = None
+
+
+def open_backbone(name: str) -> Backbone:
+    """Open a model to be trained.
+
+    Args:
+        name: `local:PATH.gguf`, a model file, whose weights are unpacked to float32, or
+            `hf:FOLDER_OR_NAME`, a model of transformers.
+
+    Raises:
+        ModelError: If there is no such model or a package is missing.
+
+    Example:
+        >>> open_backbone("ollama:llama3.2")
+        Traceback (most recent call last):
+        mrag.errors.ModelError: 'ollama:llama3.2' cannot be trained. Use local:PATH.gguf or hf:FOLDER_OR_NAME.
+    """
+    kind, _, rest = name.partition(":")
+    if kind not in ("local", "hf") or not rest:
+        raise ModelError(f"{name!r} cannot be trained.", hint="Use local:PATH.gguf or hf:FOLDER_OR_NAME.")
+    path = Path(rest)
+    if kind == "local" and not path.is_file():
+        raise ModelError(f"There is no model file {rest}.")
+    torch, source = library("torch"), rest
+    where: dict[str, Any] = {"dtype": torch.float32}
+    if kind == "local":
+        library("gguf")
+        library("accelerate")
+        source, where["gguf_file"] = str(path.parent), path.name
+    model, inner = pretrained(name, source, **where)
+    vocabulary = int(model.get_output_embeddings().weight.shape[0])
+    tokeniser = TransformersTokeniser(inner, vocabulary, name)
+    return Backbone(name, model, tokeniser, inner, path if kind == "local" else None)
+
+
+@dataclass(frozen=True)
+class LoraSettings:
+    """The knobs of the adaptation; the defaults are those of the published code.
+
+    Args:
+        rank: Of the matrices, 1 or more.
+        alpha: Their scale times the rank.
+        dropout: Share of their inputs that is left out in training, from 0 to below 1.
+        modules: Names of the linear layers that are adapted.
+
+    Raises:
+        ConfigError: If a knob is out of range.
+    """
+
+    rank: int = 8
+    alpha: int = 16
+    dropout: float = 0.05
+    modules: tuple[str, ...] = ("q_proj", "v_proj")
+
+    def __post_init__(self) -> None:
+        if self.rank < 1 or self.alpha < 1 or not 0 <= self.dropout < 1 or not self.modules:
+            raise ConfigError(
+                f"A model cannot be adapted with {self}.", hint="Rank 8 and alpha 16 are usual."
+            )
+
+
+class LoraLearner:
+    """A language model with an adapter that learns to write clues; the model itself is frozen.
+
+    Raises:
+        ConfigError: If the model has no layer of the names in `settings.modules`.
+        ModelError: If a package is missing.
+    """
+
+    kind = "lora"
+
+    def __init__(self, model: Any, settings: LoraSettings | None = None, *, seed: int = 0) -> None:
+        self.settings = settings or LoraSettings()
+        torch, peft = library("torch"), library("peft")
+        torch.manual_seed(seed)
+        known = peft.LoraConfig(
+            r=self.settings.rank,
+            lora_alpha=self.settings.alpha,
+            lora_dropout=self.settings.dropout,
+            target_modules=list(self.settings.modules),
+            bias="none",
+            task_type="CAUSAL_LM",
+        )
+        try:
+            with quiet():
+                self.model = peft.get_peft_model(model, known)
+        except ValueError as error:
+            raise ConfigError(f"The model cannot be adapted: {error}") from error
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a checkpoint must agree on to be gone on with."""
+        return {"kind": self.kind, **asdict(self.settings), "modules": list(self.settings.modules)}
+
+    def modules(self) -> list[Any]:
+        """Return the torch modules, which are put on the device and into training mode."""
+        return [self.model]
+
+    def loss(self, pairs: Sequence[TrainingPair]) -> Any:
+        """Return the mean loss of the clues' tokens, as a tensor."""
+        return clue_loss(self.model, pairs)
+
+    def save(self, folder: Path) -> None:
+        """Write the adapter as peft does."""
+        with quiet():
+            self.model.save_pretrained(str(folder), save_embedding_layers=False)
+
+
+def pad(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
+    """Lay pairs side by side, so that the clues begin at one column.
+
+    Returns:
+        Ids, mask and targets, one row a pair, and the number of columns before the clues. A target of
+        -100 does not count.
+
+    Example:
+        >>> padded([TrainingPair((1, 2), (3,)), TrainingPair((4,), (5, 6))])
+        ([[1, 2, 3, 0], [0, 4, 5, 6]], [[1, 1, 1, 0], [0, 1, 1, 1]], [[3, -100], [5, 6]], 2)
+    """
+    ahead = max(len(pair.prompt) for pair in pairs)
+    after = max(len(pair.clue) for pair in pairs)
+    ids, mask, targets = [], [], []
+    for pair in pairs:
+        left, right = ahead - len(pair.prompt), after - len(pair.clue)
+        ids.append([0] * left + [*pair.prompt, *pair.clue] + [0] * right)
+        mask.append([0] * left + [1] * (len(pair.prompt) + len(pair.clue)) + [0] * right)
+        targets.append([*pair.clue] + [-100] * right)
+    return ids, mask, targets, ahead
+
+
+def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, prefix_mask: Any = None) -> Any:
+    """Return the mean loss of the clues' tokens under a model."""
+    torch = library("torch")
+    rows, kept, wanted, ahead = pad(pairs)
+    if not ahead:
+        raise ModelError("A clue needs a prompt before it.")
+    device = next(model.parameters()).device
+    ids = torch.tensor(rows, device=device)
+    mask = torch.tensor(kept, device=device)
+    targets = torch.tensor(wanted, device=device)
+    given: dict[str, Any] = {"input_ids": ids}
+    if prefix is not None:
+        given = {"inputs_embeds": torch.cat([prefix, model.get_input_embeddings()(ids)], 1)}
+        mask = torch.cat([prefix_mask.to(mask), mask], 1)
+    # Only what the loss looks at passes through the vocabulary, which is the dearest layer of a small model.
+    output = model(
+        **given,
+        attention_mask=mask,
+        position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+        logits_to_keep=targets.shape[1] + 1,
+        use_cache=False,
+    )
+    logits = output.logits[:, :-1]
+    return torch.nn.functional.cross_entropy(
+        logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), ignore_index=-100
+    )
+
+
+def merge_adapter(model: Any, adapter: Path) -> Any:
+    """Return a language model with an adapter's weights added to its own."""
+    peft = library("peft")
+    if not (adapter / "adapter_config.json").is_file():
+        raise ModelError(f"There is no adapter in {adapter}.", hint="Train one: mrag train generative.")
+    try:
+        with quiet():
+            return peft.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
+    except (RuntimeError, ValueError) as error:
+        raise ModelError(f"The adapter in {adapter} does not fit the model: {error}") from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep back what peft and transformers have to say to each other about names that will go."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
+CHECKPOINT = "checkpoint.pt"
+LOG = "log.jsonl"
+
+
+class ClueLearner(Protocol):
+    """What is trained: parts that are frozen and parts that learn."""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a checkpoint must agree on to be gone on with."""
+
+    def modules(self) -> list[Any]:
+        """Return the torch modules; parameters that require a gradient learn."""
+
+    def loss(self, pairs: Sequence[TrainingPair]) -> Any:
+        """Return the mean loss of a batch, as a tensor."""
+
+    def save(self, folder: Path) -> None:
+        """Write what was learnt."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """The knobs of training.
+
+    Args:
+        epochs: How often all pairs are shown.
+        batch: Pairs of a step.
+        rate: Learning rate of AdamW, reached after the warm-up and falling to 0 in a straight line.
+        warm_up: Share of the steps in which the rate rises, from 0 to 1.
+        decay: Weight decay.
+        clip: Largest norm of the gradient.
+        seed: Of order and dropout.
+        every: Steps between checkpoints.
+        threads: Of torch; more than there are idle cores makes it many times slower. None leaves it alone.
+        device: `cpu`, `cuda`, or `auto` for a GPU if there is one.
+
+    Raises:
+        ConfigError: If a knob is out of range.
+    """
+
+    epochs: int = 3
+    batch: int = 8
+    rate: float = 3e-4
+    warm_up: float = 0.05
+    decay: float = 0.0
+    clip: float = 1.0
+    seed: int = 0
+    every: int = 50
+    threads: int | None = 1
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        if (
+            min(self.epochs, self.batch, self.rate, self.clip, self.every) <= 0
+            or not 0 <= self.warm_up <= 1
+            or self.decay < 0
+            or (self.threads is not None and self.threads < 1)
+        ):
+            raise ConfigError(f"Cannot train with {self}.", hint="Numbers are above 0, shares up to 1.")
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """What training came to.
+
+    Attributes:
+        steps: Steps done, those of earlier runs too.
+        total: Steps that there are.
+        losses: Loss of each step done.
+        seconds: What this run took.
+        interrupted: Whether it was stopped before the end.
+    """
+
+    steps: int
+    total: int
+    losses: tuple[float, ...]
+    seconds: float
+    interrupted: bool
+
+
+def train(
+    learner: ClueLearner,
+    pairs: Sequence[TrainingPair],
+    folder: Path,
+    settings: TrainingSettings | None = None,
+    *,
+    on_step: Callable[[int, int, float], None] | None = None,
+) -> TrainingReport:
+    """Train, going on from the checkpoint in the folder if there is one.
+
+    A run that is stopped and gone on with gives the same losses as one that is not. Ctrl-C or SIGTERM
+    ends the step that is on its way, keeps a checkpoint and returns; a second one ends at once, with the
+    last checkpoint kept. `log.jsonl` in the folder gets a line of JSON for each step.
+
+    Args:
+        learner: What is trained.
+        pairs: What it learns from.
+        folder: Of checkpoint, log and result; made if it is not there.
+        settings: The knobs.
+        on_step: Called with the steps done, all steps and the loss.
+
+    Raises:
+        ConfigError: If there are no pairs, or the checkpoint is of other pairs, settings or parts.
+        ModelError: If the loss is no longer a number, or torch is missing.
+    """
+    settings = settings or TrainingSettings()
+    if not pairs:
+        raise ConfigError("There is nothing to learn from.", hint="Give questions with their documents.")
+    torch = library("torch")
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
+    device = settings.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    modules = learner.modules()
+    for module in modules:
+        module.to(device).train()
+    named = [
+        (f"{i}.{n}", p) for i, m in enumerate(modules) for n, p in m.named_parameters() if p.requires_grad
+    ]
+    optimiser = torch.optim.AdamW([p for _, p in named], lr=settings.rate, weight_decay=settings.decay)
+    each = -(-len(pairs) // settings.batch)
+    total = each * settings.epochs
+    about = {**learner.about, "pairs": digest(pairs), **asdict(settings)}
+    for free in ("threads", "device", "every"):
+        del about[free]
+    folder.mkdir(parents=True, exist_ok=True)
+    losses = _resumed(torch, folder, about, named, optimiser)
+    _cut(folder / LOG, len(losses))
+    started, kept = time.perf_counter(), len(losses)
+    with (folder / LOG).open("a", encoding="utf-8") as log, _stopping() as asked:
+        for step, batch in _steps(pairs, settings, len(losses)):
+            rate = settings.rate * _share(step, total, settings.warm_up)
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            # Seeded by the step, so that dropout goes on after an interruption as it would have without.
+            torch.manual_seed(settings.seed * 1_000_003 + step)
+            loss = learner.loss(batch)
+            value = float(loss.item())
+            if value != value or value == float("inf"):
+                raise ModelError(
+                    f"The loss of step {step + 1} is {value}.", hint="Use a smaller learning rate."
+                )
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_([p for _, p in named], settings.clip)
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
+            losses.append(value)
+            line = {
+                "step": step + 1,
+                "epoch": step // each + 1,
+                "loss": round(value, 6),
+                "rate": rate,
+                "pairs": len(batch),
+                "seconds": round(time.perf_counter() - started, 2),
+            }
+            log.write(json.dumps(line) + "\n")
+            log.flush()
+            if on_step:
+                on_step(step + 1, total, value)
+            if len(losses) % settings.every == 0:
+                _keep(torch, folder, about, named, optimiser, losses)
+                kept = len(losses)
+            if asked.is_set():
+                break
+    for module in modules:
+        module.eval()
+    if kept < len(losses):
+        _keep(torch, folder, about, named, optimiser, losses)
+    learner.save(folder)
+    seconds = time.perf_counter() - started
+    return TrainingReport(len(losses), total, tuple(losses), seconds, len(losses) < total)
+
+
+def _steps(
+    pairs: Sequence[TrainingPair], settings: TrainingSettings, done: int
+) -> Iterator[tuple[int, list[TrainingPair]]]:
+    step = 0
+    for epoch in range(settings.epochs):
+        for batch in batches(pairs, settings.batch, epoch, settings.seed):
+            if step >= done:
+                yield step, batch
+            step += 1
+
+
+def _share(step: int, total: int, warm_up: float) -> float:
+    rising = max(1, round(total * warm_up))
+    return min((step + 1) / rising, (total - step) / max(1, total - rising + 1))
+
+
+def _resumed(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any) -> list[float]:
+    path = folder / CHECKPOINT
+    if not path.exists():
+        return []
+    try:
+        kept = torch.load(path, map_location="cpu", weights_only=True)
+        losses, known = [float(x) for x in kept["losses"]], json.loads(kept["about"])
+    except (OSError, RuntimeError, ValueError, KeyError, EOFError, UnpicklingError) as error:
+        raise ConfigError(f"The checkpoint {path} cannot be read: {error}", hint="Remove it.") from error
+    if known != json.loads(json.dumps(about)):
+        other = sorted(k for k in {*known, *about} if known.get(k) != json.loads(json.dumps(about)).get(k))
+        raise ConfigError(
+            f"The checkpoint in {folder} is of another training: {', '.join(other)} differ.",
+            hint="Use another folder, or the settings and questions of before.",
+        )
+    with torch.no_grad():
+        for name, parameter in named:
+            parameter.copy_(kept["weights"][name])
+    optimiser.load_state_dict(kept["optimiser"])
+    return losses
+
+
+def _keep(
+    torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any, losses: list[float]
+) -> None:
+    weights = {name: parameter.detach().cpu() for name, parameter in named}
+    state = {
+        "about": json.dumps(about),
+        "weights": weights,
+        "optimiser": optimiser.state_dict(),
+        "losses": losses,
+    }
+    draft = folder / f".{CHECKPOINT}.new"
+    torch.save(state, draft)
+    with draft.open("rb+") as written:
+        os.fsync(written.fileno())
+    draft.replace(folder / CHECKPOINT)
+
+
+def _cut(log: Path, steps: int) -> None:
+    """Take lines of steps that no checkpoint holds out of the log: they are done again."""
+    if log.exists():
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)[:steps]
+        saved_text(log, "".join(lines))
+
+
+@contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """Return whether Ctrl-C was pressed or SIGTERM sent, instead of ending a step half-way."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        with suppress(ValueError):
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,1 +1,0 @@
-"""Teaches a language model to write clues: what to learn from, how, and what comes out of it."""

@@ -1,0 +1,364 @@
+"""Codes and matches shown: in words, as the nodes and edges that matched, and as a drawn matrix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from string import Formatter
+from typing import TYPE_CHECKING, Final
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from mrag.errors import ConfigError
+from mrag.graphcodes.code import Edge, GraphCode, is_iri
+from mrag.graphcodes.metrics import CodeComparison, Ontology
+from mrag.rdf.terms import RDF
+from mrag.text.names import name_parts
+
+if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
+
+_COLOURS: Final = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999", "#882255", "#117733",
+)  # fmt: skip
+"""Colours that can be told apart with any colour vision (Okabe and Ito, 2008; Tol, 2021)."""
+
+_CELL: Final = 26
+_LONGEST: Final = 28
+
+
+def matrix_svg(
+    code: GraphCode,
+    *,
+    title: str = "",
+    names: Mapping[str, str] | None = None,
+    matched: GraphCode | None = None,
+    max_nodes: int = 60,
+) -> str:
+    """Draw the matrix of a code: a row and a column for each node, a colour for each type of relation.
+
+    A row leads to a column: the cell in row `dog` and column `man` is what the dog does to the man. A cell
+    with several relations is divided. Cells without a relation are empty.
+
+    Args:
+        code: The code.
+        title: What stands above.
+        names: How nodes and relations are called, by id; their labels or ids by default.
+        matched: With a question's code, nodes and edges that it has too are outlined.
+        max_nodes: Most nodes that are drawn.
+
+    Returns:
+        An SVG document.
+
+    Raises:
+        ConfigError: If the code has more nodes than that.
+
+    Example:
+        >>> picture = matrix_svg(GraphCode.of([], [("dog", "bites", "man")]))
+        >>> picture.count("<rect"), "dog bites man" in picture
+        (6, True)
+    """
+    if len(code) > max_nodes:
+        raise ConfigError(
+            f"A matrix of {len(code)} nodes is no picture.", hint=f"At most {max_nodes} are drawn."
+        )
+    called = dict(names or {})
+    labels = {node.id: called.get(node.id) or node.name for node in code.nodes}
+    relations = sorted({edge.relation for edge in code.edges})
+    colours = {relation: _COLOURS[at % len(_COLOURS)] for at, relation in enumerate(relations)}
+    place = {node_id: at for at, node_id in enumerate(code.dictionary)}
+    longest = max((min(len(label), _LONGEST) for label in labels.values()), default=0)
+    left, top = 16 + 7 * longest, 34 + 6 * longest
+    side = _CELL * len(code)
+    legend = 18 * len(relations) + 24
+    width = left + side + 40 + 5 * longest
+    picture = Element(
+        "svg",
+        xmlns="http://www.w3.org/2000/svg",
+        width=str(width),
+        height=str(top + side + legend),
+        viewBox=f"0 0 {width} {top + side + legend}",
+        role="img",
+        style="background: #ffffff",
+    )
+    SubElement(picture, "title").text = title or "The matrix of a graph code"
+    _text(picture, 8, 18, title, weight="bold")
+    asked = set(matched.dictionary) if matched is not None else set()
+    for node_id, at in place.items():
+        middle = _CELL * at + _CELL / 2
+        weight = "bold" if node_id in asked else "normal"
+        _text(picture, left - 6, top + middle + 4, _cut(labels[node_id]), anchor="end", weight=weight)
+        x, y = left + middle + 4, top - 6
+        column = _text(picture, x, y, _cut(labels[node_id]), weight=weight)
+        column.set("transform", f"rotate(-50 {x:g} {y:g})")
+    for row in range(len(code)):
+        for column_at in range(len(code)):
+            _rect(picture, left + _CELL * column_at, top + _CELL * row, _CELL, "none", "#dddddd")
+    same = {edge.key for edge in matched.edges} if matched is not None else set()
+    for (source, target), cell in code.cells.items():
+        x, y = left + _CELL * place[target], top + _CELL * place[source]
+        share = (_CELL - 4) / len(cell)
+        for at, relation in enumerate(cell):
+            found = (source, relation, target) in same
+            part = _rect(
+                picture,
+                x + 2 + share * at,
+                y + 2,
+                share,
+                colours[relation],
+                "#000000" if found else "none",
+                _CELL - 4,
+            )
+            part.set("stroke-width", "2.5")
+            said = f"{labels[source]} {_called(relation, called)} {labels[target]}"
+            SubElement(part, "title").text = said
+    for at, relation in enumerate(relations):
+        y = top + side + 14 + 18 * at
+        _rect(picture, 12, y, 12, colours[relation], "none")
+        _text(picture, 30, y + 11, _called(relation, called))
+    return tostring(picture, encoding="unicode")
+
+
+def _called(relation: str, names: Mapping[str, str]) -> str:
+    # A property without a label is called by the end of its IRI.
+    return names.get(relation) or relation.rstrip("/#").rpartition("/")[2].rpartition("#")[2]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _rect(
+    picture: Element, x: float, y: float, width: float, fill: str, stroke: str, height: float | None = None
+) -> Element:
+    return SubElement(
+        picture,
+        "rect",
+        x=f"{x:g}",
+        y=f"{y:g}",
+        width=f"{width:g}",
+        height=f"{width if height is None else height:g}",
+        fill=fill,
+        stroke=stroke,
+    )
+
+
+def _text(
+    picture: Element, x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal"
+) -> Element:
+    element = SubElement(picture, "text", x=f"{x:g}", y=f"{y:g}", fill="#222222")
+    element.set("font-family", "sans-serif")
+    element.set("font-size", "12")
+    element.set("font-weight", weight)
+    element.set("text-anchor", anchor)
+    element.text = text
+    return element
+
+
+DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
+    "is": "{source} is {target}",
+    RDF + "type": "{source} is a {target}",
+}
+"""Templates by relation; all others are said as source, relation, target."""
+
+_PLAIN: Final = "{source} {relation} {target}"
+_PLACES: Final = {"source", "relation", "target"}
+_LOCAL: Final = re.compile(r"[^/#:]+(?=[/#]?\Z)")
+_VERB: Final = re.compile(r"p?v:(.+)")  # as scene graphs mark verbs, active and passive
+_NUMBERED: Final = re.compile(r"([^:/]+):\d+")  # as extractors tell two things of one name
+
+
+@dataclass(frozen=True)
+class CodeVerbaliser:
+    """Verbalises codes.
+
+    Attributes:
+        templates: Templates by relation, with the places `{source}`, `{relation}` and `{target}`.
+        plain: The template of all other relations.
+        names: Names by id, of nodes and relations, used where a node has no label of its own.
+
+    Raises:
+        ConfigError: If a template has another place.
+
+    Example:
+        >>> code = GraphCode.of([], [("man", "rides", "bicycle"), ("bicycle", "is", "red")])
+        >>> CodeVerbaliser().verbalise(code)
+        'bicycle is red. man rides bicycle.'
+        >>> CodeVerbaliser({"rides": "a {target} is ridden by a {source}"}).verbalise(code)
+        'bicycle is red. a bicycle is ridden by a man.'
+    """
+
+    templates: Mapping[str, str] = field(default_factory=lambda: DEFAULT_TEMPLATES)
+    plain: str = _PLAIN
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for template in (*self.templates.values(), self.plain):
+            try:
+                places = {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+            except ValueError as error:
+                raise ConfigError(f"The template {template!r} cannot be read: {error}.") from error
+            if not places <= _PLACES:
+                raise ConfigError(
+                    f"The template {template!r} has the place {min(places - _PLACES)!r}.",
+                    hint="Places are {source}, {relation} and {target}.",
+                )
+
+    def with_names(self, kg: KnowledgeGraph, codes: Iterable[GraphCode]) -> CodeVerbaliser:
+        """Return a verbaliser that also has the labels that a graph gives the IRIs in some codes."""
+        given = list(codes)
+        ids = {node.id for code in given for node in code.nodes}
+        ids |= {edge.relation for code in given for edge in code.edges}
+        found = kg.labels(sorted(i for i in ids if is_iri(i) and i not in self.names))
+        labels = {iri: label for iri, label in found.items() if label}
+        return replace(self, names={**self.names, **labels})
+
+    def name(self, node_id: str, code: GraphCode | None = None) -> str:
+        """Name a node: its label, the graph's, or what its id says."""
+        node = code.by_id.get(node_id) if code is not None else None
+        return (node.label if node is not None else "") or self.names.get(node_id) or readable(node_id)
+
+    def relation(self, relation: str) -> str:
+        """Name a relation."""
+        return self.names.get(relation) or readable(relation)
+
+    def edge(self, edge: Edge, code: GraphCode | None = None) -> str:
+        """Return an edge in words, without a full stop."""
+        template = self.templates.get(edge.relation, self.plain)
+        return template.format(
+            source=self.name(edge.source, code),
+            relation=self.relation(edge.relation),
+            target=self.name(edge.target, code),
+        )
+
+    def verbalise(self, code: GraphCode) -> str:
+        """Return a whole code in words: its edges, then the nodes that no edge mentions."""
+        said = [self.edge(edge, code) + "." for edge in code.edges]
+        ends = {end for edge in code.edges for end in (edge.source, edge.target)}
+        alone = [self.name(node_id, code) for node_id in code.dictionary if node_id not in ends]
+        if alone:
+            said.append(f"{'Also: ' if said else ''}{', '.join(alone)}.")
+        return " ".join(said)
+
+
+def readable(node_id: str) -> str:
+    """Return words for an id for which there is no label.
+
+    Of an IRI it is the last part, its words apart; the marks of scene graphs, `v:` before verbs and a
+    number after a second thing of the same name, are left out.
+
+    Example:
+        >>> readable("http://example.org/hasEyeColor"), readable("v:look at"), readable("man:1")
+        ('has eye color', 'look at', 'man')
+    """
+    verb = _VERB.fullmatch(node_id)
+    if verb or not is_iri(node_id):
+        return verb[1] if verb else node_id
+    numbered = _NUMBERED.fullmatch(node_id)
+    if numbered:
+        return numbered[1]
+    local = _LOCAL.search(node_id)
+    return " ".join(name_parts(local[0])).lower() if local else node_id
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a document has of a question and what it has not.
+
+    Attributes:
+        nodes: Ids of the question's nodes that are matched, each with the id of what matches it first.
+        missing_nodes: Ids of those that are not.
+        edges: Edges of the question that are matched.
+        other_types: Edges of the question whose nodes are connected, by other relations; with one that is.
+        turned: Edges that are there the other way round only.
+        missing_edges: Edges whose nodes are not connected.
+        unfit: Ids of nodes that are there but do not fit the types that the question demands.
+    """
+
+    nodes: tuple[tuple[str, str], ...]
+    missing_nodes: tuple[str, ...]
+    edges: tuple[Edge, ...]
+    other_types: tuple[tuple[Edge, str], ...]
+    turned: tuple[Edge, ...]
+    missing_edges: tuple[Edge, ...]
+    unfit: tuple[str, ...]
+
+    def reasons(
+        self, q: GraphCode, verbaliser: CodeVerbaliser | None = None, *, max_things: int = 8
+    ) -> tuple[str, ...]:
+        """Return the explanation in sentences."""
+        verbaliser = verbaliser or CodeVerbaliser()
+
+        def node(asked: str, found: str) -> str:
+            return verbaliser.name(asked, q) + (f" ({verbaliser.name(found)})" if found != asked else "")
+
+        groups: list[tuple[str, list[str]]] = [
+            ("Has", [node(asked, found) for asked, found in self.nodes]),
+            ("Has as asked", [verbaliser.edge(edge, q) for edge in self.edges]),
+            (
+                "Connected otherwise",
+                [f"{verbaliser.edge(e, q)} (here: {verbaliser.relation(r)})" for e, r in self.other_types],
+            ),
+            ("The other way round", [verbaliser.edge(edge, q) for edge in self.turned]),
+            ("Not of the kind asked for", [verbaliser.name(i, q) for i in self.unfit]),
+            ("Lacks", [verbaliser.name(i, q) for i in self.missing_nodes if i not in self.unfit]),
+            ("Lacks the connection", [verbaliser.edge(edge, q) for edge in self.missing_edges]),
+        ]
+        return tuple(f"{what}: {_listed(things, max_things)}." for what, things in groups if things)
+
+
+def _listed(things: Sequence[str], max_things: int) -> str:
+    more = len(things) - max_things
+    return ", ".join(things[:max_things]) + (f" and {more} more" if more > 0 else "")
+
+
+def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None) -> Explanation:
+    """Return what a document has of a question, by the matching of the comparison's metric.
+
+    Args:
+        q: The question's code.
+        d: The document's code, or the part of it that matches any node of the question.
+        comparison: How they are compared; `structural` by default.
+
+    Example:
+        >>> q = GraphCode.of([], [("dog", "bites", "man")])
+        >>> found = explain(q, GraphCode.of(["cat"], [("man", "bites", "dog")]))
+        >>> found.reasons(q)
+        ('Has: dog, man.', 'The other way round: dog bites man.')
+    """
+    how = comparison or CodeComparison()
+    kinds = how.ontology or Ontology()
+    met: dict[str, list[str]] = {}
+    for node in q.nodes:
+        if how.ontology is not None:
+            found = sorted(other.id for other in d.nodes if kinds.matches(node, other))
+            met[node.id] = [i for i in found if i == node.id] + [i for i in found if i != node.id]
+        elif node.id in d.by_id and (how.metric != "structural" or kinds.meets(node, d.by_id[node.id])):
+            met[node.id] = [node.id]
+        else:
+            met[node.id] = []
+    edges, other, turned, missing = [], [], [], []
+    for edge in q.edges:
+        there = _relations(d, met[edge.source], met[edge.target])
+        back = _relations(d, met[edge.target], met[edge.source])
+        if any(kinds.fits(relation, edge.relation) for relation in there):
+            edges.append(edge)
+        elif there:
+            other.append((edge, there[0]))
+        elif any(kinds.fits(relation, edge.relation) for relation in back):
+            turned.append(edge)
+        else:
+            missing.append(edge)
+    return Explanation(
+        tuple((asked, found[0]) for asked, found in met.items() if found),
+        tuple(asked for asked, found in met.items() if not found),
+        tuple(edges),
+        tuple(other),
+        tuple(turned),
+        tuple(missing),
+        tuple(asked for asked, found in met.items() if not found and asked in d.by_id),
+    )
+
+
+def _relations(d: GraphCode, sources: Sequence[str], targets: Sequence[str]) -> list[str]:
+    return sorted({r for s in sources for t in targets for r in d.cells.get((s, t), ())})

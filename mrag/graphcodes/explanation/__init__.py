@@ -1,1 +1,0 @@
-"""Graph code matches explained: in words and as a drawn matrix."""

@@ -1,1 +1,0 @@
-"""Graph codes of texts, scene graphs, knowledge graphs and pictures."""

@@ -1,1 +1,0 @@
-"""The index of graph codes: exact top k over segments."""

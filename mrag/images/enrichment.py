@@ -1,0 +1,896 @@
+"""Enrichment: a multimodal model describes every image of a graph, and nothing is described twice.
+
+What the model says is in a journal on disk, synced, before the next image counts as done; from there it
+goes to a graph of its own in batches. A run that is interrupted, even killed, is resumed, and ends with
+the same graph as one that was not, the times of the answers apart. Every IRI is computed from what it
+names:
+
+    <image>  :hasLLMDescription "…"                       a part of an image: dcterms:description, isPartOf
+    <urn:mrag:description:SHA256(image, newline, text)>   prov:Entity, with its time
+        prov:wasDerivedFrom   <image>                     and the annotation that a part was taken from
+        prov:wasAttributedTo  <urn:mrag:model:…>          prov:SoftwareAgent, its name as label
+        prov:wasGeneratedBy   <urn:mrag:enrichment:…>     prov:Activity: model, prompt, settings, software
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import re
+import threading
+import time
+import typing
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from rdflib import Literal, URIRef
+
+from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
+from mrag.generation.models.calls import model_name
+from mrag.generation.models.resolve import resolve, status
+from mrag.generation.support.sentences import without_thoughts
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import joined
+from mrag.images.files import Box, Picture, PictureLimits, grid, open_picture, part_of, read_capped
+from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
+from mrag.images.prompts import description_prompt
+from mrag.index.backends.base import home
+from mrag.jobs.runners import Runner, TaskOutcome, ThreadRunner
+from mrag.rdf import queries
+from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
+from mrag.redaction import brief
+from mrag.storage.files import Journal
+from mrag.stores.base import Dataset
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+Kind = typing.Literal["file", "picture", "box", "model", "empty", "refused"]
+"""Why there is no description: no file, a picture or box that cannot be used, or what the model did."""
+
+LABELS: Final = "labels"
+"""Names the describer without a language model, `mrag.images.embedding`."""
+
+VISION: Final = (
+    "llava", "llava:7b", "llava:13b", "llava:34b", "llava-llama3", "llava-phi3", "bakllava",
+    "llama3.2-vision", "qwen2.5vl", "gemma3",
+)  # fmt: skip
+"""Models of Ollama that see, in the order in which they are taken when none is named."""
+
+ModelSpec: TypeAlias = "str | BaseChatModel | Callable[[], BaseChatModel]"
+
+_SORRY = (
+    r"(?:i['’]?m|i am)\s+(?:very |really |so )?sorry\b|sorry\b"
+    r"|i apologi[sz]e\b|my apologies\b|unfortunately\b"
+)
+_CANNOT = (
+    r"(?:can ?not|can['’]?t|could ?n['’]t|won['’]t|will not"
+    r"|am unable|['’]m unable|am not able|['’]m not able)"
+)
+_DO = r"assist|help|see|view|describe|provide|identify|analy[sz]e|comply|process|have the ability|have access"
+_REFUSAL = re.compile(
+    rf"\s*(?:{_SORRY})[^.!?]{{0,200}}?{_CANNOT}"
+    rf"|\s*i(?:\s*{_CANNOT}|\s+do(?: not|n['’]t))\s+(?:to\s+)?(?:actually |directly )?(?:{_DO})"
+    r"|\s*as an? (?:ai\b|artificial intelligence|(?:large )?language model|text-based)",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be described.
+
+    Attributes:
+        image: IRI of the image.
+        path: Its file.
+        region: Fragment of the part that is meant; empty for the whole.
+        source: IRI of the annotation that the region comes from.
+        data: The file's content, where the file cannot be read from there.
+    """
+
+    image: str
+    path: Path
+    region: str = ""
+    source: str = ""
+    data: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What became of a task."""
+
+    task: Task
+    text: str = ""
+    digest: str = ""
+    kind: Kind | None = None
+    reason: str = ""
+    again: bool = False
+
+
+@dataclass
+class Work:
+    """Asks a model to describe pictures, one at a time."""
+
+    model: ModelSpec
+    prompt: str
+    limits: PictureLimits = field(default_factory=PictureLimits)
+    temperature: float = 0.1
+    seed: int = 1
+    timeout: float = 600.0
+    _opened: BaseChatModel | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_opened": None}
+
+    def __call__(self, task: Task) -> Description:
+        """Describe a picture; what goes wrong with it or with the model is part of the outcome."""
+        bare = Task(task.image, task.path, task.region, task.source)
+        try:
+            box = Box.of(task.region) if task.region else None
+            picture = open_picture(task.path, self.limits, box, data=task.data)
+        except LoadError as error:
+            return Description(
+                bare, kind="box" if "region" in error.message else "picture", reason=str(error)
+            )
+        try:
+            text = self.say(picture)
+        except ConfigError:
+            raise
+        except Exception as error:  # each client has its own errors; all mean that there is no answer
+            return Description(bare, "", picture.digest, "model", _short(error), True)
+        if not text:
+            return Description(bare, "", picture.digest, "empty", "The model gave no text.", True)
+        if refuses(text):
+            return Description(bare, "", picture.digest, "refused", f"The model refused: {text[:160]}", True)
+        return Description(bare, text, picture.digest)
+
+    def say(self, picture: Picture) -> str:
+        """Return what the model says of a picture, without its thoughts; empty if it says nothing."""
+        from langchain_core.messages import HumanMessage
+
+        message = HumanMessage([{"type": "text", "text": self.prompt}, dict(picture.block())])
+        answer = self.opened().invoke([message])
+        return clean(without_thoughts(str(answer.text)))
+
+    def opened(self) -> BaseChatModel:
+        """Return the model, made when it is first asked for.
+
+        Raises:
+            ModelError: If it cannot be had.
+        """
+        if self._opened is None:
+            if self.model == LABELS:
+                from mrag.images.labels import LabelModel
+
+                self._opened = LabelModel()
+            elif isinstance(self.model, str):
+                self._opened = _resolved(self.model, self._wanted(), self.timeout)
+            else:
+                given: Any = self.model
+                self._opened = given if hasattr(given, "invoke") else given()
+        return cast("BaseChatModel", self._opened)
+
+    def options(self) -> str:
+        """Return what bears on a description beside model and prompt, as JSON with sorted keys.
+
+        Settings that the model is not given are not claimed: a model object has its own.
+        """
+        given: dict[str, Any] = {"max_side": self.limits.max_side}
+        if isinstance(self.model, str) and self.model != LABELS:
+            given |= _taken(self.model, self._wanted())
+        return json.dumps(given, sort_keys=True)
+
+    def _wanted(self) -> dict[str, Any]:
+        return {"temperature": self.temperature, "seed": self.seed}
+
+    def name(self) -> str:
+        """Return the name of the model, for the provenance of what it says."""
+        if isinstance(self.model, str) and self.model != LABELS:
+            found = status(self.model)
+            return f"{found.provider}:{found.name}"
+        return model_name(self.opened())
+
+
+def default_model() -> str:
+    """Return the name of the first model of `VISION` that Ollama has.
+
+    Raises:
+        ModelError: If there is none.
+    """
+    first = status(f"ollama:{VISION[0]}")
+    for name in VISION:
+        if status(f"ollama:{name}").available:
+            return f"ollama:{name}"
+    raise ModelError(first.reason, hint=first.hint)
+
+
+def refuses(text: str) -> bool:
+    """Return whether a text is a refusal instead of a description.
+
+    Example:
+        >>> refuses("I'm sorry, but I can't help with that."), refuses("I am unable to view images.")
+        (True, True)
+        >>> refuses("A sorry-looking coat that cannot keep anyone warm."), refuses("I can see a red coat.")
+        (False, False)
+    """
+    return _REFUSAL.match(text) is not None
+
+
+def clean(text: str) -> str:
+    r"""Take out of a model's text what RDF or a terminal could not hold.
+
+    Example:
+        >>> clean(" A coat.\x00\ud800 ")
+        'A coat.'
+    """
+    return _CONTROL.sub("", text.encode("utf-8", "ignore").decode("utf-8")).strip()
+
+
+def _resolved(name: str, wanted: dict[str, Any], timeout: float) -> BaseChatModel:
+    limits: dict[str, dict[str, Any]] = {
+        "ollama": {"client_kwargs": {"timeout": timeout}},
+        "openai": {"timeout": timeout},
+    }
+    model = resolve(name, **_taken(name, wanted), **limits.get(status(name).provider, {}))
+    if model is None:
+        raise ModelError("Pictures cannot be described without a model.", hint=status(name).hint)
+    return model
+
+
+def _taken(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return those settings that the provider of a model knows; the others it would refuse."""
+    known = status(name).options
+    return {key: value for key, value in wanted.items() if key in known}
+
+
+def _short(error: Exception) -> str:
+    return brief(f"{type(error).__name__}: {error}", 300)
+
+
+Regions = typing.Literal["none", "boxes", "grid"]
+
+
+@dataclass(frozen=True)
+class EnrichSettings:
+    """Every knob of an enrichment.
+
+    Attributes:
+        prompt: Name of a prompt (`fashion`, `general`), or its text.
+        temperature: How freely the model chooses its words.
+        seed: Makes the choice repeatable, where the model allows that.
+        workers: Requests at once.
+        per_minute: Most requests a minute; None for no limit.
+        timeout: Seconds without a sign of life after which a request to Ollama or OpenAI has failed.
+        attempts: Tries of each image that the model fails on.
+        back_off: Seconds before the second try; doubled before each further one.
+        on_error: `skip` goes on without an image that cannot be described, `stop` ends the run there.
+        give_up: Images in a row that the model fails on, after which the run ends even with `skip`.
+        regions: `boxes` describes annotated parts too, and a grid where there are none; `grid` a grid.
+        rows: Rows of the grid.
+        columns: Columns of the grid.
+        whole: Whether whole images are described.
+        again: Whether images that another model or prompt has described are described again.
+        limit: Most images and parts of this run; None for all.
+        limits: What may be read and sent.
+
+    Raises:
+        ConfigError: If a knob is out of range.
+    """
+
+    prompt: str = "fashion"
+    temperature: float = 0.1
+    seed: int = 1
+    workers: int = 2
+    per_minute: float | None = None
+    timeout: float = 600.0
+    attempts: int = 3
+    back_off: float = 2.0
+    on_error: typing.Literal["skip", "stop"] = "skip"
+    give_up: int = 10
+    regions: Regions = "none"
+    rows: int = 2
+    columns: int = 2
+    whole: bool = True
+    again: bool = False
+    limit: int | None = None
+    limits: PictureLimits = field(default_factory=PictureLimits)
+
+    def __post_init__(self) -> None:
+        counts = {"workers": self.workers, "attempts": self.attempts, "give_up": self.give_up}
+        for name, value in counts.items():
+            if value < 1:
+                raise ConfigError(f"{name} is at least 1, not {value}.")
+        if self.timeout <= 0 or (self.per_minute is not None and self.per_minute <= 0):
+            raise ConfigError("timeout and per_minute are above 0; per_minute may be None for no limit.")
+        if self.on_error not in ("skip", "stop") or self.regions not in ("none", "boxes", "grid"):
+            raise ConfigError("on_error is skip or stop; regions is none, boxes or grid.")
+        grid(self.rows, self.columns)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An image, or a part of one, without a description.
+
+    Attributes:
+        image: IRI of the image, or of the annotation whose box cannot be used.
+        region: Fragment of the part; empty for the whole.
+        kind: `file`, `picture`, `box`, `model`, `empty` or `refused`.
+        reason: The same in words.
+        attempts: How often it was tried.
+    """
+
+    image: str
+    region: str
+    kind: Kind
+    reason: str
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class EnrichProgress:
+    """How far an enrichment is.
+
+    Attributes:
+        described: Descriptions made in this run.
+        failed: Images and parts given up.
+        total: What this run set out to describe.
+        seconds_left: Estimate of the time left; None before the first description.
+    """
+
+    described: int
+    failed: int
+    total: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class EnrichReport:
+    """What an enrichment did.
+
+    Attributes:
+        graph: IRI of the graph with the descriptions; None if there are none.
+        described: Descriptions made.
+        recovered: Descriptions that an earlier run had made and not yet put in the graph.
+        already: Images and parts that had been described before.
+        left: Images and parts that were not reached.
+        failures: Those that cannot be described, in order of IRI.
+        seconds: Wall-clock time.
+        interrupted: Whether the run was told to stop.
+    """
+
+    graph: str | None
+    described: int
+    recovered: int
+    already: int
+    left: int
+    failures: tuple[Failure, ...]
+    seconds: float
+    interrupted: bool
+
+    def kinds(self) -> dict[str, int]:
+        """Count the failures by kind."""
+        return dict(sorted(Counter(str(failure.kind) for failure in self.failures).items()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report in types that JSON has."""
+        return {**asdict(self), "failures": [asdict(f) for f in self.failures], "kinds": self.kinds()}
+
+
+@dataclass(frozen=True)
+class JournalEntry:
+    """One description, as a model gave it.
+
+    Attributes:
+        image: IRI of the image.
+        region: Fragment of a part of it, such as `xywh=10,20,30,40`; empty for the whole.
+        text: The description.
+        model: Name of the model.
+        prompt: What the model was asked.
+        options: Settings that bear on the answer, as JSON with sorted keys.
+        time: When the answer came, in UTC, as xsd:dateTime writes it.
+        software: Name and version of the program that asked.
+        digest: SHA-256 of the image's file, in hexadecimal.
+        source: IRI of the annotation that the region was taken from; empty where there is none.
+    """
+
+    image: str
+    region: str
+    text: str
+    model: str
+    prompt: str
+    options: str
+    time: str
+    software: str
+    digest: str
+    source: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Return the IRI of what is described: the image, or the part of it as a media fragment."""
+        return part_of(self.image, self.region)
+
+
+class EnrichmentJournal:
+    """Entries in a file, or in memory.
+
+    Attributes:
+        entries: The entries, in the order in which they were written.
+        damaged: Lines that could not be read when the file was opened, besides a cut-off last one.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.entries: list[JournalEntry] = []
+        self.damaged = 0
+        self._file: Journal | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[EnrichmentJournal]:
+        """Hold the journal for writing; the system frees it when the process ends, however it ends.
+
+        Raises:
+            StoreLocked: If another process holds it.
+            LoadError: If the file cannot be read or written.
+        """
+        if self.path is None:
+            yield self
+            return
+        with self._refusals():
+            self._file = Journal(self.path)
+        try:
+            self._read(self._file)
+            yield self
+        finally:
+            self._file.close()
+            self._file = None
+
+    def append(self, entry: JournalEntry) -> None:
+        """Write an entry and wait until it is on disk."""
+        self.entries.append(entry)
+        if self._file is not None:
+            with self._refusals():
+                self._file.add(asdict(entry))
+
+    def _read(self, file: Journal) -> None:
+        self.entries, self.damaged = [], len(file.damaged)
+        for record in file.records:
+            try:
+                self.entries.append(JournalEntry(**record))
+            except TypeError:  # of another version
+                self.damaged += 1
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except BlockingIOError as error:
+            raise StoreLocked("Another process is describing these images.", file=str(self.path)) from error
+        except OSError as error:
+            raise LoadError(
+                f"The journal of descriptions cannot be used: {error.strerror or error}.", file=str(self.path)
+            ) from error
+
+
+PROV: Final = "http://www.w3.org/ns/prov#"
+DCTERMS: Final = "http://purl.org/dc/terms/"
+_ROWS: Final = 400
+"""Most triples of one transaction; servers limit VALUES."""
+
+
+def triples_of(
+    entry: JournalEntry, vocabulary: ImageVocabulary | None = None
+) -> tuple[list[Triple], list[Triple]]:
+    """Return the triples of a description: its own, and those that it shares with others.
+
+    Example:
+        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> own, shared = triples_of(entry)
+        >>> own[0].o.value, len(own), len(shared)
+        ('A coat.', 6, 11)
+    """
+    vocabulary = vocabulary or ImageVocabulary()
+    subject, text = URIRef(entry.subject), Literal(entry.text)
+    description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
+    model = URIRef("urn:mrag:model:" + _digest(entry.model))
+    prompt = URIRef("urn:mrag:prompt:" + _digest(entry.prompt))
+    software = URIRef("urn:mrag:software:" + _digest(entry.software))
+    activity = URIRef(activity_of(entry.model, entry.prompt, entry.options, entry.software))
+    own: list[Triple] = []
+
+    def add(to: list[Triple], s: URIRef, p: str, o: URIRef | Literal) -> None:
+        to.append(Triple(s, URIRef(p), o))
+
+    if entry.region:
+        add(own, subject, DCTERMS + "description", text)
+        add(own, subject, DCTERMS + "isPartOf", URIRef(entry.image))
+    else:
+        add(own, subject, vocabulary.generated, text)
+    add(own, description, RDF + "type", URIRef(PROV + "Entity"))
+    add(own, description, PROV + "wasDerivedFrom", subject)
+    if entry.source:
+        add(own, description, PROV + "wasDerivedFrom", URIRef(entry.source))
+    add(own, description, PROV + "wasAttributedTo", model)
+    add(own, description, PROV + "wasGeneratedBy", activity)
+    time = Literal(entry.time, datatype=URIRef(XSD + "dateTime"), normalize=False)
+    add(own, description, PROV + "generatedAtTime", time)
+    shared: list[Triple] = []
+    add(shared, activity, RDF + "type", URIRef(PROV + "Activity"))
+    add(shared, activity, PROV + "wasAssociatedWith", model)
+    add(shared, activity, PROV + "wasAssociatedWith", software)
+    add(shared, activity, PROV + "used", prompt)
+    add(shared, activity, RDFS + "comment", Literal(entry.options, datatype=URIRef(RDF + "JSON")))
+    add(shared, prompt, RDF + "type", URIRef(PROV + "Plan"))
+    # A datatype of its own keeps what was asked out of indexes of texts and of labels.
+    add(shared, prompt, PROV + "value", Literal(entry.prompt, datatype=URIRef(XSD + "normalizedString")))
+    for agent, name in ((model, entry.model), (software, entry.software)):
+        add(shared, agent, RDF + "type", URIRef(PROV + "SoftwareAgent"))
+        add(shared, agent, RDFS + "label", Literal(name))
+    return own, shared
+
+
+def activity_of(model: str, prompt: str, options: str, software: str) -> str:
+    """Return the IRI of the activity of one model, prompt, settings and software."""
+    return "urn:mrag:enrichment:" + _digest(model, prompt, options, software)
+
+
+class EnrichedGraph:
+    """The graph of a knowledge graph that holds what models wrote, made when the first text is written.
+
+    It is one of the asserted graphs, so that every query sees it; its name tells it from the others.
+
+    Raises:
+        ConfigError: If the triples are in graphs without names, which are read only here.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
+        self.kg = kg
+        self.vocabulary = vocabulary or ImageVocabulary()
+        self._known: set[Triple] = set()
+        kg.require_writable()
+
+    @property
+    def name(self) -> str | None:
+        """Return the IRI of the graph; None before anything is in it."""
+        return enriched_graph(self.kg)
+
+    def write(self, entries: Sequence[JournalEntry]) -> None:
+        """Write descriptions, each batch whole or not at all and, in an embedded store, with the record.
+
+        Entries that are there already change nothing but the revision.
+        """
+        rows: list[Triple] = []
+        for entry in entries:
+            own, shared = triples_of(entry, self.vocabulary)
+            fresh = [t for t in shared if t not in self._known and not self._has(t)]
+            self._known.update(shared)
+            if len(rows) + len(own) + len(fresh) > _ROWS:
+                self._commit(rows)
+                rows = []
+            rows += [*own, *fresh]
+        if rows:
+            self._commit(rows)
+
+    def finish(self) -> None:
+        """Take out what other graphs hold too, and count anew."""
+        graph, kg = self.name, self.kg
+        if graph is None or kg.store.capabilities.reasoning:
+            return
+        record = kg.record
+        doubles = [(graph, other, graph) for other in record.asserted if other != graph]
+        kg.remove_doubles([*doubles, *((graph, other, other) for other in record.inferred)])
+        after = replace(record, triples=kg.counted())
+        if after != record:
+            kg.commit(after)
+
+    def _commit(self, rows: Sequence[Triple]) -> None:
+        kg = self.kg
+        if kg.store.capabilities.reasoning:
+            # Such a server has no record: all its graphs are in sight.
+            kg.store.insert(to_ntriples(rows), kg.server_graph("enriched"))
+            kg.recount(kg.record.triples + len(rows))
+            return
+        graph = self.name or kg.new_graph("enriched")
+        after = joined(kg.record, graph, len(rows))
+        if kg.store.capabilities.atomic:
+            kg.commit(after, kg.changes([], [(URIRef(graph), *t) for t in rows]))
+        else:
+            # Cut off in between, the descriptions are there and the record is not: the next run, which
+            # takes them from the journal, gives the graph the same name and writes it.
+            kg.store.insert(to_ntriples(rows), graph)
+            kg.commit(after)
+
+    def _has(self, triple: Triple) -> bool:
+        graph = self.name
+        if graph is None:
+            return False
+        return self.kg.store.ask(queries.get("context/holds").bind(s_p_o=[tuple(triple)]), Dataset((graph,)))
+
+
+def enriched_graph(kg: KnowledgeGraph) -> str | None:
+    """Return the IRI of the graph that holds what models wrote; None if there is none."""
+    return next(iter(kg.graphs_of("enriched")), None)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+_FLUSH_ENTRIES = 64
+_FLUSH_SECONDS = 30.0
+
+
+def journal_of(kg: KnowledgeGraph) -> EnrichmentJournal:
+    """Return the journal of a knowledge graph: beside its store, or in memory for a store in memory."""
+    folder = home(kg)
+    return EnrichmentJournal(None if folder is None else folder.parent / "images" / "descriptions.jsonl")
+
+
+def describe(
+    kg: KnowledgeGraph,
+    model: ModelSpec | None = None,
+    *,
+    folder: Path | str,
+    settings: EnrichSettings | None = None,
+    vocabulary: ImageVocabulary | None = None,
+    boxes_from: KnowledgeGraph | None = None,
+    journal: EnrichmentJournal | None = None,
+    runner: Runner | None = None,
+    on_progress: Callable[[EnrichProgress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> EnrichReport:
+    """Have a multimodal model describe the images of a knowledge graph that it has no description of.
+
+    Args:
+        kg: The knowledge graph; a new graph of its own gets the descriptions.
+        model: A name as for `mrag.generation.models.resolve`, any chat model of LangChain that sees, or a
+            function that makes one; `labels` for a classifier's labels, offline. By default the first
+            model of Ollama's llava family that is there.
+        folder: The only folder, with those below, that pictures are taken from.
+        settings: The knobs.
+        vocabulary: How the graph speaks of images.
+        boxes_from: The knowledge graph with the boxes of annotations; `kg` by default.
+        journal: Where descriptions are kept at once; `journal_of(kg)` by default.
+        runner: What carries out requests, see `mrag.jobs`; threads by default.
+        on_progress: Called when something is done.
+        stop: When set from outside, the run ends; what was described is kept.
+
+    Returns:
+        The report; with `skip` it also tells what could not be described.
+
+    Raises:
+        ModelError: If the model cannot be had, fails on `give_up` images in a row, or on one with `stop`.
+        LoadError: With `stop`, if a picture cannot be used.
+        StoreLocked: If another process is describing these images.
+
+    Whatever is raised, and also on Ctrl-C, what was described until then is in the graph.
+    """
+    started = time.perf_counter()
+    settings = settings or EnrichSettings()
+    chosen = default_model() if model is None else model
+    work = Work(
+        chosen,
+        description_prompt(settings.prompt),
+        settings.limits,
+        settings.temperature,
+        settings.seed,
+        settings.timeout,
+    )
+    name = work.name()
+    work.opened()
+    graph = EnrichedGraph(kg, vocabulary)
+    kept = journal if journal is not None else journal_of(kg)
+    with kept.opened():
+        files, missing = files_of(kg, Path(folder), graph.vocabulary)
+        done = described(kg, graph.vocabulary)
+        lost = [e for e in kept.entries if e.image in files and e.subject not in done]
+        # Nothing that was made is thrown away, but for descriptions of what is no longer that picture.
+        recovered = [e for e in lost if _file_digest(files[e.image]) == e.digest]
+        graph.write(recovered)
+        done |= {entry.subject for entry in recovered}
+        same = (name, work.prompt, work.options())
+        if settings.again:
+            done = described_by(kg, activity_of(*same, _software()))
+            done |= {e.subject for e in kept.entries if (e.model, e.prompt, e.options) == same}
+        tasks, failures, already = _plan(
+            kg, files, missing, done, settings, boxes_from or kg, graph.vocabulary
+        )
+        run = _Run(settings, kept, graph, same, tasks[: settings.limit], failures, on_progress)
+        if failures and settings.on_error == "stop":
+            graph.finish()
+            raise LoadError(failures[0].reason, term=failures[0].image)
+        run.go(work, runner or ThreadRunner(settings.workers), stop or threading.Event())
+    ordered = tuple(sorted(run.failures, key=lambda f: (f.image, f.region)))
+    seconds = time.perf_counter() - started
+    left = len(tasks) - run.described - run.given_up
+    return EnrichReport(
+        graph.name, run.described, len(recovered), already, left, ordered, seconds, run.interrupted
+    )
+
+
+def _plan(
+    kg: KnowledgeGraph,
+    files: dict[str, Path],
+    missing: dict[str, str],
+    done: set[str],
+    settings: EnrichSettings,
+    boxes_from: KnowledgeGraph,
+    vocabulary: ImageVocabulary,
+) -> tuple[list[Task], list[Failure], int]:
+    """Return what is to be described, what cannot be, and how much has been before."""
+    failures = [Failure(image, "", "file", why) for image, why in missing.items() if image not in done]
+    boxed: dict[str, list[tuple[Box, str]]] = {}
+    if settings.regions == "boxes":
+        boxed, bad = boxes(boxes_from, vocabulary)
+        failures += [Failure(annotation, "", "box", why) for annotation, why in bad.items()]
+    cells = [(box, "") for box in grid(settings.rows, settings.columns)] if settings.regions != "none" else []
+    tasks: list[Task] = []
+    already = sum(image in done for image in missing)
+    for image, path in files.items():
+        wanted = [Task(image, path)] if settings.whole else []
+        wanted += [Task(image, path, box.fragment, source) for box, source in boxed.get(image) or cells]
+        fresh = [t for t in wanted if part_of(t.image, t.region) not in done]
+        already += len(wanted) - len(fresh)
+        tasks += fresh
+    return tasks, failures, already
+
+
+class _Run:
+    """The loop of one run: hands out tasks at the pace that is set, keeps what comes back."""
+
+    def __init__(
+        self,
+        settings: EnrichSettings,
+        journal: EnrichmentJournal,
+        graph: EnrichedGraph,
+        same: tuple[str, str, str],
+        tasks: Sequence[Task],
+        failures: list[Failure],
+        on_progress: Callable[[EnrichProgress], None] | None,
+    ) -> None:
+        self.settings = settings
+        self.journal = journal
+        self.graph = graph
+        self.same = same
+        self.waiting = deque(tasks)
+        self.total = len(tasks)
+        self.failures = failures
+        self.on_progress = on_progress or (lambda progress: None)
+        self.described = self.given_up = 0
+        self.interrupted = False
+        self._tries: Counter[Task] = Counter()
+        self._later: list[tuple[float, int, Task]] = []
+        self._unwritten: list[JournalEntry] = []
+        self._in_a_row = 0
+        self._began = self._flushed = time.monotonic()
+
+    def go(self, work: Work, runner: Runner, stop: threading.Event) -> None:
+        """Describe all; write what there is, whatever happens."""
+        try:
+            if self.waiting:
+                self._say()
+                runner.start(work)
+                self._loop(runner, stop)
+        finally:
+            runner.close()
+            self._flush()
+            self.graph.finish()
+
+    def _loop(self, runner: Runner, stop: threading.Event) -> None:
+        flying, slot, number = 0, 0.0, 0
+        pause = 60.0 / self.settings.per_minute if self.settings.per_minute else 0.0
+        while flying or self.waiting or self._later:
+            if stop.is_set():
+                self.interrupted = True
+                return
+            now = time.monotonic()
+            while flying < runner.capacity and now >= slot and (task := self._due(now)) is not None:
+                sent = task if runner.shares_files else self._with_data(task)
+                if isinstance(sent, Description):
+                    self._take(sent, number)
+                    continue
+                runner.submit(sent)
+                flying, slot = flying + 1, max(slot, now) + pause
+            outcome = runner.next(0.05)
+            if outcome is not None:
+                flying, number = flying - 1, number + 1
+                self._take(_told(outcome), number)
+            if len(self._unwritten) >= _FLUSH_ENTRIES or time.monotonic() - self._flushed > _FLUSH_SECONDS:
+                self._flush()
+
+    def _with_data(self, task: Task) -> Task | Description:
+        """Return a task with its picture, or why there is none."""
+        try:
+            return replace(task, data=read_capped(task.path, self.settings.limits.max_bytes))
+        except LoadError as error:
+            return Description(task, kind="picture", reason=str(error))
+
+    def _due(self, now: float) -> Task | None:
+        if self._later and self._later[0][0] <= now:
+            return heapq.heappop(self._later)[2]
+        return self.waiting.popleft() if self.waiting else None
+
+    def _take(self, outcome: Description, number: int) -> None:
+        task = outcome.task
+        self._tries[task] += 1
+        if outcome.kind is None:
+            entry = _entry(outcome, self.same)
+            self.journal.append(entry)
+            self._unwritten.append(entry)
+            self.described += 1
+            self._in_a_row = 0
+            self._say()
+            return
+        tries = self._tries[task]
+        if outcome.again and tries < self.settings.attempts:
+            wait = self.settings.back_off * 2 ** (tries - 1)
+            heapq.heappush(self._later, (time.monotonic() + wait, number, task))
+            return
+        self.given_up += 1
+        self.failures.append(Failure(task.image, task.region, outcome.kind, outcome.reason, tries))
+        self._say()
+        self._in_a_row += outcome.kind == "model"
+        if self.settings.on_error == "stop":
+            error = LoadError if outcome.kind in ("picture", "box") else ModelError
+            raise error(outcome.reason, file=str(task.path), hint="What was described before is kept.")
+        if self._in_a_row >= self.settings.give_up:
+            raise ModelError(
+                f"The model failed on {self._in_a_row} images in a row, the last time with: {outcome.reason}",
+                hint="What was described before is kept. Run again when the model answers.",
+            )
+
+    def _say(self) -> None:
+        done = self.described + self.given_up
+        left = self.total - done
+        pace = (time.monotonic() - self._began) / done if done else None
+        seconds_left = None if pace is None else pace * left
+        self.on_progress(EnrichProgress(self.described, self.given_up, self.total, seconds_left))
+
+    def _flush(self) -> None:
+        entries, self._unwritten = self._unwritten, []
+        self.graph.write(entries)
+        self._flushed = time.monotonic()
+
+
+def _told(outcome: TaskOutcome) -> Description:
+    """Return what became of a task; a worker that is lost counts as a failure of the model."""
+    if outcome.lost:
+        return Description(replace(outcome.task, data=None), kind="model", reason=outcome.lost, again=True)
+    found: Description = outcome.value
+    return found
+
+
+def _entry(outcome: Description, same: tuple[str, str, str]) -> JournalEntry:
+    task, now = outcome.task, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    model, prompt, options = same
+    return JournalEntry(
+        task.image,
+        task.region,
+        outcome.text,
+        model,
+        prompt,
+        options,
+        now,
+        _software(),
+        outcome.digest,
+        task.source,
+    )
+
+
+def _software() -> str:
+    return f"mrag {version('mrag')}"
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return ""

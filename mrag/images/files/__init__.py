@@ -1,1 +1,0 @@
-"""Picture files: found, checked and decoded within limits."""

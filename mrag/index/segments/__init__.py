@@ -1,1 +1,0 @@
-"""Segments of a similarity index: their rows, postings and vectors, and how commits are made of them."""

@@ -1,0 +1,543 @@
+# ruff: noqa: D102 - what implements an interface is described there
+"""What carries out a long job: one interface, wherever the work is done.
+
+A runner only carries out tasks. Their order, what is tried again and what is kept are the business of who
+gives them out (`carried`, `resumed`), so results are the same with every runner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import queue
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from typing import Any, Protocol, TypeAlias
+
+from mrag import errors
+from mrag.errors import ConfigError, MragError, StoreError
+from mrag.redaction import brief
+from mrag.storage.files import Journal
+from mrag.stores.process.channel import Child
+
+Work: TypeAlias = Callable[[Any], Any]
+"""What is done with each task; it, its tasks and its results pickle where they leave the process."""
+
+
+@dataclass(frozen=True)
+class TaskOutcome:
+    """What became of a task.
+
+    Attributes:
+        task: The task, the very object that was submitted.
+        value: What the work returned.
+        lost: Why there is no value: its worker ended before it had one. The task may be submitted again.
+    """
+
+    task: Any
+    value: Any = None
+    lost: str = ""
+
+
+class Runner(Protocol):
+    """Carries out tasks, several at a time."""
+
+    @property
+    def capacity(self) -> int:
+        """How many tasks may be under way at once."""
+
+    @property
+    def cores(self) -> int:
+        """How many processors the work of one task may use."""
+
+    @property
+    def shares_files(self) -> bool:
+        """Whether workers see the files of this machine."""
+
+    def start(self, work: Work) -> None:
+        """Make ready.
+
+        Raises:
+            ConfigError: If the work cannot be sent to where it is to be done.
+        """
+
+    def submit(self, task: Any) -> None:
+        """Begin a task."""
+
+    def next(self, timeout: float) -> TaskOutcome | None:
+        """Return an outcome, None if there is none within so many seconds.
+
+        Raises:
+            Exception: What the work raised.
+        """
+
+    def close(self) -> None:
+        """Give up what is under way. The runner can be started again."""
+
+
+class InlineRunner:
+    """Does one task after the other where it is asked for the outcome.
+
+    Example:
+        >>> runner = InlineRunner()
+        >>> runner.start(abs)
+        >>> runner.submit(-3)
+        >>> runner.next(1.0)
+        TaskOutcome(task=-3, value=3, lost='')
+    """
+
+    capacity = 1
+    shares_files = True
+
+    def __init__(self) -> None:
+        self.cores = os.cpu_count() or 1
+        self._work: Work = lambda task: task
+        self._tasks: deque[Any] = deque()
+
+    def start(self, work: Work) -> None:
+        self._work = work
+
+    def submit(self, task: Any) -> None:
+        self._tasks.append(task)
+
+    def next(self, timeout: float) -> TaskOutcome | None:
+        if not self._tasks:
+            time.sleep(timeout)
+            return None
+        task = self._tasks.popleft()
+        return TaskOutcome(task, self._work(task))
+
+    def close(self) -> None:
+        self._tasks.clear()
+
+
+class ThreadRunner:
+    """Runs tasks on threads of this process: for work that waits, such as for a model on a server.
+
+    Example:
+        >>> ThreadRunner(2).capacity
+        2
+    """
+
+    shares_files = True
+    cores = 1
+
+    def __init__(self, workers: int = 2) -> None:
+        if workers < 1:
+            raise ConfigError("There must be one worker or more.")
+        self.capacity = workers
+        self._tasks: queue.SimpleQueue[tuple[Any] | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[TaskOutcome | BaseException] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def start(self, work: Work) -> None:
+        self._tasks, self._done = queue.SimpleQueue(), queue.SimpleQueue()
+        for _ in range(self.capacity):
+            # Not of a pool: its threads would hold up the end of the process until a slow model answers.
+            arguments = (work, self._tasks, self._done)
+            thread = threading.Thread(target=_serve, args=arguments, daemon=True, name="mrag-job")
+            thread.start()
+            self._threads.append(thread)
+
+    def submit(self, task: Any) -> None:
+        self._tasks.put((task,))
+
+    def next(self, timeout: float) -> TaskOutcome | None:
+        try:
+            found = self._done.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def close(self) -> None:
+        for _ in self._threads:
+            self._tasks.put(None)
+        self._threads = []
+
+
+def _serve(
+    work: Work,
+    tasks: queue.SimpleQueue[tuple[Any] | None],
+    done: queue.SimpleQueue[TaskOutcome | BaseException],
+) -> None:
+    while (given := tasks.get()) is not None:
+        try:
+            done.put(TaskOutcome(given[0], work(given[0])))
+        except BaseException as error:
+            done.put(error)
+
+
+class ProcessRunner:
+    """Runs tasks in processes of this machine, for work that computes.
+
+    They are other interpreters: the work is sent to them pickled, so its class is one that can be imported.
+
+    Args:
+        workers: How many processes; as many as there are processors by default.
+
+    Raises:
+        ConfigError: If there is to be none.
+
+    Example:
+        >>> runner = ProcessRunner(1)
+        >>> runner.start(abs)
+        >>> runner.submit(-3)
+        >>> runner.next(30.0)
+        TaskOutcome(task=-3, value=3, lost='')
+        >>> runner.close()
+    """
+
+    shares_files = True
+
+    def __init__(self, workers: int | None = None) -> None:
+        processors = os.cpu_count() or 1
+        self.capacity = processors if workers is None else workers
+        if self.capacity < 1:
+            raise ConfigError("There must be one worker or more.")
+        self.cores = max(1, processors // self.capacity)
+        self._work = b""
+        self._idle: list[Child] = []
+        self._busy: dict[Child, Any] = {}
+        self._ready: deque[TaskOutcome] = deque()
+
+    @property
+    def pids(self) -> list[int]:
+        """The numbers of the processes that there are now."""
+        return sorted(child.pid for child in (*self._idle, *self._busy))
+
+    def start(self, work: Work) -> None:
+        try:
+            self._work = pickle.dumps((work,))
+        except Exception as error:  # pickling raises whatever an object's own methods do
+            raise ConfigError(
+                f"The work cannot be sent to other processes: {error}.",
+                hint="Give a model by its name, or do it without workers.",
+            ) from error
+
+    def submit(self, task: Any) -> None:
+        data = pickle.dumps(task)
+        while True:
+            kept = self._idle.pop() if self._idle else None
+            child = kept or Child("mrag.jobs.child", secrets=True)
+            self._busy[child] = task
+            try:
+                if kept is None:
+                    child.write(self._work)
+                child.write(data)
+                return
+            except StoreError:
+                del self._busy[child]
+                child.kill()
+                if kept is None:
+                    self._ready.append(TaskOutcome(task, lost="A new worker process ended at once."))
+                    return
+
+    def next(self, timeout: float) -> TaskOutcome | None:
+        deadline = time.monotonic() + timeout
+        while True:
+            if self._ready:
+                return self._ready.popleft()
+            left = deadline - time.monotonic()
+            if not self._busy:
+                time.sleep(max(0.0, left))
+                return None
+            with DefaultSelector() as selector:
+                for child in self._busy:
+                    selector.register(child.fileno(), EVENT_READ, child)
+                events = selector.select(max(0.0, left))
+            for key, _ in events:
+                self._read(key.data)
+            if left <= 0 and not self._ready:
+                return None
+
+    def close(self) -> None:
+        for child in (*self._idle, *self._busy):
+            child.kill()
+        self._idle, self._busy = [], {}
+        self._ready.clear()
+
+    def _read(self, child: Child) -> None:
+        data = os.read(child.fileno(), 1 << 20)
+        if not data:
+            task = self._busy.pop(child)
+            child.kill()
+            self._ready.append(TaskOutcome(task, lost="A worker process has ended."))
+            return
+        for _, content in child.take(data):
+            task = self._busy.pop(child)
+            self._idle.append(child)
+            reply = pickle.loads(content)  # noqa: S301 # our own child wrote it
+            if reply[0] != "done":
+                raise _error(reply)
+            self._ready.append(TaskOutcome(task, reply[1]))
+
+
+def _error(reply: tuple[Any, ...]) -> BaseException:
+    """Return the error that a reply stands for."""
+    if reply[0] == "failed":
+        error: BaseException = reply[1]
+        return error
+    kind = getattr(errors, reply[1], None)
+    if isinstance(kind, type) and issubclass(kind, MragError):
+        return kind(reply[2], hint=reply[3])
+    return StoreError(f"A worker failed: {reply[1]}: {reply[2]}"[:400])
+
+
+_WORKS: dict[str, Work] = {}
+"""The latest work that a process of the cluster has been given, with the models that it has opened."""
+
+
+class RayRunner:
+    """Runs tasks on a Ray cluster; what a lost machine was doing is done again elsewhere.
+
+    `mrag` is to be installed on its machines. Work and tasks are sent pickled: models are best named, or
+    given as a function that makes one, since connections do not travel.
+
+    Args:
+        workers: How many tasks at once; as many as the cluster has processors by default.
+        address: Address of the cluster; None starts one on this machine, unless one is running.
+        cores: Processors that a task is counted as; 0 for work that waits.
+
+    Raises:
+        ConfigError: If Ray is not installed.
+    """
+
+    shares_files = False
+
+    def __init__(self, workers: int | None = None, address: str | None = None, *, cores: int = 1) -> None:
+        if find_spec("ray") is None:
+            raise ConfigError("Ray is not installed.", hint="Install it with: pip install 'mrag[ray]'")
+        if workers is not None and workers < 1:
+            raise ConfigError("There must be one worker or more.")
+        self.capacity = workers or 1
+        self.address = address
+        self.cores = max(1, cores)
+        self._wanted, self._counted = workers, cores
+        self._ray: Any = import_module("ray")
+        self._busy: dict[Any, Any] = {}
+        self._ours = False
+
+    def start(self, work: Work) -> None:
+        ray = self._ray
+        if not ray.is_initialized():
+            options: dict[str, Any] = {"include_dashboard": False} if self.address is None else {}
+            try:
+                ray.init(address=self.address, log_to_driver=False, logging_level="error", **options)
+            except ConnectionError as error:
+                raise ConfigError(f"The Ray cluster {self.address} cannot be reached.") from error
+            self._ours = True
+        self.capacity = self._wanted or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        try:
+            self._work = ray.put(pickle.dumps(work))
+        except Exception as error:  # pickling raises whatever an object's own methods do
+            raise ConfigError(f"The work cannot be sent to other machines: {error}.") from error
+        # Lost tasks are submitted again by who counts their attempts.
+        self._remote = ray.remote(num_cpus=self._counted, max_retries=0, scheduling_strategy="SPREAD")(_done)
+
+    def submit(self, task: Any) -> None:
+        self._busy[self._remote.remote(self._work.hex(), self._work, task)] = task
+
+    def next(self, timeout: float) -> TaskOutcome | None:
+        if not self._busy:
+            time.sleep(timeout)
+            return None
+        done, _ = self._ray.wait(list(self._busy), num_returns=1, timeout=timeout)
+        if not done:
+            return None
+        task = self._busy.pop(done[0])
+        try:
+            return TaskOutcome(task, self._ray.get(done[0]))
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.as_instanceof_cause() from error
+        except self._ray.exceptions.RayError as error:
+            return TaskOutcome(task, lost=brief(f"A worker was lost: {error}", 300))
+
+    def close(self) -> None:
+        for reference in self._busy:
+            self._ray.cancel(reference, force=True)
+        self._busy = {}
+        self._work = None
+        if self._ours:
+            self._ray.shutdown()
+            self._ours = False
+
+
+def _done(name: str, work: bytes, task: Any) -> Any:
+    """Do a task in a process of the cluster."""
+    if name not in _WORKS:
+        _WORKS.clear()
+        _WORKS[name] = pickle.loads(work)  # noqa: S301 # who started the job wrote it
+    return _WORKS[name](task)
+
+
+def runner(name: str, workers: int | None = None, *, waits: bool = False) -> Runner:
+    """Return the runner of a name.
+
+    Args:
+        name: `inline`, `threads`, `processes`, `ray:ADDRESS`, or `ray` for a cluster on this machine.
+        workers: How many tasks at once; by default 2 threads, or a process for each processor.
+        waits: Whether the work waits for others rather than computes, and takes no processor of a cluster.
+
+    Raises:
+        ConfigError: If there is no such runner, or Ray is not installed.
+
+    Example:
+        >>> runner("threads", 4).capacity
+        4
+        >>> runner("thread")
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: There is no runner 'thread'. Use inline, threads, ...
+    """
+    kind, _, address = name.partition(":")
+    if kind == "ray":
+        return RayRunner(workers, address or None, cores=0 if waits else 1)
+    if name == "inline":
+        return InlineRunner()
+    if name == "threads":
+        return ThreadRunner(2 if workers is None else workers)
+    if name == "processes":
+        return ProcessRunner(workers)
+    raise ConfigError(
+        f"There is no runner {name!r}.", hint="Use inline, threads, processes, ray or ray:ADDRESS."
+    )
+
+
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """The work on tasks that have a number, by which their results are told apart."""
+
+    work: Work
+
+    def __call__(self, task: tuple[int, Any]) -> Any:
+        return self.work(task[1])
+
+
+def carried(
+    runner: Runner,
+    work: Work,
+    tasks: Iterable[Any],
+    *,
+    attempts: int = _ATTEMPTS,
+    stop: threading.Event | None = None,
+) -> Iterator[tuple[int, Any]]:
+    """Carry out tasks; the runner is started, and closed at the end.
+
+    A task whose worker is lost is done again, and no result comes twice.
+
+    Args:
+        runner: What carries them out.
+        work: What is done with each.
+        tasks: Read as they are needed.
+        attempts: How often a task may lose its worker before the job fails.
+        stop: When set, no further task is begun and those under way are given up.
+
+    Yields:
+        The number of a task, counted from 0, and its result, in the order in which results come.
+
+    Raises:
+        StoreError: If a task has lost its worker too often.
+        Exception: What the work raises.
+
+    Example:
+        >>> from mrag.jobs.runners import InlineRunner
+        >>> list(carried(InlineRunner(), abs, [-1, 2]))
+        [(0, 1), (1, 2)]
+    """
+    waiting = enumerate(tasks)
+    lost: Counter[int] = Counter()
+    again: list[tuple[int, Any]] = []
+    flying, empty = 0, False
+    runner.start(_Numbered(work))
+    try:
+        while True:
+            while flying < runner.capacity and not (stop is not None and stop.is_set()):
+                task = again.pop() if again else next(waiting, None)
+                if task is None:
+                    empty = True
+                    break
+                runner.submit(task)
+                flying += 1
+            if (stop is not None and stop.is_set()) or (empty and not flying and not again):
+                return
+            outcome = runner.next(0.2)
+            if outcome is None:
+                continue
+            flying -= 1
+            number, _ = outcome.task
+            if not outcome.lost:
+                yield number, outcome.value
+                continue
+            lost[number] += 1
+            if lost[number] >= attempts:
+                raise StoreError(
+                    f"A task has lost its worker {attempts} times. {outcome.lost}",
+                    hint="Most likely a worker has too little memory. What was done before is kept.",
+                )
+            again.append(outcome.task)
+    finally:
+        runner.close()
+
+
+def resumed(
+    runner: Runner,
+    work: Work,
+    tasks: Mapping[str, Any],
+    journal: Path | None,
+    *,
+    job: Mapping[str, Any],
+    on_progress: Callable[[int, int | None], None] | None = None,
+    stop: threading.Event | None = None,
+) -> dict[str, Any]:
+    """Carry out named tasks whose results are JSON, but for those that an earlier run has in its journal.
+
+    Args:
+        runner: What carries them out.
+        work: What is done with each.
+        tasks: By name.
+        journal: The file of results; None to keep none.
+        job: What the results depend on beside the tasks, as JSON; those of another job are not taken.
+        on_progress: Called with how many are done, and how many there are.
+        stop: When set, the run ends early; what was done is kept.
+
+    Returns:
+        The results by name, in the order of the tasks; fewer if it was stopped.
+
+    Raises:
+        BlockingIOError: If another process works on that journal.
+        StoreError, Exception: As `carried` does.
+
+    Example:
+        >>> from mrag.jobs.runners import InlineRunner
+        >>> resumed(InlineRunner(), abs, {"a": -1, "b": 2}, None, job={})
+        {'a': 1, 'b': 2}
+    """
+    told = on_progress or (lambda done, total: None)
+    key = hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()[:16]
+    found: dict[str, Any] = {}
+    with nullcontext() if journal is None else Journal(journal) as kept:
+        for record in () if kept is None else kept.records:
+            if record.get("job") == key and record.get("task") in tasks:
+                found.setdefault(record["task"], record["result"])
+        names = [name for name in tasks if name not in found]
+        told(len(found), len(tasks))
+        for number, result in carried(runner, work, (tasks[name] for name in names), stop=stop):
+            if kept is not None:
+                kept.add({"job": key, "task": names[number], "result": result})
+            found[names[number]] = result
+            told(len(found), len(tasks))
+    return {name: found[name] for name in tasks if name in found}
