@@ -24,7 +24,7 @@ from common import peak_memory
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.views import VIEWS, View, find, make_all
+from mrag.graph.views import VIEWS, View, find, make_views
 from mrag.index.documents import Definition
 from mrag.index.similarity import SimilarityIndexes
 from mrag.loaders.fashionpedia import Fashionpedia
@@ -104,7 +104,7 @@ def run(source: Path, store: Path, steps: Steps, *, index_all: bool) -> None:
 
         with steps("reason and make views"):
             names = {name: find(name).short for name in VIEWS}
-            views = make_all(kg, names, finished(steps), also=[reason_over_source])
+            views = make_views(kg, names, finished(steps), also=[reason_over_source])
         for graph in (kg, views["cel"], views["garments"]) if index_all else ():
             index(steps, graph)
 

@@ -14,17 +14,14 @@ from mrag.errors import ConfigError
 from mrag.generation.computed import OtherReading
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import accounted, of_the_kind
+from mrag.planning.accounting import accounted, of_the_kind
+from mrag.planning.answer_evidence import answer_of
 from mrag.planning.answer_wording import looked_for
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
-from mrag.planning.certainty.absence import excludes_by_reading, may_be_absent
-from mrag.planning.certainty.features import is_nothing
-from mrag.planning.certainty.unread import why_unread
-from mrag.planning.certainty.weighing import weighed
+from mrag.planning.certainty import excludes_by_reading, is_nothing, may_be_absent, weighed, why_unread
 from mrag.planning.composing.shapes import alike_named
 from mrag.planning.derived.units import in_several_units
-from mrag.planning.evidence.answers import answer_of
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import denies, has_bounds, may_be_meant, why_nothing

@@ -12,7 +12,7 @@ from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import account
+from mrag.planning.accounting import account
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
 from mrag.planning.following import LastAnswer, Slot, SlotFitter, filled, options, reading_of, slots_of

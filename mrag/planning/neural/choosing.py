@@ -24,7 +24,7 @@ from mrag.generation.models.calls import Told, bounded, model_errors, told
 from mrag.generation.models.llama_cpp import takes_grammar
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import Gap, account
+from mrag.planning.accounting import Gap, account
 from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.card import SchemaCard, card_of
