@@ -39,7 +39,7 @@ from structured_questions import GRAPHS, loaded
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers import solved_readings
-from mrag.planning.certainty.model import CertaintyBucket, SolvedReading, fitted, reliability
+from mrag.planning.certainty import CertaintyBucket, SolvedReading, fitted, reliability
 
 FITTED_TO = ("relational", "unseen")
 """Makers whose failures nobody looked at."""
@@ -217,7 +217,7 @@ def main() -> None:
 
 
 def _shipped() -> Path:
-    return Path(mrag.planning.__path__[0]) / "certainty" / "certainty.json"
+    return Path(mrag.planning.__path__[0]) / "certainty.json"
 
 
 if __name__ == "__main__":

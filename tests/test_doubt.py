@@ -11,9 +11,7 @@ import pytest
 import mrag
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.certainty.features import FEATURES
-from mrag.planning.certainty.model import Certainty
-from mrag.planning.certainty.weighing import keep_certainty
+from mrag.planning.certainty import FEATURES, Certainty, keep_certainty
 from mrag.retrieval.answering import stream
 from mrag.retrieval.routing import routed
 from mrag.server.web.events import Prepared, events

@@ -151,7 +151,7 @@ def calibrate(
       mrag questions calibrate questions.jsonl --dry-run --json
       mrag questions calibrate --forget
     """
-    from mrag.planning.certainty.weighing import keep_certainty
+    from mrag.planning.certainty import keep_certainty
 
     if forget == bool(files):
         raise typer.BadParameter("Give files, or --forget.", param_hint="'FILE'")

@@ -27,8 +27,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.index.embedding import Embedder, embedder
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
-from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root, synonym_roots
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.rdf.terms import iri as read_iri

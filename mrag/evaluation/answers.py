@@ -23,8 +23,16 @@ from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, compute
-from mrag.planning.certainty import model
-from mrag.planning.certainty.weighing import keep_certainty
+from mrag.planning.certainty import (
+    Certainty,
+    CertaintyBucket,
+    SolvedReading,
+    fitted,
+    held_out,
+    keep_certainty,
+    reliability,
+    shipped,
+)  # fmt: skip
 from mrag.planning.neural.choosing import Planner
 from mrag.retrieval.answering import ask
 from mrag.retrieval.routing import How
@@ -478,12 +486,12 @@ class AnswerCalibration:
         after: The same by weights that were fitted without their question: four of five questions at a time.
     """
 
-    certainty: model.Certainty
+    certainty: Certainty
     questions: int
     answered: int
     right: int
-    before: tuple[model.CertaintyBucket, ...]
-    after: tuple[model.CertaintyBucket, ...]
+    before: tuple[CertaintyBucket, ...]
+    after: tuple[CertaintyBucket, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -522,15 +530,15 @@ def calibrate_answers(
             f"Only {len(given)} of {len(questions)} questions have a computed answer.",
             hint=f"{_FEWEST} are needed, better are 50.",
         )
-    found = model.fitted(solved, model.shipped())
+    found = fitted(solved, shipped())
     right = [one.right for one in given]
-    tried = [p for p, one in zip(model.held_out(solved, model.shipped()), solved, strict=True) if one.given]
+    tried = [p for p, one in zip(held_out(solved, shipped()), solved, strict=True) if one.given]
     if keep:
         keep_certainty(kg, found)
     return AnswerCalibration(
         found, len(questions), len(given), sum(right),
-        tuple(model.reliability([model.shipped().of(one.features) for one in given], right)),
-        tuple(model.reliability(tried, right)),
+        tuple(reliability([shipped().of(one.features) for one in given], right)),
+        tuple(reliability(tried, right)),
     )  # fmt: skip
 
 
@@ -540,9 +548,9 @@ def solved_readings(
     group: Callable[[str], str],
     *,
     on_progress: Callable[[int, int], None] | None = None,
-) -> list[model.SolvedReading]:
+) -> list[SolvedReading]:
     """Return the likeliest readings that find something, with whether their answers are right."""
-    solved = list[model.SolvedReading]()
+    solved = list[SolvedReading]()
     for number, question in enumerate(questions, 1):
         # All that `ask` would give, were it certain enough.
         attempt = compute(kg, question.text, learnt=False, least=0.0)
@@ -550,7 +558,7 @@ def solved_readings(
         if taken is not None and taken.measured is not None and not taken.ignored:
             right = question.answerable and answers(question, attempt)
             if question.answerable or attempt.sure:
-                solved.append(model.SolvedReading(group(question.id), taken.measured, right, attempt.sure))
+                solved.append(SolvedReading(group(question.id), taken.measured, right, attempt.sure))
         if on_progress is not None:
             on_progress(number, len(questions))
     return solved

@@ -27,15 +27,10 @@ if TYPE_CHECKING:
         Scalar,
         Unknown,
     )
+    from mrag.planning.precedents import SavedQuestion, list_questions
     from mrag.planning.proof import RowProof, prove
     from mrag.planning.run import PlanResult
-    from mrag.planning.saved import (
-        SavedQuestion,
-        list_questions,
-        remove_question,
-        run_question,
-        save_question,
-    )
+    from mrag.planning.saved import remove_question, run_question, save_question
     from mrag.planning.wording import to_words
 
 __all__ = [

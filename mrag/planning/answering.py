@@ -13,26 +13,20 @@ from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.generation.result import Answer, OtherReading, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import accounted, of_the_kind
-from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.accounting import accounted, of_the_kind
+from mrag.planning.answer_evidence import answer_of
+from mrag.planning.answer_wording import looked_for
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import Reading
-from mrag.planning.certainty.absence import excludes_by_reading, may_be_absent
-from mrag.planning.certainty.elsewhere import may_be_meant
-from mrag.planning.certainty.features import is_nothing
-from mrag.planning.certainty.unread import why_unread
-from mrag.planning.certainty.weighing import weighed
+from mrag.planning.certainty import excludes_by_reading, is_nothing, may_be_absent, weighed, why_unread
 from mrag.planning.composing.shapes import alike_named
 from mrag.planning.derived.units import in_several_units
-from mrag.planning.evidence.answers import answer_of
-from mrag.planning.following.editing import with_subclasses
-from mrag.planning.following.followup import asked_after
-from mrag.planning.following.merging import LastAnswer
+from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.loosening import denies, has_bounds, why_nothing
-from mrag.planning.neural.choosing import ModelAdvice, Planner, helper_of
-from mrag.planning.neural.judge import MOST
+from mrag.planning.loosening import denies, has_bounds, may_be_meant, why_nothing
+from mrag.planning.neural.choosing import MOST, ModelAdvice, Planner, helper_of
 from mrag.planning.plan import Block, Pattern, Plan
+from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
 from mrag.planning.results import (
     CERTAIN,
@@ -47,9 +41,8 @@ from mrag.planning.results import (
     with_either,
 )
 from mrag.planning.run import PlanResult, run
-from mrag.planning.saved.matching import taught
+from mrag.planning.scopes import aggregates, with_subclasses
 from mrag.planning.wording import to_words
-from mrag.planning.words.answers import looked_for
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:

@@ -2,21 +2,893 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+from typing import Literal as OneOf
 
 import pyoxigraph as ox
+from rdflib import OWL, RDF, Literal, URIRef
 
 from mrag.graph.naming import Twins
-from mrag.planning.algebra.blocks import BlockCompiler, Joining, Spelt
-from mrag.planning.algebra.folds import FoldCompiler
-from mrag.planning.algebra.knowledge import forms
-from mrag.planning.algebra.scopes import aggregates, bound, check, merged, unsure
-from mrag.planning.algebra.terms import DECIMAL, Given, text
-from mrag.planning.algebra.values import Kind, ValueCompiler, bind, kind_of
-from mrag.planning.plan import Aggregate, Expression, Plan, Scalar, Unknown
-from mrag.planning.schema import Schema
+from mrag.planning.plan import (
+    Aggregate,
+    Block,
+    Comparison,
+    Condition,
+    Contains,
+    Expression,
+    Fold,
+    Number,
+    Pattern,
+    Place,
+    Plan,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.scopes import (
+    aggregates,
+    all_patterns,
+    borrowed,
+    bound,
+    check,
+    is_condition,
+    keys,
+    mentioned,
+    merged,
+    one_of,
+    positive,
+    reached,
+    sides,
+    unknowns,
+    unsure,
+)
+from mrag.planning.values import (
+    DECIMAL,
+    FoldedAs,
+    Form,
+    Given,
+    Kind,
+    ValueCompiler,
+    bind,
+    folded_as,
+    kind_of,
+    text,
+)
 from mrag.rdf import patterns as sparql
 from mrag.rdf.patterns import to_sparql as printed
+from mrag.rdf.terms import NUMBERS, XSD, to_ox
+
+# Single precision shows as 3.0999999 when it is made longer; its text does not.
+_NUMBERS: Final = frozenset(str(n) for n in NUMBERS) - {XSD + "float"}
+
+
+def forms(blocks: Iterable[Block], schema: Schema) -> dict[Unknown, Form]:
+    """Return the unknowns whose values are all known to be of one form.
+
+    Args:
+        blocks: The blocks of a plan.
+        schema: What is known of the graph.
+    """
+    found: dict[Unknown, set[Form]] = {}
+    for block in blocks:
+        for column in (c for plan in block.plans for c in plan.columns):
+            # What is computed is a number; what is read is text first.
+            form: Form = "number" if kind_of(column.value) == "number" else "any"
+            found.setdefault(Unknown(column.name), set()).add(form)
+        for pattern in all_patterns(block):
+            known = schema.properties.get(str(pattern.predicate)) if _is_named(pattern) else None
+            for place in (pattern.subject, pattern.predicate):
+                if isinstance(place, Unknown):
+                    found.setdefault(place, set()).add("any")
+            if isinstance(pattern.object, Unknown):
+                found.setdefault(pattern.object, set()).add(_form(known))
+    return {u: next(iter(f)) for u, f in found.items() if len(f) == 1 and "any" not in f}
+
+
+def without_implied(patterns: Sequence[Pattern], schema: Schema | None) -> list[Pattern]:
+    """Return patterns without the classes that things are in because of what else the patterns say of them.
+
+    Args:
+        patterns: Patterns that hold together.
+        schema: What is known of the graph.
+
+    Example:
+        >>> order, who = Unknown("order"), Unknown("who")
+        >>> by = PropertyInfo("urn:by", ("by",), subjects_in=(("urn:Order",),))
+        >>> both = Pattern(order, RDF.type, URIRef("urn:Order")), Pattern(order, URIRef("urn:by"), who)
+        >>> print(*without_implied(both, Schema({}, {"urn:by": by}, ())))
+        (?order, urn:by, ?who)
+    """
+    if schema is None:
+        return list(patterns)
+    return [p for p in patterns if not _is_implied(p, patterns, schema)]
+
+
+def _is_named(pattern: Pattern) -> bool:
+    return isinstance(pattern.predicate, URIRef)
+
+
+def _form(info: PropertyInfo | None) -> Form:
+    if info is None or not info.datatypes:
+        return "any"
+    if _NUMBERS.issuperset(info.datatypes):
+        return "number"
+    if not info.plain_dates:
+        return "any"
+    return "date" if info.datatype == XSD + "date" else "time"
+
+
+def _is_implied(pattern: Pattern, patterns: Iterable[Pattern], schema: Schema) -> bool:
+    thing = pattern.subject
+    if pattern.predicate != RDF.type or not isinstance(pattern.object, URIRef):
+        return False
+    classes = {str(c) for c in (pattern.object, *pattern.narrower)}
+    for other in patterns:
+        info = schema.properties.get(str(other.predicate)) if _is_named(other) else None
+        if info is None or other.predicate == RDF.type:
+            continue
+        sets = info.subjects_in if other.subject == thing else ()
+        sets += info.objects_in if other.object == thing else ()
+        if any(classes.issuperset(one) for one in sets):
+            return True
+    return False
+
+
+MANY: Final = 5_000
+"""Solutions from which on it is worth thinking."""
+_LOOKUP: Final = 10
+"""How many triples are gone through in the time in which one is looked up."""
+_GUESSED: Final = 0.2
+"""The share of values that a condition is thought to hold of, where nothing tells."""
+
+Way: TypeAlias = OneOf["any", "whole", "looked up", "behind"]
+"""How a pattern is joined: as the engine likes, gone through as a whole, looked up for each thing, or gone
+through as a whole behind the solutions of those before it."""
+
+
+def size_of(pattern: Pattern, schema: Schema) -> int:
+    """Return about how many triples a pattern matches.
+
+    Args:
+        pattern: The pattern.
+        schema: What is known of the graph.
+    """
+    fixed = not isinstance(pattern.subject, Unknown), not isinstance(pattern.object, Unknown)
+    if pattern.predicate == RDF.type and fixed == (False, True):
+        known = schema.classes.get(str(pattern.object))
+        narrower = [schema.classes.get(str(c)) for c in pattern.narrower]
+        return max([info.count for info in (known, *narrower) if info is not None], default=0)
+    info = schema.properties.get(str(pattern.predicate)) if isinstance(pattern.predicate, URIRef) else None
+    if info is None:
+        return 1 if all(fixed) else 10 if any(fixed) else schema.triples
+    match fixed:
+        case (True, True):
+            return 1
+        case (True, False):
+            return max(1, info.triples // max(1, info.subjects))
+        case (False, True):
+            return max(1, info.triples // max(1, info.objects))
+        case _:
+            return info.triples
+
+
+def solutions_of(block: Block, schema: Schema) -> int:
+    """Return about how many solutions the patterns of a block have, at most.
+
+    Args:
+        block: The block.
+        schema: What is known of the graph.
+    """
+    for branches in block.either:
+        if (one := one_of(branches)) is not None:
+            about = [p for p in block.patterns if one[0] in (p.subject, p.object) and p.predicate != RDF.type]
+            return len(branches) * max((int(_fan(p, {one[0]}, schema)) for p in about), default=1)
+    fixed = [size_of(p, schema) for p in block.patterns if is_given(p)]
+    return min(fixed) if fixed else max((size_of(p, schema) for p in block.patterns), default=0)
+
+
+def work_of(plan: Plan, schema: Schema) -> int:
+    """Return about how many triples are gone through to compute a plan.
+
+    Args:
+        plan: The plan.
+        schema: What is known of the graph.
+    """
+    folded = {a.where for c in plan.columns for a in aggregates(c.value)}
+    folded |= {a.where for h in plan.having for s in sides(h) for a in aggregates(s)}
+    return sum(_work_of(merged(plan.where, where), schema) for where in folded or {Block()})
+
+
+def _work_of(block: Block, schema: Schema) -> int:
+    # What a given thing leads to is little, but not what is only compared with that.
+    own = 0
+    for linked in _linked(without_implied(block.patterns, schema)):
+        if any(map(is_given, linked)):
+            own += solutions_of(replace(block, patterns=linked), schema) * len(linked)
+        else:
+            own += sum(size_of(p, schema) for p in linked)
+    inner = (*block.without, *block.optional, *block.branches)
+    return own + sum(_work_of(b, schema) for b in inner) + sum(work_of(p, schema) for p in block.plans)
+
+
+def _linked(patterns: Sequence[Pattern]) -> list[tuple[Pattern, ...]]:
+    """Return patterns in groups that share no unknown."""
+    groups: list[tuple[Pattern, ...]] = []
+    for pattern in patterns:
+        near = [g for g in groups if any(_unknowns(p) & _unknowns(pattern) for p in g)]
+        groups = [g for g in groups if g not in near] + [(*(p for g in near for p in g), pattern)]
+    return groups
+
+
+def is_given(pattern: Pattern) -> bool:
+    """Return whether a pattern names the thing or the value that it is about; a class says little."""
+    named = isinstance(pattern.object, URIRef | Literal) and pattern.predicate != RDF.type
+    return named or isinstance(pattern.subject, URIRef)
+
+
+def in_order(
+    patterns: Sequence[Pattern],
+    conditions: Sequence[Condition],
+    schema: Schema | None,
+    *,
+    behind: bool = False,
+) -> list[tuple[Pattern, Way]]:
+    """Return patterns in an order in which they are quickly joined, each with the way to do it.
+
+    Args:
+        patterns: The patterns of a block.
+        conditions: Its conditions.
+        schema: What is known of the graph.
+        behind: Whether a pattern may be gone through as a whole behind those before it.
+    """
+    if schema is None or len(patterns) < 2:
+        return [(p, "any") for p in patterns]
+    sizes = {p: size_of(p, schema) for p in patterns}
+    left = sorted(patterns, key=lambda p: sizes[p] * _kept(p, set(), conditions, schema))
+    first = left.pop(0)
+    known, rows = _unknowns(first), sizes[first] * _kept(first, set(), conditions, schema)
+    few = rows < MANY
+    found: list[tuple[Pattern, Way]] = [(first, "any")]
+    while left:
+        joined = [p for p in left if _unknowns(p) & known]
+        pattern = min(joined or left, key=lambda p: sizes[p])
+        left.remove(pattern)
+        way: Way = "any"
+        worth = bool(joined) and sizes[pattern] + rows < rows * _LOOKUP
+        if worth and not few:
+            way = "whole"
+        elif worth and behind and rows >= MANY:
+            way = "behind"
+        elif joined and _names_class(pattern) and sizes[pattern] > max(rows, MANY):
+            way = "looked up"
+        found.append((pattern, way))
+        rows *= _fan(pattern, known, schema) * _kept(pattern, known, conditions, schema)
+        known |= _unknowns(pattern)
+    if any(way == "whole" for _, way in found):
+        # What is not a sub-select would be looked up in the others.
+        found = [(p, "whole" if sizes[p] >= MANY else way) for p, way in found]
+    return found
+
+
+def _names_class(pattern: Pattern) -> bool:
+    return pattern.predicate == RDF.type and isinstance(pattern.object, URIRef)
+
+
+def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -> bool:
+    """Return whether no two solutions of a block are alike in some unknowns.
+
+    Args:
+        block: The block.
+        by: The unknowns.
+        schema: What is known of the graph.
+    """
+    if schema is None or not schema.exact or block.either or block.optional or block.plans:
+        return False
+    patterns = without_implied(block.patterns, schema)
+    known = determined(patterns, by, schema)
+    return not any(p.narrower or not _unknowns(p) <= known for p in patterns)
+
+
+def determined(patterns: Sequence[Pattern], by: Collection[Unknown], schema: Schema) -> set[Unknown]:
+    """Return the unknowns that have one value at most where some others are given, and those others.
+
+    Args:
+        patterns: Patterns that hold together.
+        by: The unknowns that are given.
+        schema: What is known of the graph.
+    """
+    known, size = set(by), -1
+    while size != len(known):
+        size = len(known)
+        for pattern in patterns:
+            info = schema.properties.get(str(pattern.predicate))
+            told = pattern.subject in known or not isinstance(pattern.subject, Unknown)
+            if told and info is not None and info.functional and isinstance(pattern.object, Unknown):
+                known.add(pattern.object)
+    return known
+
+
+def _kept(pattern: Pattern, known: set[Unknown], conditions: Sequence[Condition], schema: Schema) -> float:
+    """Return about which share of the triples of a pattern meets the conditions on its value."""
+    info = schema.properties.get(str(pattern.predicate))
+    if info is None or pattern.object in known:
+        return 1.0
+    share = 1.0
+    for condition in conditions:
+        if any(pattern.object in unknowns(side) for side in sides(condition)):
+            share *= _met(condition, info)
+    return share
+
+
+def _met(condition: Condition, info: PropertyInfo) -> float:
+    """Return the share of the values of a property that meet a condition, as if they were spread evenly."""
+    if not isinstance(condition, Comparison) or not isinstance(condition.right, Literal):
+        return _GUESSED
+    if condition.relation in ("=", "!="):
+        return 1.0 if condition.relation == "!=" else 1 / max(1, info.objects)
+    least, greatest, bound = (_place(text) for text in (info.minimum, info.maximum, str(condition.right)))
+    if least is None or greatest is None or bound is None or greatest <= least:
+        return _GUESSED
+    below = (bound - least) / (greatest - least)
+    return min(1.0, max(0.001, below if condition.relation in ("<", "<=") else 1 - below))
+
+
+def _place(text: str) -> float | None:
+    """Return a number, or a date as its year with what of it has passed."""
+    if (found := re.match(r"(\d{4})-(\d\d)", text)) is not None:
+        return int(found[1]) + (int(found[2]) - 1) / 12
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _fan(pattern: Pattern, known: set[Unknown], schema: Schema) -> float:
+    """Return about how many triples a pattern matches for one solution."""
+    info = schema.properties.get(str(pattern.predicate))
+    if info is None or {pattern.subject, pattern.object} <= known:
+        return 1
+    return info.triples / max(1, info.subjects if pattern.subject in known else info.objects)
+
+
+def _unknowns(pattern: Pattern) -> set[Unknown]:
+    return {u for u in pattern.places if isinstance(u, Unknown)}
+
+
+_SAME = ox.NamedNode(str(OWL.sameAs))
+
+
+def doubled(patterns: Iterable[Pattern], schema: Schema | None) -> list[Unknown]:
+    """Return the unknowns of patterns that may take several names of a thing, in order.
+
+    Classes, properties, values and what is said to be the same are left out.
+    """
+    found: dict[Unknown, None] = {}
+    for p in patterns:
+        if p.predicate == OWL.sameAs:
+            continue
+        if isinstance(p.subject, Unknown):
+            found[p.subject] = None
+        info = schema.properties.get(str(p.predicate)) if schema is not None else None
+        valued = p.predicate == RDF.type or (info is not None and info.kind != "entity")
+        if isinstance(p.object, Unknown) and not valued:
+            found[p.object] = None
+    return list(found)
+
+
+def better(thing: ox.Variable, twin: ox.Variable, twins: Twins) -> list[sparql.Pattern]:
+    """Return the patterns of another name of a thing that stands for it: one at home, then the least.
+
+    Example:
+        >>> from mrag.rdf.patterns import to_sparql
+        >>> x, y = sparql.var("x"), sparql.var("y")
+        >>> print(to_sparql(sparql.Ask(sparql.Group(tuple(better(x, y, Twins("", True)))))))
+        ASK { ?x <http://www.w3.org/2002/07/owl#sameAs> ?y . FILTER(str(?y) < str(?x)) }
+    """
+
+    def key(name: ox.Variable) -> sparql.Expression:
+        text = sparql.Call("str", (name,))
+        if not twins.home:
+            return text
+        own = sparql.Call("strstarts", (text, ox.Literal(twins.home)))
+        rank = sparql.Call("if", (own, ox.Literal("0"), ox.Literal("1")))
+        return sparql.Call("concat", (rank, text))
+
+    way = _SAME if twins.closed else sparql.Repeated(sparql.Alternative((_SAME, sparql.Inverse(_SAME))))
+    return [
+        sparql.TriplePattern(thing, way, twin),
+        sparql.Filter(sparql.Compare(key(twin), "<", key(thing))),
+    ]
+
+
+def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[Pattern]:
+    """Return what patterns say of a thing, said of another name of it.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> x, y = Unknown("x"), Unknown("y")
+        >>> [str(p) for p in said_of([Pattern(x, URIRef("urn:p"), URIRef("urn:o"))], x, y)]
+        ['(?y, urn:p, urn:o)']
+    """
+    return [
+        Pattern(*(name if place == thing else place for place in p.places), narrower=p.narrower)  # type: ignore[arg-type, misc]
+        for p in patterns
+        if thing in (p.subject, p.object)
+    ]
+
+
+def other_named(plan: Plan) -> Plan | None:
+    """Return the plan that counts those of the things a plan counts that have other names, if it counts any.
+
+    Args:
+        plan: A plan.
+    """
+    value = plan.columns[0].value if len(plan.columns) == 1 else None
+    counts = isinstance(value, Aggregate) and value.function == "count" and value.value is None
+    if not counts or len(value.of) != 1 or plan.group_by or plan.having:  # type: ignore[union-attr]
+        return None
+    assert isinstance(value, Aggregate)
+    thing, other = value.of[0], Unknown("other_name")
+    ways = (Pattern(thing, OWL.sameAs, other), Pattern(other, OWL.sameAs, thing))
+    said = tuple(Block((way,), (Comparison(thing, "!=", other),)) for way in ways)
+    return replace(plan, where=replace(plan.where, either=(*plan.where.either, said)))
+
+
+Joining: TypeAlias = OneOf["any", "all", "few"]
+
+Spelt: TypeAlias = Mapping[tuple[Place, str], tuple[str, ...]]
+"""How the texts that values of a property should be are written, whatever the case, by property and text."""
+
+NOTHING = Block()
+
+
+@dataclass
+class BlockCompiler:
+    """Compiles blocks.
+
+    Attributes:
+        values: Compiles their expressions.
+        fresh: Makes a variable that nothing else is called.
+        scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
+        plan: Compiles a plan that a block is joined with.
+        schema: What is known of the graph.
+        joining: Whether the order and the way of joins are said, for all solutions or for the first few.
+        spelt: How texts are written that are then looked up, not compared.
+        twins: Where things have several names, which of them an unknown takes.
+    """
+
+    values: ValueCompiler
+    fresh: Callable[[str], ox.Variable]
+    scalars: Callable[[], list[sparql.Pattern]]
+    plan: Callable[[Plan], sparql.Pattern]
+    schema: Schema | None = None
+    joining: Joining = "any"
+    spelt: Spelt = field(default_factory=dict)
+    twins: Twins | None = None
+
+    def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
+        """Return the patterns of a block, to be joined.
+
+        Args:
+            block: The block.
+            around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
+        """
+        found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
+        patterns = without_implied(block.patterns, self.schema)
+        written = self._written(patterns, block.conditions)
+        conditions = [c for c in block.conditions if c not in written]
+        done, behind = list[Pattern](), self.joining == "all" and not block.plans
+        known = None if self.joining == "any" else self.schema
+        for pattern, way in in_order(patterns, block.conditions, known, behind=behind):
+            parts: list[sparql.Pattern] = [values for p, values in written.values() if p == pattern]
+            parts += self._pattern(pattern, looked_up=way == "looked up")
+            if way == "behind":
+                found = [self._behind(done, found, conditions)]
+            whole = way == "behind" or (way == "whole" and self.joining == "all")
+            found += [self._whole((pattern,), parts)] if whole else parts
+            done.append(pattern)
+        for branches in block.either:
+            either = self._either(branches, _but(merged(around, positive(block)), branches))
+            # Behind patterns, values would be joined with all that these match.
+            found = [*either, *found] if isinstance(either[0], sparql.Values) else [*found, *either]
+        here = merged(around, positive(block))
+        for inner in block.without:
+            found += self._without(inner, here)
+        found += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
+        return found + self.filters(tuple(conditions)) + self._once(patterns)
+
+    def _once(self, patterns: Sequence[Pattern]) -> list[sparql.Pattern]:
+        """Return that no other name of a thing stands for it, of those that patterns find."""
+        found: list[sparql.Pattern] = []
+        for unknown in doubled(patterns, self.schema) if self.twins is not None else ():
+            assert self.twins is not None
+            twin = Unknown(self.fresh("twin").value)
+            parts = better(self.values.variable(unknown), self.values.variable(twin), self.twins)
+            for p in () if self.twins.closed else said_of(patterns, unknown, twin):
+                parts += self._pattern(p, looked_up=bool(p.narrower))
+            found.append(sparql.Filter(sparql.Negation(sparql.Holds(sparql.Group(tuple(parts))))))
+        return found
+
+    def filters(self, conditions: tuple[Condition, ...]) -> list[sparql.Pattern]:
+        """Return conditions as filters, behind the sub-selects of their scalars."""
+        filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
+        return [*self.scalars(), *filters]
+
+    def _written(
+        self, patterns: Sequence[Pattern], conditions: Sequence[Condition]
+    ) -> dict[Condition, tuple[Pattern, sparql.Values]]:
+        """Return the values that meet conditions, each with the pattern that leads to them."""
+        found: dict[Condition, tuple[Pattern, sparql.Values]] = {}
+        for one in conditions if self.spelt else ():
+            if isinstance(one, Contains) and one.position == "whole" and isinstance(one.value, Unknown):
+                variable = self.values.variable(one.value)
+                for p in (p for p in patterns if p.object == one.value):
+                    if texts := self.spelt.get((p.predicate, one.text)):
+                        rows = tuple((ox.Literal(text),) for text in texts)
+                        found[one] = p, sparql.Values((variable,), rows)
+        return found
+
+    def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
+        s, p, o = (self.node(t) for t in pattern.places)
+        if not (pattern.narrower or looked_up):
+            return [sparql.TriplePattern(s, p, o)]
+        # Whatever a thing is said to be in, what is selected is distinct.
+        kind = self.fresh("kind")
+        classes = tuple(ox.NamedNode(str(c)) for c in (pattern.object, *pattern.narrower))
+        if looked_up:
+            # Engines begin with a class that a pattern names, however many members it has.
+            return [sparql.TriplePattern(s, p, kind), sparql.Filter(sparql.In(kind, classes))]
+        return [sparql.Values((kind,), tuple((c,) for c in classes)), sparql.TriplePattern(s, p, kind)]
+
+    def _behind(
+        self, patterns: Sequence[Pattern], parts: list[sparql.Pattern], conditions: list[Condition]
+    ) -> sparql.Pattern:
+        """Return the solutions of patterns as a whole, which meet those of the conditions that they can."""
+        known = {u for p in patterns for u in p.places if isinstance(u, Unknown)}
+        met = [c for c in conditions if set[Unknown]().union(*map(unknowns, sides(c))) <= known]
+        conditions[:] = [c for c in conditions if c not in met]
+        return self._whole(patterns, [*parts, *self.filters(tuple(met))])
+
+    def _whole(self, patterns: Sequence[Pattern], parts: list[sparql.Pattern]) -> sparql.Pattern:
+        """Return patterns that engines go through as a whole, to be joined with others."""
+        places = (place for p in patterns for place in p.places)
+        seen = dict.fromkeys(self.values.variable(u) for u in places if isinstance(u, Unknown))
+        return sparql.SubSelect(sparql.Select(tuple(seen), sparql.Group(tuple(parts))))
+
+    def node(self, place: Place) -> sparql.Node:
+        """Return a term or the variable of an unknown."""
+        if isinstance(place, URIRef | Literal):
+            return to_ox(place)  # type: ignore[return-value]  # neither is a blank node
+        return self.values.variable(place)
+
+    def _inner(self, block: Block, around: Block) -> sparql.Group:
+        """Return a block within others; what it borrows from them is said in it again."""
+        if wanted := borrowed(block, reached(around)):
+            return sparql.Group(tuple(self.block(merged(_lent(wanted, around), block))))
+        return sparql.Group(tuple(self.block(block, around)))
+
+    def _either(self, branches: tuple[Block, ...], around: Block) -> list[sparql.Pattern]:
+        outer = reached(around)
+        if (chosen := one_of(branches)) is not None and chosen[0] in bound(around):
+            unknown, terms = chosen
+            nodes = tuple(ox.NamedNode(str(term)) for term in terms)
+            if any(map(is_given, around.patterns)) or _is_led_to(unknown, around):
+                # What is given leads to few things, of which each is looked at.
+                return [sparql.Filter(sparql.In(self.values.variable(unknown), nodes))]
+            return [sparql.Values((self.values.variable(unknown),), tuple((node,) for node in nodes))]
+        if all(is_condition(b) for b in branches) and _shared(branches, bound(around)):
+            found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
+            return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
+        # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
+        shared = {u for b in branches for u in reached(b) | borrowed(b, outer)} & outer
+        whole = [
+            b if bound(b) and shared <= bound(b) else merged(_lent(shared - bound(b), around), b)
+            for b in branches
+        ]
+        union = sparql.Union(tuple(sparql.Group(tuple(self.block(b, around))) for b in whole))
+        names = sorted({u for b in branches for u in reached(b)} | shared)
+        if not names:
+            return [union]
+        # Engines are slow to join a union; once its solutions are known they are not.
+        return [
+            sparql.SubSelect(
+                sparql.Select(tuple(self.values.variable(u) for u in names), union, distinct=True)
+            )
+        ]
+
+    def _without(self, block: Block, around: Block) -> list[sparql.Pattern]:
+        outer = reached(around)
+        shared = mentioned(block) & outer
+        if not shared:
+            return self._none(block, around)
+        if is_condition(block):
+            stated = _all([self.values.condition(c) for c in block.conditions])
+            denied: sparql.Expression = sparql.Negation(stated)
+            if not shared <= bound(around):
+                # Engines differ in what the negation of what has no value is.
+                denied = sparql.Compare(
+                    sparql.Call("if", (stated, ox.Literal(1), ox.Literal(0))), "=", ox.Literal(0)
+                )
+            return [*self.scalars(), sparql.Filter(denied)]
+        # MINUS takes nothing away where no variable is bound on both sides.
+        clear = shared <= bound(block) & bound(around) and not borrowed(block, outer)
+        body = block if clear else merged(_lent(shared, around), block)
+        return [sparql.Minus(sparql.Group(tuple(replace(self, twins=None).block(body, around))))]
+
+    def _none(self, block: Block, around: Block) -> list[sparql.Pattern]:
+        """Return that a block that shares nothing with others has no solution."""
+        count, body = self.fresh("found"), sparql.Group(tuple(self.block(block, around)))
+        names = sorted(reached(block))
+        if names:
+            one = sparql.Select((self.values.variable(names[0]),), body, limit=1)
+            body = sparql.Group((sparql.SubSelect(one),))
+        counted = sparql.Select(((sparql.Count(), count),), body)
+        return [
+            sparql.SubSelect(counted),
+            sparql.Filter(sparql.Compare(count, "=", ox.Literal(0))),
+        ]
+
+
+def _is_led_to(unknown: Unknown, around: Block) -> bool:
+    """Return whether an unknown is the class of things that another choice names."""
+    kinds = {p.object for p in around.patterns if p.predicate == RDF.type}
+    chosen = {one[0] for branches in around.either if (one := one_of(branches)) is not None}
+    return unknown in kinds and bool(chosen - kinds)
+
+
+def _shared(blocks: tuple[Block, ...], known: set[Unknown]) -> bool:
+    return all(mentioned(b) <= known for b in blocks)
+
+
+def _all(conditions: list[sparql.Expression]) -> sparql.Expression:
+    return conditions[0] if len(conditions) == 1 else sparql.AllOf(tuple(conditions))
+
+
+def _but(block: Block, branches: tuple[Block, ...]) -> Block:
+    """Return a block without one choice, which is being compiled and must not be said in itself."""
+    return replace(block, either=tuple(e for e in block.either if e != branches))
+
+
+def _lent(wanted: set[Unknown], around: Block) -> Block:
+    """Return as much of what stands around a block as binds some unknowns."""
+    patterns = Block(patterns=around.patterns, plans=around.plans)
+    return patterns if wanted & reached(around) <= bound(patterns) else around
+
+
+_RARE: Final = 2
+"""How many times the mean number of things per group a number is that few groups reach."""
+
+
+def least_of(having: Sequence[Condition], aggregate: Aggregate) -> int:
+    """Return the least count of a group that meets all conditions; 0 where they do not tell one.
+
+    Args:
+        having: The conditions on groups.
+        aggregate: What is counted.
+
+    Example:
+        >>> orders = Aggregate("count", of=(Unknown("order"),))
+        >>> least_of([Comparison(orders, ">", Literal(24))], orders)
+        25
+    """
+    least = 0
+    for condition in having:
+        if not isinstance(condition, Comparison) or condition.left != aggregate:
+            continue
+        bound = condition.right
+        if isinstance(bound, Literal) and isinstance(number := bound.toPython(), int):
+            by = {">": number + 1, ">=": number, "=": number}.get(condition.relation, 0)
+            least = max(least, by)
+    return least
+
+
+def counted_first(
+    block: Block, key: Unknown, of: Unknown, least: int, schema: Schema | None
+) -> tuple[Pattern, Unknown] | None:
+    """Return a pattern of which each group needs some number of triples, and its other end.
+
+    Args:
+        block: What holds of the members of the groups.
+        key: What is grouped by.
+        of: What is counted.
+        least: The least number that is wanted.
+        schema: What is known of the graph.
+
+    Returns:
+        The pattern and what stands in it beside the key; None where there is none, or where it would leave
+        out too few groups to be worth its time.
+    """
+    if schema is None or not schema.exact or least < 2 or key == of:
+        return None
+    patterns = without_implied(block.patterns, schema)
+    for pattern in patterns:
+        info = schema.properties.get(str(pattern.predicate))
+        ends = {pattern.subject, pattern.object} - {key}
+        end = next(iter(ends))
+        if info is None or info.triples < MANY or len(ends) != 1 or not isinstance(end, Unknown) or end == of:
+            continue
+        groups = info.objects if pattern.object == key else info.subjects
+        rare = least >= _RARE * info.triples / max(1, groups)
+        plain = not pattern.narrower and isinstance(pattern.predicate, URIRef)
+        if rare and plain and of in determined(patterns, {key, end}, schema):
+            return pattern, end
+    return None
+
+
+_FOLDS: dict[Fold, sparql.FoldName] = {
+    "sum": "SUM",
+    "average": "AVG",
+    "minimum": "MIN",
+    "maximum": "MAX",
+}
+_Key = tuple[tuple[Unknown, ...], Expression | None, Block, FoldedAs]
+
+
+@dataclass
+class _Folding:
+    """One sub-select: what is folded, and the variables of the results by function."""
+
+    aggregate: Aggregate
+    results: dict[Fold, ox.Variable] = field(default_factory=dict)
+
+
+class FoldCompiler:
+    """Compiles the aggregates of a plan.
+
+    Args:
+        blocks: Compiles blocks.
+        fresh: Makes a variable that nothing else is called.
+        plan: The plan.
+    """
+
+    def __init__(self, blocks: BlockCompiler, fresh: Callable[[str], ox.Variable], plan: Plan) -> None:
+        self._blocks, self._fresh, self._plan = blocks, fresh, plan
+        self._keys: dict[ox.Variable, Expression] = {}
+        for key in keys(plan):
+            value = key.value
+            variable = blocks.values.variable(value) if isinstance(value, Unknown) else None
+            fits = variable is not None and variable not in self._keys
+            self._keys[variable if fits and variable is not None else sparql.var(key.name)] = value
+        self._foldings: dict[_Key, _Folding] = {}
+        columns = {c.value: c.name for c in plan.columns}
+        values = [*columns, *(s for h in plan.having for s in sides(h))]
+        for aggregate in (a for v in values for a in aggregates(v)):
+            found = self._foldings.setdefault(_key(aggregate), _Folding(aggregate))
+            if aggregate.function not in found.results:
+                direct = aggregate in columns and self._is_direct(aggregate)
+                found.results[aggregate.function] = (
+                    sparql.var(columns[aggregate]) if direct else fresh(aggregate.function)
+                )
+        for found in self._foldings.values():
+            if not self._keys and "count" not in found.results:
+                found.results["count"] = fresh("count")
+
+    def patterns(self) -> list[sparql.Pattern]:
+        """Return the sub-selects, joined so that each group has a solution."""
+        complete = [f for f in self._foldings.values() if not self._keys or self._is_complete(f.aggregate)]
+        found: list[sparql.Pattern] = [self._select(f) for f in complete]
+        if not found:
+            where = _group(self._solutions(self._plan.where))
+            found.append(sparql.SubSelect(sparql.Select((*self._keys,), where, distinct=True)))
+        others = [f for f in self._foldings.values() if f not in complete]
+        return found + [sparql.Optional(self._select(f)) for f in others]
+
+    def value(self, aggregate: Aggregate) -> Given:
+        """Return the value of an aggregate, where `patterns` stand."""
+        results = self._foldings[_key(aggregate)].results
+        variable = results[aggregate.function]
+        if aggregate.function == "count":
+            if self._is_direct(aggregate):
+                return Given(variable)
+            return Given(sparql.Call("coalesce", (variable, ox.Literal(0))))
+        if self._keys:
+            return Given(variable, (sparql.Call("bound", (variable,)),))
+        # Engines have zeros for the sum and the average of nothing.
+        return Given(variable, (sparql.Compare(results["count"], ">", ox.Literal(0)),))
+
+    def _is_direct(self, aggregate: Aggregate) -> bool:
+        """Return whether the result of the sub-select is the value as it stands."""
+        if aggregate.function != "count":
+            return bool(self._keys)
+        return not self._keys or self._is_complete(aggregate)
+
+    def _is_complete(self, aggregate: Aggregate) -> bool:
+        """Return whether every group has a value."""
+        value = aggregate.value
+        if isinstance(value, Number) and self._blocks.values.form(value.value) == "number":
+            value = None  # each of its values is a number
+        named = {*aggregate.of, *(unknowns(aggregate.value) if aggregate.value is not None else ())}
+        return value is None and aggregate.where.empty and named <= bound(self._plan.where)
+
+    def _select(self, folding: _Folding) -> sparql.SubSelect:
+        aggregate, results = folding.aggregate, folding.results
+        of = tuple(self._blocks.values.variable(u) for u in aggregate.of)
+        block = merged(self._plan.where, aggregate.where)
+        # To tell solutions apart takes as long as to find them.
+        told = {k for k in self._keys.values() if isinstance(k, Unknown)}
+        once = is_told_once(block, {*aggregate.of, *told}, self._blocks.schema)
+        if aggregate.value is None and len(of) == 1:
+            # Engines look at each value that they count, but not at solutions.
+            all_ = once and aggregate.of[0] in bound(block)
+            counted = sparql.Count() if all_ else sparql.Count(of[0], distinct=not once)
+            return self._grouped(
+                ((counted, results["count"]),), self._reaching(aggregate, block) or self._solutions(block)
+            )
+        names, rows = [*self._keys, *of], self._solutions(block)
+        certain, value = bound(block), self._fresh("folded")
+        for unknown in aggregate.of:
+            rows += _present(unknown, self._blocks.values.variable(unknown), certain)
+        if aggregate.value is not None:
+            given = self._blocks.values.folded(aggregate.value, folded_as(aggregate))
+            rows += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
+            rows += [sparql.Bind(given.value, value), *_present(aggregate.value, value, certain)]
+            names.append(value)
+        distinct = sparql.Select(tuple(dict.fromkeys(names)), _group(rows), distinct=not once)
+        folds = tuple(
+            (sparql.Count() if name == "count" else sparql.Folded(_FOLDS[name], value), variable)
+            for name, variable in results.items()
+        )
+        return self._grouped(folds, [sparql.SubSelect(distinct)])
+
+    def _grouped(
+        self, folds: tuple[tuple[sparql.Expression, ox.Variable], ...], rows: list[sparql.Pattern]
+    ) -> sparql.SubSelect:
+        return sparql.SubSelect(sparql.Select((*self._keys, *folds), _group(rows), group_by=(*self._keys,)))
+
+    def _reaching(self, aggregate: Aggregate, block: Block) -> list[sparql.Pattern]:
+        """Return the solutions of the few groups that may have enough members; none where all are."""
+        least = least_of(self._plan.having, aggregate)
+        if self._blocks.joining != "all" or len(self._keys) != 1 or not least:
+            return []
+        ((variable, key),) = self._keys.items()
+        (of,) = aggregate.of
+        found = (
+            counted_first(block, key, of, least, self._blocks.schema) if isinstance(key, Unknown) else None
+        )
+        if found is None:
+            return []
+        pattern, end = found
+        member, number = self._fresh(end.name), self._fresh("number")
+        s, p, o = (self._blocks.node(t) for t in pattern.places)
+        triple = sparql.TriplePattern(
+            member if pattern.subject == end else s, p, member if pattern.object == end else o
+        )
+        counted = sparql.Select((variable, (sparql.Count(), number)), _group([triple]), group_by=(variable,))
+        enough = sparql.Filter(sparql.Compare(number, ">=", ox.Literal(least)))
+        few = sparql.Select((variable,), _group([sparql.SubSelect(counted), enough]))
+        # What so few groups have is looked up.
+        return [sparql.SubSelect(few), *self._solutions(block, replace(self._blocks, joining="few"))]
+
+    def _solutions(self, block: Block, blocks: BlockCompiler | None = None) -> list[sparql.Pattern]:
+        """Return the solutions of a block, with the keys of their groups."""
+        values, found, certain = self._blocks.values, (blocks or self._blocks).block(block), bound(block)
+        for variable, key in self._keys.items():
+            given = values.raw(key)
+            if given.value != variable:
+                found += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
+                found.append(sparql.Bind(given.value, variable))
+            found += _present(key, variable, certain)
+        return found
+
+
+def _key(aggregate: Aggregate) -> _Key:
+    """Return what tells sub-selects apart."""
+    return (aggregate.of, aggregate.value, aggregate.where, folded_as(aggregate))
+
+
+def _group(found: list[sparql.Pattern]) -> sparql.Group:
+    return sparql.Group(tuple(found))
+
+
+def _present(value: Expression, variable: ox.Variable, certain: set[Unknown]) -> list[sparql.Pattern]:
+    """Return the condition that an unknown has a value, where that is not sure."""
+    if not isinstance(value, Unknown) or value in certain:
+        return []
+    return [sparql.Filter(sparql.Call("bound", (variable,)))]
+
 
 SPARE = 100
 """Rows that are asked for behind the limit of a plan, to find ties and what comes next."""
@@ -49,7 +921,7 @@ def to_sparql(
         total: Break ties by the terms of the rows, which takes some engines long.
         loops: Whether the engine looks up each solution of a pattern in the next, so that of large patterns
             the order and the way to join them have to be said.
-        spelt: How texts are written that are looked up, not compared, see `mrag.planning.profile.spelling`.
+        spelt: How texts are written that are looked up, not compared, see `mrag.planning.run`.
         twins: Where things have several names, which of them stands for the others; things then are told
             once. By default every name is a thing of its own.
 

@@ -9,7 +9,7 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.errors import ConfigError, TermError
 from mrag.planning import plan as pl
-from mrag.planning.algebra.scopes import check
+from mrag.planning.scopes import check
 from mrag.rdf.terms import term_from_json, term_to_json, to_ox
 
 _DEEPEST = 40

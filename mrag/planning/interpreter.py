@@ -14,19 +14,23 @@ from typing import TypeAlias
 from rdflib import Literal, URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
-from mrag.planning.algebra.comparing import (
+from mrag.planning.scopes import aggregates, check, keys, merged
+from mrag.planning.values import (
+    Cells,
+    Kind,
     Value,
     calculated,
     compared,
     date_part,
     days_between,
     has_text,
+    in_order,
+    kind_of,
     lower,
     number_in,
+    shown_as,
+    tied,
 )
-from mrag.planning.algebra.scopes import aggregates, check, keys, merged
-from mrag.planning.algebra.values import Kind, kind_of
 from mrag.rdf.terms import Term, Triple
 
 Binding: TypeAlias = Mapping[pl.Unknown, Term]

@@ -12,15 +12,12 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import names_beside
 from mrag.index.embedding import Embedder, begin_loading
 from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
-from mrag.planning.lexical.extents import counted_measures
-from mrag.planning.lexical.gathering import NamedThings, named_things
-from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
-from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, positive
-from mrag.planning.lexical.words import is_empty, is_title, root
+from mrag.planning.lexical.english import DIMENSIONS, Direction, is_empty, is_title, positive, root
+from mrag.planning.lexical.names import SPAN, NamedThings, NameMatcher, Span, named_things
+from mrag.planning.lexical.schema_words import counted_measures
 from mrag.planning.meanings import NEAR, Meanings, best
-from mrag.planning.profile.following import remembered
-from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profile.reusing import names_followed, remember_names
+from mrag.planning.profile.usage import keep, kept, remembered, schema_array
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries

@@ -9,11 +9,9 @@ from typing import Final
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
 from mrag.planning.lexical.candidates import Candidate, Named
-from mrag.planning.lexical.matching import Span
-from mrag.planning.lexical.places import other_names
+from mrag.planning.lexical.english import is_empty, is_everyday, is_role, other_names
+from mrag.planning.lexical.names import Span
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords
-from mrag.planning.lexical.synonyms import is_everyday
-from mrag.planning.lexical.words import is_empty, is_role
 from mrag.planning.schema import Schema
 from mrag.text.tokens import TextToken
 

@@ -17,20 +17,26 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.graph.record import LABELS
-from mrag.planning.profile.abbreviations import spelt_out
-from mrag.planning.profile.following import (
+from mrag.planning.profile.names import plain_names, spelt_out
+from mrag.planning.profile.usage import (
+    Ancestors,
+    Edges,
     KnownSchema,
+    PropertyUsage,
+    ancestors,
     changed_since,
+    find_what_holds,
     follows_changes,
+    kept,
+    members,
+    raised,
     remember,
     remembered,
+    schema_of_array,
     unchanged,
+    unstated,
+    usage_of,
 )
-from mrag.planning.profile.hierarchy import Ancestors, ancestors, members, raised, unstated
-from mrag.planning.profile.holding import find_what_holds
-from mrag.planning.profile.keeping import kept, schema_of_array
-from mrag.planning.profile.plain_names import plain_names
-from mrag.planning.profile.usage import Edges, PropertyUsage, usage_of
 from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS

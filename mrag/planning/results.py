@@ -15,15 +15,15 @@ from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.result import CERTAIN as CERTAIN
 from mrag.generation.result import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.joins import work_of
-from mrag.planning.algebra.roles import plain
-from mrag.planning.algebra.terms import measured
 from mrag.planning.building.scoring import Reading
+from mrag.planning.compiler import work_of
 from mrag.planning.composing.shapes import alike_named, united
 from mrag.planning.derived.units import units_shown, with_unit
 from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import Found, PlanResult, run
+from mrag.planning.scopes import plain
+from mrag.planning.values import measured
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits

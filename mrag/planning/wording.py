@@ -2,18 +2,532 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from rdflib import URIRef
+from rdflib import RDF, Literal, URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.roles import plain
-from mrag.planning.algebra.scopes import aggregates, sides
-from mrag.planning.words.blocks import BlockWords
-from mrag.planning.words.joining import by_group, of_each_group
-from mrag.planning.words.values import Name
+from mrag.planning.scopes import (
+    FOLDS,
+    OPERATIONS,
+    ORDINALS,
+    PARTS,
+    POSITIONS,
+    RELATIONS,
+    PlanRoles,
+    aggregates,
+    plain,
+    sides,
+    unit_of_days,
+)
 from mrag.rdf.terms import Term
-from mrag.text.grammar import article, join
+from mrag.text.grammar import article, is_participle, join, plural, relation
+from mrag.text.tokens import PREPOSITIONS
+
+
+def all_of(said: Sequence[str]) -> str:
+    """Return words of what must hold together.
+
+    Example:
+        >>> all_of(["red", "large", "but none where it is cold"])
+        'red and large, but none where it is cold'
+    """
+    found = said[0] if said else ""
+    for one in said[1:]:
+        found += (
+            f", {one}" if one.startswith("but none") else f" {'' if one[:8] == 'and not ' else 'and '}{one}"
+        )
+    return found
+
+
+def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]]:
+    """Name groups where words speak of them.
+
+    Args:
+        found: The words.
+        keys: What is grouped by.
+        each: What stands in place of "the" before it.
+
+    Returns:
+        The words, and the groups that they do not speak of.
+
+    Example:
+        >>> by_group("the number of vendors based in the country", ["country", "year"], "each")
+        ('the number of vendors based in each country', ['year'])
+    """
+    left = []
+    for key in keys:
+        named = re.compile(rf"\bthe {re.escape(key)}(?=$|,| and )")
+        if len(named.findall(found)) == 1:
+            found = f"{each} {key}".join(named.split(found))
+        else:
+            left.append(key)
+    return found, left
+
+
+def of_each_group(plan: pl.Plan) -> tuple[pl.Plan, str]:
+    """Return the plan that a plan takes the extreme of each group of, and words for that; else the plan.
+
+    Args:
+        plan: The plan.
+    """
+    told, extreme = plan.where.plans if len(plan.where.plans) == 2 else (plan, plan)
+    folds = [c.value for c in extreme.columns if isinstance(c.value, pl.Aggregate)]
+    if extreme.where != pl.Block(plans=(told,)) or len(folds) != 1 or folds[0].value is None:
+        return plan, ""
+    number = next((u.name for u in pl.parts(folds[0].value) if isinstance(u, pl.Unknown)), "")
+    value = next((c.value for c in told.columns if c.name == number), None)
+    counted = value.of if isinstance(value, pl.Aggregate) and value.function == "count" else ()
+    parts = [u for u in pl.parts(value) if isinstance(u, pl.Unknown)] if value is not None else []
+    called = next((u.name for u in (*counted, *parts)), number)
+    said = re.sub(r"(_|\b)\d+$", "", called).replace("_", " ").strip()
+    group = extreme.columns[0].name.replace("_", " ")
+    if isinstance(value, pl.Aggregate) and value.function == "count":
+        said = plural(said)
+        most = "most" if folds[0].function == "maximum" else "fewest"
+    else:
+        most = "greatest" if folds[0].function == "maximum" else "least"
+    return told, f", but of each {group} only that with the {most} {said}"
+
+
+Name = Callable[[Term], str]
+
+_OF_TIME = {"<": "is before", "<=": "is no later than", ">": "is after", ">=": "is no earlier than"}
+_TIMES = ("year", "date", "year-month")
+
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
+
+
+def _calendar(condition: pl.Comparison) -> str:
+    """Return when a date is whose month or day of the week is given, "in May"; "" for other conditions."""
+    part, number = condition.left, condition.right
+    if condition.relation not in ("=", "!=") or not isinstance(part, pl.DatePart):
+        return ""
+    names = {"weekday": _DAYS, "month": _MONTHS}.get(part.part, ())
+    at = number.value if isinstance(number, Literal) else None
+    if not isinstance(at, int) or not 1 <= at <= len(names):
+        return ""
+    return f"{'on a' if part.part == 'weekday' else 'in'} {names[at - 1]}"
+
+
+def _of(which: str) -> str:
+    return "" if which == "which" else f" of {which}"
+
+
+_NAMED = (pl.Unknown, pl.Number)
+"""What is called by the property that leads to it."""
+
+
+class ValueWords:
+    """Words of the values of one plan.
+
+    Args:
+        plan: The plan.
+        name: Returns the name of an entity, a class, a property or a value.
+    """
+
+    def __init__(self, plan: pl.Plan, name: Name) -> None:
+        self._plan = plan
+        self._name = name
+        self._roles = PlanRoles(plan)
+        self._open: set[pl.Unknown] = set()
+        self._told: dict[pl.Unknown, str] = {}
+
+    def _block(self, block: pl.Block, main: pl.Unknown | None) -> str:
+        raise NotImplementedError
+
+    def _nested(self, plan: pl.Plan) -> str:
+        raise NotImplementedError
+
+    def _named_by(self, unknown: pl.Unknown, pattern: pl.Pattern) -> bool:
+        """Return whether an unknown has no other name than that of the property that leads to it."""
+        return self._roles.type(unknown) is None and self._roles.binding(unknown) == pattern
+
+    def _object(self, unknown: pl.Unknown, pattern: pl.Pattern) -> str:
+        """Return what a pattern leads to; what it alone names has no other name."""
+        if not self._named_by(unknown, pattern):
+            return self._thing(unknown)
+        return "the " + unknown.name.replace("_", " ")
+
+    def _related(self, pattern: pl.Pattern, which: str, other: str) -> str:
+        """Return that something is related to another thing, by a noun or by a verb."""
+        said = self._verb(pattern)
+        if not said:
+            return self._owned(which, f"{self._predicate(pattern)}{_of(which)} is {other}")
+        return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
+
+    def _verb(self, pattern: pl.Pattern) -> str:
+        """Return a predicate as a verb, mostly with a preposition; "" for a noun."""
+        kind, said = relation(label := self._predicate(pattern), False)
+        first, _, rest = label.partition(" ")
+        if first.endswith("ed") and rest.split(" ")[0] in PREPOSITIONS:
+            return f"is {label}"  # "located in state"
+        verb = kind == "phrase" and (" " in label or label.endswith("s"))
+        return said if verb and not said.startswith("has the ") else ""
+
+    def _several(self, pattern: pl.Pattern, block: pl.Block, main: pl.Unknown | None) -> str | None:
+        """Return that a property relates the main thing to several names, said once; None if to one."""
+        same = [
+            p
+            for p in block.patterns
+            if (p.subject, p.predicate) == (pattern.subject, pattern.predicate)
+            and isinstance(p.object, URIRef | Literal)
+        ]
+        if pattern.subject != main or pattern not in same or len(same) < 2 or pattern.predicate == RDF.type:
+            return None
+        if pattern != same[0]:
+            return ""
+        others = join([self.value(p.object) for p in same])
+        if self._verb(pattern):
+            return self._related(pattern, "which", others)
+        return f"whose {plural(self._predicate(pattern))} are {others}"
+
+    def _no_kind(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
+        """Return that nothing of a class is related to a thing: "developed by no vendor"."""
+        if len(block.patterns) != 2 or block != pl.Block(block.patterns):
+            return None
+        typed = next((p for p in block.patterns if p.predicate == RDF.type), None)
+        pattern = next((p for p in block.patterns if p.subject == main and p.predicate != RDF.type), None)
+        if (
+            typed is None
+            or pattern is None
+            or pattern.object != typed.subject
+            or isinstance(typed.object, pl.Unknown)
+        ):
+            return None
+        if self._verb(pattern):
+            return self._related(pattern, "which", f"no {self.value(typed.object)}")
+        return f"without any {self._predicate(pattern)}"
+
+    @staticmethod
+    def _owned(which: str, said: str) -> str:
+        """Return what is said of a property of the main thing, or of another that its name was put behind."""
+        return f"{'whose' if which == 'which' else 'the'} {said}"
+
+    def _bound(self, condition: pl.Condition, pattern: pl.Pattern, which: str) -> tuple[str, str]:
+        """Return what is bounded, a property or a part of its dates, and by what."""
+        named = self._predicate(pattern) + _of(which)
+        value = condition.value if isinstance(condition, pl.Contains) else condition.left
+        if isinstance(condition, pl.Comparison) and (day := _calendar(condition)):
+            return named, f"is {'' if condition.relation == '=' else 'not '}{day}"
+        part = PARTS.get(value.part, value.part) if isinstance(value, pl.DatePart) else "date"
+        if part != "date" and part not in named.split():
+            named += f" has {article(part)} that"
+        if isinstance(condition, pl.Contains):
+            return named, f"{POSITIONS[condition.position]} “{condition.text}”"
+        said = RELATIONS[condition.relation]
+        if self._is_time(value) and isinstance(condition.right, Literal):
+            said = _OF_TIME.get(condition.relation, said)
+        return named, f"{said} {self._amount(condition.right, pattern.predicate)}"
+
+    def _amount(self, value: pl.Expression, predicate: object) -> str:
+        """Return what a property is compared with, a number with the property's unit where it has one."""
+        said, with_unit = self.value(value), getattr(self._name, "with_unit", None)
+        numeric = isinstance(value, Literal) and value.datatype is not None
+        return str(with_unit(str(predicate), said)) if with_unit is not None and numeric else said
+
+    def _bounds(self, conditions: Sequence[pl.Condition], pattern: pl.Pattern, which: str) -> str:
+        """Return all that a property is bounded by, named once."""
+        found: dict[str, list[str]] = {}
+        for condition in conditions:
+            named, said = self._bound(condition, pattern, which)
+            saids = found.setdefault(named, [])
+            short = said.removeprefix("is ") if saids and saids[0].startswith("is ") else said
+            if said not in saids and short not in saids:
+                saids.append(short)
+        first, *others = (f"{named} {' and '.join(saids)}" for named, saids in found.items())
+        return join([first, *(others if which == "which" else (f"the {other}" for other in others))])
+
+    def _is_time(self, value: pl.Expression) -> bool:
+        """Return whether a value is a date or a year, of which one is before another."""
+        if isinstance(value, pl.DatePart):
+            return value.part in _TIMES
+        if isinstance(value, pl.Number):
+            return self._is_time(value.value)
+        pattern = self._roles.binding(value) if isinstance(value, pl.Unknown) else None
+        if pattern is None:
+            return False
+        words = self._predicate(pattern).lower().split()
+        head = next((at for at, word in enumerate(words) if at and word in PREPOSITIONS), len(words))
+        return words[head - 1] in _TIMES or (words[0] in _TIMES and is_participle(words[-1]))
+
+    # -- conditions and values -------------------------------------------------------------------
+
+    def condition(self, condition: pl.Condition) -> str:
+        """Return a condition in words."""
+        if isinstance(condition, pl.Contains):
+            return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
+        left, right = condition.left, self.value(condition.right)
+        if condition.relation == "!=" and left == self._roles.subject:
+            return f"other than {right}"
+        times = self._is_time(left) and self._is_time(condition.right)
+        said = (_OF_TIME if times else RELATIONS).get(condition.relation, RELATIONS[condition.relation])
+        return f"{self.value(left)} {said} {right}"
+
+    def value(self, value: pl.Expression) -> str:
+        """Return a value in words."""
+        match value:
+            case pl.Unknown():
+                return self._unknown(value)
+            case URIRef() | Literal():
+                return self._name(value)
+            case pl.Number(inner):
+                return self.value(inner)
+            case pl.DatePart(part, inner):
+                said, named = self.value(inner), PARTS.get(part, part)
+                return said if named in said.split() else f"the {named} of {said}"
+            case pl.Days(start, end):
+                return f"the days from {self.value(start)} to {self.value(end)}"
+            case pl.Arithmetic(pl.Days(start, end)) if unit := unit_of_days(value):
+                return f"the {unit} from {self.value(start)} to {self.value(end)}"
+            case pl.Arithmetic(left, operation, right):
+                a, b = (self._operand(e) for e in (left, right))
+                return f"{a} {OPERATIONS[operation]} {b}"
+            case pl.Scalar(plan):
+                return self._nested(plan)
+            case pl.Aggregate():
+                return self._aggregate(value)
+
+    def _operand(self, value: pl.Expression) -> str:
+        said = self.value(value)
+        return f"({said})" if isinstance(value, pl.Arithmetic) else said
+
+    def _aggregate(self, aggregate: pl.Aggregate) -> str:
+        fold = FOLDS[aggregate.function]
+        if aggregate.value is not None:
+            found = f"the {fold} {self._bare(aggregate.value)}"
+            found += f" of {join([self._plural(u) for u in aggregate.of])}" if aggregate.of else ""
+        else:
+            found = f"the {fold} of {join([self._plural(u) for u in aggregate.of])}"
+            if len(aggregate.of) == 1 and (told := self._told.get(aggregate.of[0])):
+                found += f" {told}"
+        if not aggregate.where.empty:
+            main = aggregate.of[0] if aggregate.of else self._roles.subject
+            found = f"{found} {self._block(aggregate.where, main)}".rstrip()
+        return found
+
+    def _bare(self, value: pl.Expression) -> str:
+        """Return what a property of something is called, without saying of what."""
+        if isinstance(value, pl.Number):
+            return self._bare(value.value)
+        if isinstance(value, pl.Arithmetic) and all(isinstance(v, _NAMED) for v in (value.left, value.right)):
+            return f" {OPERATIONS[value.operation]} ".join(map(self._bare, (value.left, value.right)))
+        if isinstance(value, pl.Unknown):
+            pattern = self._roles.binding(value)
+            return self._predicate(pattern) if pattern is not None else self._kind(value)
+        return f"of {self.value(value)}"
+
+    def _shown(self, value: pl.Expression) -> str:
+        """Return a value that is listed, and whether there may be none."""
+        return self.value(value) + (" if there is one" if self._roles.is_optional(value) else "")
+
+    def _unknown(self, unknown: pl.Unknown) -> str:
+        pattern, which = self._roles.binding(unknown), ORDINALS[min(self._roles.number(unknown), 4)]
+        if unknown == self._roles.subject or pattern is None or self._roles.type(unknown) is not None:
+            return f"the {which}{self._kind(unknown)}"
+        shown = [c.value for c in self._plan.columns]
+        if self._verb(pattern):
+            said = self._said_of(pattern)
+            return said.replace("what ", f"the {which}thing that ", 1) if which else said
+        if pattern.subject == self._roles.subject and pattern.subject in shown:
+            return f"its {which}{self._predicate(pattern)}"
+        return f"the {which}{self._said_of(pattern)}"
+
+    def _said_of(self, pattern: pl.Pattern) -> str:
+        """Return the value of a property by what it belongs to: `director of the film`."""
+        if said := self._verb(pattern):
+            return f"what {self._thing(pattern.subject)} {said}"
+        return f"{self._predicate(pattern)} of {self._thing(pattern.subject)}"
+
+    def _thing(self, place: pl.Place) -> str:
+        if not isinstance(place, pl.Unknown):
+            return self._name(place)
+        if place in self._open:
+            return "it"  # what is said of things in a circle ends where it began
+        self._open.add(place)
+        said = self._unknown(place)
+        self._open.discard(place)
+        return said
+
+    def _plural(self, unknown: pl.Unknown) -> str:
+        return plural(self._kind(unknown))
+
+    def _kind(self, unknown: pl.Unknown, *, of: bool = False) -> str:
+        """Return what an unknown is called: its class, or the property that has it as a value."""
+        if (cls := self._roles.type(unknown)) is not None:
+            return self._name(cls)
+        pattern = self._roles.binding(unknown)
+        if pattern is None:
+            return unknown.name.replace("_", " ") if self._roles.is_joined(unknown) else self._any(unknown)
+        if self._verb(pattern):
+            return f"thing that {self._said_of(pattern).removeprefix('what ')}"
+        return self._said_of(pattern) if of else self._predicate(pattern)
+
+    def _any(self, unknown: pl.Unknown) -> str:
+        """Return what an unknown without a class is called: by the class that has its properties."""
+        kind = getattr(self._name, "kind", None)
+        kinds = {kind(p) for p in self._roles.said_of(unknown)} if kind is not None else set()
+        return self._name(kinds.pop()) if len(kinds) == 1 and None not in kinds else "thing"
+
+    def _is_any(self, unknown: pl.Unknown) -> bool:
+        """Return whether an unknown is any thing of its class: nothing else is said of it."""
+        few = self._roles.mentions(unknown) < 3 and not self._roles.is_shown(unknown)
+        return few and self._roles.type(unknown) is not None
+
+    def _predicate(self, pattern: pl.Pattern) -> str:
+        p = pattern.predicate
+        if not isinstance(p, URIRef):
+            return "property"
+        name = self._name(p)
+        first, _, rest = name.partition(" ")
+        plain = first.lower() == "has" or (
+            first.lower() == "is" and PREPOSITIONS.isdisjoint(rest.lower().split())
+        )
+        return rest if plain and rest else name
+
+
+class BlockWords(ValueWords):
+    """Words of what must hold in one plan."""
+
+    def __init__(self, plan: pl.Plan, name: Name) -> None:
+        super().__init__(plan, name)
+        self._said: set[pl.Pattern] = set()
+
+    def _rows_of(self, plan: pl.Plan) -> str:
+        """Return another plan in words."""
+        raise NotImplementedError
+
+    def _where(self, before: str) -> str:
+        """Return what must hold, with a word before it if there is anything."""
+        found = self._block(self._plan.where, self._roles.subject)
+        return f"{before}{found}" if found else ""
+
+    def _block(self, block: pl.Block, main: pl.Unknown | None) -> str:
+        """Return what must hold: first what is said of the main thing itself, then what is of others."""
+        own: list[str] = []
+        others: list[str] = []
+        for p in block.patterns:
+            several = self._several(p, block, main)
+            if several is None:
+                (own if main in (p.subject, p.object) else others).append(self._pattern(p, block, main))
+            elif several:
+                own.append(several)
+        for said in (self.condition(c) for c in block.conditions if not self._is_said(c, block)):
+            (own if said.startswith("other than ") else others).append(said)
+        for branches in block.either:
+            own.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
+        for inner in block.without:
+            own.append(self._without(inner, main))
+        others += [self._joined(plan) for plan in block.plans]
+        for optional in block.optional:
+            said = self._block(optional, main)
+            others.append(said and f"if there is one, {said}")
+        said, rest = (all_of([f for f in found if f]) for found in (own, others))
+        if not rest or main is None:
+            return " and ".join(f for f in (said, rest) if f)
+        return f"{said}, where {rest}" if said else f"where {rest}"
+
+    def _joined(self, plan: pl.Plan) -> str:
+        """Return which rows of another plan there are."""
+        things = [pl.Unknown(c.name) for c in plan.columns if isinstance(c.value, pl.Unknown)]
+        named = join([self._unknown(t) for t in things if self._roles.type(t)] or ["it"])
+        return f"{named} is ({self._rows_of(plan)})"
+
+    def _without(self, block: pl.Block, main: pl.Unknown | None) -> str:
+        pattern = block.patterns[0] if len(block.patterns) == 1 else None
+        simple = pattern is not None and block == pl.Block(block.patterns) and pattern.subject == main
+        if pattern is not None and simple and isinstance(pattern.object, pl.Unknown):
+            if self._verb(pattern):
+                return self._related(pattern, "which", "nothing")
+            return f"without any {self._predicate(pattern)}"
+        if pattern is not None and simple and pattern.predicate != RDF.type:
+            other = self.value(pattern.object)
+            if not self._verb(pattern):
+                return f"whose {self._predicate(pattern)} is not {other}"
+            if not (said := self._related(pattern, "which", other)).startswith("which "):
+                return f"not {said}"
+        if (kind := self._no_kind(block, main)) is not None:
+            return kind
+        if (described := self._none_such(block, main)) is not None:
+            return described
+        said = self._block(block, main)
+        few = block.patterns or block.either
+        return f"but none {said}" if few else f"and not where {said.removeprefix('where ')}"
+
+    def _none_such(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
+        """Return that there is nothing described that is related to the main thing: "without any visit …"."""
+        link = [p for p in block.patterns if main in (p.subject, p.object) and p.predicate != RDF.type]
+        other = next((e for p in link for e in (p.subject, p.object) if e != main), None)
+        if main is None or len(link) != 1 or not isinstance(other, pl.Unknown) or block.either:
+            return None
+        (pattern,) = link
+        kinds = [p.object for p in block.patterns if (p.subject, p.predicate) == (other, RDF.type)]
+        inner = replace(
+            block,
+            patterns=tuple(
+                p for p in block.patterns if p != pattern and not (p.subject == other and p.object in kinds)
+            ),
+        )
+        if pattern.object == main:
+            verb = self._verb(pattern)
+            kind = (
+                self._name(kinds[0]) if kinds and not isinstance(kinds[0], pl.Unknown) else self._any(other)
+            )
+            told = f"that {verb} it" if verb else f"whose {self._predicate(pattern)} it is"
+        else:
+            kind, told = self._predicate(pattern), ""
+            if self._verb(pattern):
+                return None
+        rest = type(self)(pl.Plan(inner, (pl.Column(other, other.name),)), self._name)._where("")
+        rest = rest.removeprefix("where ") if told else rest.replace("where the thing is ", "that is ", 1)
+        said = " and ".join(w for w in (told, rest.removeprefix("where ")) if w)
+        return f"without any {kind} {said}".rstrip()
+
+    def _pattern(self, pattern: pl.Pattern, block: pl.Block, main: pl.Unknown | None) -> str:
+        s, p, o = pattern.subject, pattern.predicate, pattern.object
+        if pattern in self._said or (p == RDF.type and self._roles.is_kind(pattern)):
+            return ""
+        which = "which" if s == main else self._thing(s)
+        if p == RDF.type:
+            return f"{which} is {article(self.value(o))}"
+        if not isinstance(o, pl.Unknown):
+            return self._related(pattern, which, self.value(o))
+        if bounds := [c for c in block.conditions if self._roles.only(c, o)]:
+            return self._owned(which, self._bounds(bounds, pattern, which))
+        if o == main:
+            said = self._said_of(pattern)
+            if verb := self._verb(pattern):
+                if isinstance(s, pl.Unknown) and self._is_any(s):
+                    return f"which {article(self._kind(s))} {verb}"
+                return f"which {said[5:]}"
+            named = self._kind(main) == self._predicate(pattern)
+            return f"of {self._thing(s)}" if named else f"which is the {said}"
+        if self._roles.mentions(o) <= 1 and not (self._roles.is_shown(o) or self._roles.is_joined(o)):
+            if self._verb(pattern):
+                return self._related(pattern, which, "something")
+            said = self._predicate(pattern)
+            said = f"another {said}" if self._roles.number(o) else article(said)
+            return f"{'with' if s == main else which + ' has'} {said}"
+        if self._named_by(o, pattern) and not self._verb(pattern):
+            return ""  # where it is spoken of, it is "the price of the lamp"
+        return self._related(pattern, which, self._object(o, pattern))
+
+    def _is_said(self, condition: pl.Condition, block: pl.Block) -> bool:
+        """Return whether a condition is said with the pattern that binds its unknown."""
+        return any(
+            isinstance(p.object, pl.Unknown)
+            and p.predicate != RDF.type
+            and p not in self._said
+            and self._roles.only(condition, p.object)
+            for p in block.patterns
+        )
 
 
 def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:

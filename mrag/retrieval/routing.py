@@ -15,7 +15,7 @@ from mrag.generation.models import check_model, unused_notice
 from mrag.generation.result import Answer, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED, Attempt, abstained, compute
-from mrag.planning.following.merging import LastAnswer
+from mrag.planning.following import LastAnswer
 from mrag.planning.neural.choosing import Planner
 from mrag.planning.reading.cues import CueKind, computing_words, cues
 from mrag.retrieval.rankers import Question, Ranker

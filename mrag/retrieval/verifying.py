@@ -28,14 +28,13 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.images.graph import file_names, names_of
 from mrag.planning.answering import HELPED, READ, Attempt, compute, replay
-from mrag.planning.following.followup import BY_ITSELF
-from mrag.planning.following.merging import LastAnswer
+from mrag.planning.following import BY_ITSELF, LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.retelling import unread
+from mrag.planning.neural.choosing import unread
+from mrag.planning.precedents import list_questions
 from mrag.planning.results import TRIED
-from mrag.planning.saved.record import list_questions
-from mrag.planning.saved.registry import run_question
+from mrag.planning.saved import run_question
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, Term, Triple, to_ox
 from mrag.retrieval.routing import ASKED_FOR, computed, routed, uncomputed

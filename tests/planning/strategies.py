@@ -12,7 +12,6 @@ from rdflib import Literal
 from rdflib.namespace import RDF, XSD
 
 from mrag.errors import ConfigError
-from mrag.planning.algebra.scopes import bound, check
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -31,6 +30,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
+from mrag.planning.scopes import bound, check
 from tests.planning.graphs import CLASSES, HOSTILE, IN, KNOWS, NAME, PLACES, SIZE, THINGS, TILL, WHEN
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from rdflib import RDF, Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.accounting.verdict import account, of_the_kind
+from mrag.planning.accounting import account, of_the_kind
 from mrag.planning.answering import compute
 from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import lexicon_of

@@ -21,9 +21,17 @@ from mrag.evaluation.answers import solved_readings
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import _doubt, compute
 from mrag.planning.building.scoring import Reading
-from mrag.planning.certainty.features import FEATURES
-from mrag.planning.certainty.model import Certainty, SolvedReading, fitted, held_out, reliability, shipped
-from mrag.planning.certainty.weighing import certainty_of, keep_certainty
+from mrag.planning.certainty import (
+    FEATURES,
+    Certainty,
+    SolvedReading,
+    certainty_of,
+    fitted,
+    held_out,
+    keep_certainty,
+    reliability,
+    shipped,
+)
 from mrag.planning.plan import Aggregate, Block, Column, Pattern, Plan, Unknown
 from mrag.planning.run import PlanResult
 from mrag.stores.oxigraph import OxigraphStore

@@ -13,7 +13,7 @@ import mrag
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, compute
-from mrag.planning.following.merging import LastAnswer
+from mrag.planning.following import LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.rdf.terms import Triple
 from tests.planning.graphs import HOSTILE

@@ -11,10 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
-import mrag.planning.lexical.gathering
+import mrag.planning.lexical.names
 import mrag.planning.lexicon
-import mrag.planning.profile.adjusting
-import mrag.planning.profile.holding
 import mrag.planning.profile.reusing
 import mrag.planning.profile.usage
 import mrag.planning.profiling
@@ -60,7 +58,7 @@ def stated() -> list[Triple]:
 def of_small_properties() -> Iterator[None]:
     """Find out what holds of all triples even where there are few."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mrag.planning.profile.holding, "_WORTH", 0)
+        patch.setattr(mrag.planning.profile.usage, "_WORTH", 0)
         yield
 
 
@@ -103,7 +101,7 @@ def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> No
 @given(st.lists(changes, min_size=1, max_size=3))
 def test_after_any_small_changes(small: int, several: list[list[tuple[bool, Triple]]]) -> None:
     with pytest.MonkeyPatch.context() as patch, KnowledgeGraph(OxigraphStore()) as kg:
-        patch.setattr(mrag.planning.lexical.gathering, "_SMALL", small)
+        patch.setattr(mrag.planning.lexical.names, "_SMALL", small)
         kg.insert(stated())
         assert_as_from_nothing(kg)
         for some in several:
@@ -125,7 +123,7 @@ def test_large_properties_are_adjusted_to_what_came(several: list[list[tuple[boo
 
     with pytest.MonkeyPatch.context() as patch, KnowledgeGraph(OxigraphStore()) as kg:
         patch.setattr(mrag.planning.profile.usage, "_EXACT", 0)
-        patch.setattr(mrag.planning.profile.adjusting, "_GROWN", 9)
+        patch.setattr(mrag.planning.profile.usage, "_GROWN", 9)
         kg.insert(stated())
         exact(kg)
         for some in several:

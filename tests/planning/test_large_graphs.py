@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
-import mrag.planning.algebra.joins
-import mrag.planning.profile.holding
-import mrag.planning.profile.spelling
+import mrag.planning.compiler
+import mrag.planning.profile.usage
+import mrag.planning.run
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.planning.compiler import to_sparql
@@ -58,7 +58,7 @@ def stated() -> list[Triple]:
 
 @pytest.fixture
 def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[KnowledgeGraph]:
-    monkeypatch.setattr(mrag.planning.profile.holding, "_WORTH", 0)
+    monkeypatch.setattr(mrag.planning.profile.usage, "_WORTH", 0)
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(stated())
         yield kg
@@ -199,7 +199,7 @@ def test_a_text_that_few_values_have_is_looked_up(
         triples = [Triple(x(f"order{n}"), x("state"), value) for n, value in enumerate(values * 2)]
         kg.insert([*triples, *(Triple(x(f"order{n}"), RDF.type, x("Order")) for n in range(12))])
         compared = [run(kg, plan, schema=schema_of(kg)) for plan in plans]
-        monkeypatch.setattr(mrag.planning.profile.spelling, "_LARGE", 0)
+        monkeypatch.setattr(mrag.planning.run, "_LARGE", 0)
         found = [run(kg, plan, schema=schema_of(kg)) for plan in plans]
     assert [r.rows for r in found] == [r.rows for r in compared]
     assert [("VALUES" in r.query, "lcase" in r.query) for r in found[:1]] == [(looked_up, not looked_up)]
@@ -223,7 +223,7 @@ def test_the_many_that_few_lead_to_are_found_before_a_large_class_is_gone_throug
         kinds = [Triple(x(f"person{n}"), RDF.type, x("Clerk" if n % 3 else "Engineer")) for n in range(300)]
         kg.insert([*sites, *works, *kinds])
         looked_up = run(kg, plan, schema=schema_of(kg))
-        monkeypatch.setattr(mrag.planning.algebra.joins, "MANY", 12)
+        monkeypatch.setattr(mrag.planning.compiler, "MANY", 12)
         behind = run(kg, plan, schema=schema_of(kg))
     assert behind.rows == looked_up.rows and len(behind.rows) == 30
     inner = behind.query.partition("{ SELECT ?site ?opened ?person WHERE { ")[2].partition("}")[0]

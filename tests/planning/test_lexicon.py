@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.lexical.name_table import NameTable
-from mrag.planning.lexical.places import other_names
+from mrag.planning.lexical.english import SpellingIndex, distance, edits_allowed, other_names, positive
+from mrag.planning.lexical.names import NameTable
 from mrag.planning.lexical.schema_words import voice_of
-from mrag.planning.lexical.spelling import SpellingIndex, distance, edits_allowed
-from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore

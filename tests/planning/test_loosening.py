@@ -14,7 +14,7 @@ from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import answered as replayed
 from mrag.planning.answering import compute
-from mrag.planning.following.merging import LastAnswer
+from mrag.planning.following import LastAnswer
 from mrag.planning.loosening import why_nothing
 from mrag.planning.plan import (
     Aggregate,

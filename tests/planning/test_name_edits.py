@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mrag.planning.lexical.gathering import NamedThings, made_of
-from mrag.planning.lexical.thing_edits import changed_things, counts_of, values_of
+from mrag.planning.lexical.names import NamedThings, changed_things, counts_of, made_of, values_of
 
 _WORDS = """ann Anna ANN annas the of rivers river Rivière résumé resume résumés tale tales 7 007 ... ⟨⟩ U.S.
     walking walked""".split()

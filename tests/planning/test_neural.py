@@ -21,17 +21,14 @@ from mrag.errors import ConfigError, ModelError
 from mrag.generation.models import told
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
-from mrag.planning.neural.grammar import gbnf
-from mrag.planning.neural.judge import judge
-from mrag.planning.neural.retelling import Unread, retold, unread
-from mrag.planning.neural.selecting import card_of
+from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of, gbnf
+from mrag.planning.neural.choosing import Unread, judge, retold, unread
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import card_for, messages, written
 from mrag.planning.plan import Plan
 from mrag.planning.run import run
+from mrag.planning.scopes import with_subclasses
 from mrag.rdf.terms import Triple
 from mrag.text.tokens import tokens
 from tests.generation import conftest

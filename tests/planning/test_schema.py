@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.profile import usage
-from mrag.planning.profile.kinds import kind_of_texts, number_in
+from mrag.planning.profile.usage import kind_of_texts, number_in
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import ClassEdge
 from mrag.stores.oxigraph import OxigraphStore

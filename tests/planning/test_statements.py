@@ -18,14 +18,13 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.compiler import to_sparql
-from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.card import SchemaCard
-from mrag.planning.neural.grammar import gbnf
-from mrag.planning.neural.retelling import unread
+from mrag.planning.neural.card import SchemaCard, gbnf
+from mrag.planning.neural.choosing import unread
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import asked_for, card_for
 from mrag.planning.run import run
+from mrag.planning.scopes import with_subclasses
 from tests.planning.grammars import Grammar, accepts
 
 FLEET = """

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rdflib import RDF, Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra import thresholds
+from mrag.planning import compiler
 from mrag.planning.compiler import to_sparql
 from mrag.planning.plan import Aggregate, Block, Column, Comparison, Order, Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
@@ -26,8 +26,8 @@ BY, OF, COST, KIND = (URIRef(f"urn:{n}") for n in ("by", "of", "cost", "Order"))
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count first however few things there are, and however many groups reach the number."""
-    monkeypatch.setattr(thresholds, "MANY", 0)
-    monkeypatch.setattr(thresholds, "_RARE", 0)
+    monkeypatch.setattr(compiler, "MANY", 0)
+    monkeypatch.setattr(compiler, "_RARE", 0)
 
 
 @pytest.fixture(scope="module")

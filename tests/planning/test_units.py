@@ -13,11 +13,11 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.algebra.comparing import number_in
 from mrag.planning.answering import compute
 from mrag.planning.compiler import to_sparql
 from mrag.planning.plan import Block, Column, Number, Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
+from mrag.planning.values import number_in
 from mrag.rdf.terms import Triple
 
 SPACE = "http://shop.example/"

@@ -8,8 +8,7 @@ from rdflib import RDF
 
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.nodes import PlanNode
-from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import is_doer, is_past, root
+from mrag.planning.lexical.english import is_doer, is_past, root, synonym_roots
 from mrag.planning.plan import Unknown
 from mrag.planning.reading.periods import Word
 from mrag.planning.schema import Schema

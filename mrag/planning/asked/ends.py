@@ -10,10 +10,10 @@ from mrag.planning.building.choices import PlanChoices
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.english import is_doer, is_done, is_past, is_role, root
 from mrag.planning.lexical.schema_words import voice_of
-from mrag.planning.lexical.words import is_doer, is_done, is_past, is_role, root
 from mrag.planning.plan import Comparison, Expression, Unknown
-from mrag.planning.profile.whereabouts import NOWHERE, PLACE_WORDS, place_rank
+from mrag.planning.profile.usage import NOWHERE, PLACE_WORDS, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.nouns import OWNING
 from mrag.planning.reading.state import PARTICIPLES

@@ -9,7 +9,7 @@ from rdflib import URIRef
 from mrag.planning.asked.denials import PlanDenials
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.plan import Aggregate, Column, Expression, Number, Order, Pattern, Unknown
 from mrag.planning.reading.frame import Noun, Superlative
 from mrag.planning.schema import PropertyInfo

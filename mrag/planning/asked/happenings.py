@@ -10,7 +10,7 @@ from mrag.planning.asked.times import PlanTimes
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.english import is_past
 from mrag.planning.plan import Aggregate, Unknown
 from mrag.planning.reading.frame import Compared, Noun
 from mrag.planning.reading.state import PARTICIPLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from mrag.planning.lexical.words import BEING, is_past
+from mrag.planning.lexical.english import BEING, is_past
 from mrag.planning.reading.frame import Noun
 from mrag.text.tokens import PREPOSITIONS
 

@@ -9,9 +9,9 @@ from mrag.planning.asked.deeds import doers, kinds_of_people, told_by_verb
 from mrag.planning.asked.ends import PlanEnds
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
-from mrag.planning.lexical.words import is_past, is_role
+from mrag.planning.lexical.english import is_past, is_role
 from mrag.planning.plan import Column, Number, Unknown
-from mrag.planning.profile.whereabouts import NOWHERE, place_rank
+from mrag.planning.profile.usage import NOWHERE, place_rank
 from mrag.planning.reading.frame import Noun
 from mrag.text.tokens import AGENTS
 

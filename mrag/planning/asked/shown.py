@@ -8,7 +8,7 @@ from typing import cast
 
 from mrag.planning.asked.told import PlanTold
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_role
+from mrag.planning.lexical.english import is_role
 from mrag.planning.plan import Aggregate, Expression, Number, Unknown
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.schema import most_of

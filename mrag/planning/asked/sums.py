@@ -9,7 +9,7 @@ from mrag.planning.building.checks import refuse_things
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.amounts import number_recorded, stated_amounts, tally
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.plan import Aggregate, Expression, Fold, Unknown
 from mrag.planning.reading.frame import FrameMeasure, Noun
 from mrag.planning.schema import PropertyInfo

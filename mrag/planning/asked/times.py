@@ -11,7 +11,7 @@ from mrag.planning.building.columns import PlanColumns
 from mrag.planning.building.literals import compare_period
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import HOLDING, held_between
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.plan import NEGATED, Block, Comparison, Condition, DatePart, Expression, Part, Pattern
 from mrag.planning.reading.frame import Compared
 from mrag.planning.reading.periods import Period, month_of

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 from rdflib import RDF
 
-from mrag.planning.algebra.scopes import mentioned
 from mrag.planning.asked.frequency import PlanFrequency
 from mrag.planning.building import checks
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.property import roots_of
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.plan import Column, DatePart, Expression, Number, Plan, Unknown
 from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output
 from mrag.planning.schema import PropertyInfo
+from mrag.planning.scopes import mentioned
 from mrag.text.grammar import is_participle
 
 _WHO = frozenset("who that which".split())

@@ -8,8 +8,7 @@ from rdflib import RDF
 
 from mrag.planning.asked.verbs import MEASURING, PlanVerbs
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root, synonym_roots
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
 from mrag.planning.reading.segmentation import meaningful

@@ -9,8 +9,7 @@ from rdflib import URIRef
 
 from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
-from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import is_past, is_role, root
+from mrag.planning.lexical.english import is_past, is_role, root, synonym_roots
 from mrag.planning.plan import Aggregate, Comparison
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.asked.unread import PlanUnread
 from mrag.planning.building import checks
 from mrag.planning.building.assembly import QueryGraph
@@ -16,7 +15,7 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing import shapes
 from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import BEING, is_past
+from mrag.planning.lexical.english import BEING, is_past
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -30,8 +29,9 @@ from mrag.planning.plan import (
     Unknown,
     parts,
 )
-from mrag.planning.profile.whereabouts import ways_to_say_where
+from mrag.planning.profile.usage import ways_to_say_where
 from mrag.planning.reading.frame import FrameRestriction, Noun
+from mrag.planning.scopes import aggregates
 from mrag.text.tokens import alike, content
 
 _SPANNING = re.compile(r"how many (years|months|days) (after|before|since|lie|passed|elapsed)\b")

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.synonyms import positive
-from mrag.planning.lexical.words import BEING, is_past, is_role
+from mrag.planning.lexical.english import BEING, is_past, is_role, positive
 from mrag.planning.plan import Fold, Plan
 from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.question import QuestionText

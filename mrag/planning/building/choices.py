@@ -9,8 +9,7 @@ from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import is_past, root
+from mrag.planning.lexical.english import is_past, root, synonym_roots
 from mrag.planning.plan import Block, Condition, Unknown
 from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
 from mrag.planning.reading.nouns import OWNING

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mrag.planning.algebra.vocabulary import FOLDS
 from mrag.planning.asked.shown import PlanShown
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.plan import Aggregate, Column, Expression, Order, Pattern, Unknown
-from mrag.planning.profile.plain_names import is_count, is_value
-from mrag.planning.profile.whereabouts import ways_to_say_where
+from mrag.planning.profile.names import is_count, is_value
+from mrag.planning.profile.usage import ways_to_say_where
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.state import COMMON
 from mrag.planning.schema import PropertyInfo
+from mrag.planning.scopes import FOLDS
 from mrag.text.grammar import is_participle, plural
 from mrag.text.tokens import PREPOSITIONS
 

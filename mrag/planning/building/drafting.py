@@ -15,8 +15,7 @@ from mrag.planning.derived.amounts import amounts_of
 from mrag.planning.derived.held import HeldNumber, held_numbers
 from mrag.planning.derived.spans import in_unit, spans_of, unit_said
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.synonyms import positive
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import positive, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reading.frame import Frame
 from mrag.planning.reading.question import QuestionText

@@ -14,10 +14,9 @@ from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.derived.spans import BEGINS_OR_ENDS, when_said
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root, synonym_roots
 from mrag.planning.plan import Aggregate, DatePart, Expression, Unknown
-from mrag.planning.profile.plain_names import is_value
+from mrag.planning.profile.names import is_value
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.nouns import OWNING
 from mrag.planning.schema import PropertyInfo, by_number

@@ -9,12 +9,10 @@ from mrag.graph.naming import name_part
 from mrag.planning.building import checks
 from mrag.planning.building.drafting import Drafting
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.codes import CodeWords
-from mrag.planning.lexical.phrasal import phrasal_verbs
-from mrag.planning.lexical.synonyms import synonym_roots
-from mrag.planning.lexical.words import is_past, root
+from mrag.planning.lexical.english import is_past, phrasal_verbs, root, synonym_roots
+from mrag.planning.lexical.schema_words import CodeWords
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.profile.plain_names import without_likened
+from mrag.planning.profile.names import without_likened
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.schema import Schema
 from mrag.text.tokens import content

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mrag.planning.composing.drafts import Draft
-from mrag.planning.following.editing import with_subclasses
 from mrag.planning.plan import Plan
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import with_subclasses
 
 WEIGHTS: Mapping[str, float] = {
     "bias": 3.0,

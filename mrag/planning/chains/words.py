@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive, synonym_roots
-from mrag.planning.lexical.words import is_empty, root
+from mrag.planning.lexical.english import DIMENSIONS, is_empty, positive, root, synonym_roots
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.periods import Word

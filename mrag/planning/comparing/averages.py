@@ -14,11 +14,10 @@ from typing import Final
 from rdflib import RDF
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import names_of, substituted, unused
-from mrag.planning.algebra.scopes import mentioned, merged
 from mrag.planning.comparing.stand_ins import NUMBER, compared_value
 from mrag.planning.composing.drafts import Draft, Named, Read, also_holding, folded_by, fully_read
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import mentioned, merged, names_of, substituted, unused
 
 _OWN: Final = r"(?:(?:its|their|his or her|his|her|the) (?:(?:own|same|respective) )?|that )"
 _MORE: Final = (

@@ -12,16 +12,15 @@ from dataclasses import dataclass, replace
 from rdflib import RDF, URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import folded_aside
-from mrag.planning.algebra.scopes import all_patterns, merged
 from mrag.planning.building.checks import leads_to_things
 from mrag.planning.composing.drafts import Draft, Read, folded_by, fully_read
 from mrag.planning.composing.folding import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.words import AUXILIARIES
+from mrag.planning.lexical.english import AUXILIARIES
 from mrag.planning.reading.numbers import NUMBERS
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import all_patterns, folded_aside, merged
 
 _JOINING = AUXILIARIES | frozenset("having with that which who whose".split())
 _BETWEEN = frozenset("the a an of any".split())

@@ -13,12 +13,12 @@ from typing import Final
 from rdflib import RDF, URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import names_of, unused, with_unknowns
 from mrag.planning.building.literals import identifier
 from mrag.planning.composing.drafts import Draft, Named, ReadWith, also_holding, fully_read
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import Schema, by_number
+from mrag.planning.scopes import names_of, unused, with_unknowns
 
 _FORM: Final = re.compile(
     r"(?i)^(?P<head>.+?) (?:their|its|his or her|his|her) own (?P<what>[\w-]+(?: [\w-]+)?)(?P<rest>\W*)$"

@@ -8,12 +8,11 @@ from dataclasses import replace
 from rdflib import RDF, Literal, URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import set_aside, substituted
-from mrag.planning.algebra.scopes import all_patterns, merged
 from mrag.planning.building.literals import identifier
 from mrag.planning.comparing.sides import Sides
 from mrag.planning.composing.drafts import Draft, Read, fully_read, whole
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import all_patterns, merged, set_aside, substituted
 
 
 def set_side_by_side(sides: Sides, best: Read, schema: Schema) -> list[Draft]:

@@ -9,11 +9,11 @@ from typing import Final
 
 from rdflib import URIRef
 
-from mrag.planning.algebra.rewriting import names_of, unused
 from mrag.planning.comparing.stand_ins import NUMBER, YEAR, compared_value
 from mrag.planning.composing.drafts import Draft, Named, Read, also_holding, fully_read
 from mrag.planning.plan import Block, Comparison, Expression, Number, Pattern
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import names_of, unused
 
 _FORM: Final = re.compile(
     r"(?i)^(?P<head>.+?\b(?:more|less|fewer|\w+er|before|after)(?: \w+)?)"

@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from rdflib import URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import names_of, numbered, substituted, unused
-from mrag.planning.algebra.scopes import mentioned
 from mrag.planning.building.literals import identifier
 from mrag.planning.comparing.stand_ins import YEAR, without_stand_in
 from mrag.planning.composing.drafts import Draft, Named, Read, also_holding, fully_read
 from mrag.planning.composing.nested import described
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.english import is_past
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import mentioned, names_of, numbered, substituted, unused
 from mrag.text.grammar import plural
 
 _UNITS: dict[str, pl.Part] = {"year": "year", "month": "year-month", "day": "date", "date": "date"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 from typing import Literal as OneOf
 
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.plan import Relation
 from mrag.planning.rephrasing.forms import OF_OTHERS
 from mrag.planning.rephrasing.unnamed import NUMBERS_OF_VERBS

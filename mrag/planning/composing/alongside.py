@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.composing.drafts import Draft
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
+from mrag.planning.scopes import aggregates
 from mrag.text.grammar import plural
 from mrag.text.tokens import is_stopword, tokens
 

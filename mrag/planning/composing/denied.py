@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 
 from rdflib import RDF
 
-from mrag.planning.algebra.rewriting import kept_apart, names_of, numbered, substituted
-from mrag.planning.algebra.scopes import all_patterns, mentioned
 from mrag.planning.composing.drafts import Draft, also_holding, whole
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.words import AUXILIARIES
+from mrag.planning.lexical.english import AUXILIARIES
 from mrag.planning.plan import Aggregate, Block, Place, Plan, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful
 from mrag.planning.schema import Schema, most_of
+from mrag.planning.scopes import all_patterns, kept_apart, mentioned, names_of, numbered, substituted
 from mrag.text.grammar import plural
 
 _BETWEEN = AUXILIARIES | frozenset("having that who which with been there be ever yet".split())

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from mrag.errors import ConfigError
-from mrag.planning.algebra.scopes import check, merged
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Aggregate, Block, Expression, Plan, Unknown
+from mrag.planning.scopes import check, merged
 
 
 class Unbuildable(Exception):

@@ -6,12 +6,11 @@ import re
 from dataclasses import replace
 from typing import cast
 
-from mrag.planning.algebra.rewriting import without_ties
-from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.composing.drafts import Draft, guessed
 from mrag.planning.plan import Aggregate, Block, Column, Fold, Number, Plan, Unknown
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText
+from mrag.planning.scopes import aggregates, without_ties
 
 _ON_AVERAGE = re.compile(
     r"(?i)^\W*(?P<first>on average,? )?(?P<how>how many .+?) (?:(?P<does>do|does|did|have|has) (?:an? |the "

@@ -7,11 +7,10 @@ import re
 from rdflib import RDF
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import names_of, substituted
-from mrag.planning.algebra.scopes import all_patterns, mentioned, merged
 from mrag.planning.composing.drafts import Draft, Read, folded_by, fully_read, whole
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import all_patterns, mentioned, merged, names_of, substituted
 
 _FIRST = re.compile(
     r"(?i)^\W*(?:for|in|at|of|from|per) (?:each|every) (?P<group>[^,]+?),? "

@@ -12,19 +12,9 @@ from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
-from mrag.planning.algebra.rewriting import (
-    kept_apart,
-    numbered,
-    renamed,
-    substituted,
-    with_unknowns,
-    without_ties,
-)
-from mrag.planning.algebra.scopes import all_patterns, mentioned, merged, reached
 from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.synonyms import positive
-from mrag.planning.lexical.words import BEING
+from mrag.planning.lexical.english import BEING, positive
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -41,6 +31,18 @@ from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import COMMON, PARTICIPLES, is_superlative
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import (
+    all_patterns,
+    kept_apart,
+    mentioned,
+    merged,
+    numbered,
+    reached,
+    renamed,
+    substituted,
+    with_unknowns,
+    without_ties,
+)
 
 _RELATIVE = frozenset("that which who whose with having where".split())
 _ARTICLES = frozenset("the a an any all".split())

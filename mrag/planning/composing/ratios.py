@@ -9,8 +9,6 @@ from dataclasses import replace
 from rdflib import Literal
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
-from mrag.planning.algebra.scopes import common, less, merged
 from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.composing.spreads import days_apart
 from mrag.planning.derived.spans import unit_said
@@ -19,6 +17,7 @@ from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import common, less, merged, substituted
 from mrag.text.tokens import tokens
 
 Build = Callable[[Frame], Draft]

@@ -8,7 +8,6 @@ from dataclasses import replace
 from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError
-from mrag.planning.algebra.scopes import aggregates, check, mentioned
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -23,6 +22,7 @@ from mrag.planning.plan import (
     parts,
 )
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import aggregates, check, mentioned
 
 
 def flaw(plan: Plan) -> str:

@@ -13,11 +13,11 @@ from decimal import Decimal
 from rdflib import Literal
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.composing.drafts import Draft, Unbuildable, whole
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.reading.numbers import unit_of
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import substituted
 
 _EXTREMES = re.compile(
     r"(?i)^\W*(?:what (?:is|was|are) |calculate |compute |show |give )?(?:me )?(?:the )?"

@@ -14,12 +14,20 @@ from typing import Final
 from rdflib import RDF, URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import kept_apart, names_of, numbered, with_unknowns, without_ties
-from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
 from mrag.planning.composing.drafts import Draft, ReadWith, fully_read, guessed, whole
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import Schema, most_of
+from mrag.planning.scopes import (
+    aggregates,
+    all_patterns,
+    kept_apart,
+    merged,
+    names_of,
+    numbered,
+    with_unknowns,
+    without_ties,
+)
 from mrag.text.tokens import PERSON_WORDS
 
 _ASKING: Final = (

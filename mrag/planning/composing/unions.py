@@ -10,15 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mrag.planning.algebra.scopes import bound, common, less, merged
 from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.english import is_past
 from mrag.planning.plan import Aggregate, Expression, Unknown
 from mrag.planning.reading.cues import cues
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
+from mrag.planning.scopes import bound, common, less, merged
 from mrag.text.tokens import VERBS
 
 _RELATIVE: Final = frozenset("that which who whose".split())

@@ -13,10 +13,9 @@ from typing import Final
 from rdflib import Literal
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.rewriting import folded_aside, substituted
-from mrag.planning.algebra.scopes import all_patterns, mentioned
 from mrag.planning.composing.drafts import Draft, Read, whole
-from mrag.planning.lexical.words import AUXILIARIES, BEING, is_past
+from mrag.planning.lexical.english import AUXILIARIES, BEING, is_past
+from mrag.planning.scopes import all_patterns, folded_aside, mentioned, substituted
 from mrag.text.tokens import PREPOSITIONS, VERBS, stem
 
 _ALL: Final = (

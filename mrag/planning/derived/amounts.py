@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mrag.planning.derived.property import DerivedProperty, roots_of, words_of
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.tokens import words_in
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rdflib import URIRef
 
 from mrag.planning.derived.property import roots_of
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.plan import Pattern, Unknown
 from mrag.planning.schema import PropertyInfo, Schema
 

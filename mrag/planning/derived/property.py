@@ -10,7 +10,7 @@ from typing import TypeAlias
 from rdflib import Literal
 
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.plan import Arithmetic, Days, Expression
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.names import name_parts

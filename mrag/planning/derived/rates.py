@@ -12,7 +12,7 @@ from mrag.planning.derived.property import (
     told_together,
 )
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import PropertyInfo, Schema
 

@@ -14,8 +14,7 @@ from mrag.planning.derived.property import (
     words_of,
 )
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.synonyms import DIMENSIONS
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import DIMENSIONS, root
 from mrag.planning.reading.numbers import unit_of
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import PropertyInfo, Schema

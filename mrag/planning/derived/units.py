@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mrag.planning import plan as pl
-from mrag.planning.algebra.terms import DURATION_UNIT
-from mrag.planning.following.editing import walk
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.scopes import walk
+from mrag.planning.values import DURATION_UNIT
 
 
 def in_several_units(plan: pl.Plan, schema: Schema) -> PropertyInfo | None:

@@ -12,17 +12,13 @@ from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.models import Told, bounded, told, varied
 from mrag.generation.support.sentences import without_thoughts
-from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.algebra.values import kind_of
 from mrag.planning.building.scoring import Reading
-from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.neural.card import SchemaCard
-from mrag.planning.neural.grammar import WHETHER, Asked, gbnf
-from mrag.planning.neural.selecting import card_of
+from mrag.planning.neural.card import WHETHER, Asked, SchemaCard, card_of, gbnf, vocabulary_of
 from mrag.planning.neural.statement import read_statement
-from mrag.planning.neural.vocabulary import vocabulary_of
 from mrag.planning.plan import Plan
+from mrag.planning.scopes import aggregates, with_subclasses
+from mrag.planning.values import kind_of
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -46,7 +42,7 @@ _OTHERS, _WARM = 2, 0.7
 MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
 
-SYSTEM: Final = """\
+WRITER_SYSTEM: Final = """\
 Write one SQL query that answers the question. Use only tables, columns and values that are listed, without \
 aliases. DATEDIFF is in days. Select only what is asked for. Leave no condition out.
 
@@ -123,7 +119,7 @@ def messages(card: SchemaCard, question: str) -> list[BaseMessage]:
     text = HUMAN
     for place, value in filled.items():
         text = text.replace("{" + place + "}", value, 1)
-    return [SystemMessage(SYSTEM), HumanMessage(text)]
+    return [SystemMessage(WRITER_SYSTEM), HumanMessage(text)]
 
 
 def asked_for(question: str) -> Asked:

@@ -13,8 +13,10 @@ import pyoxigraph as ox
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, whole_name
 from mrag.graph.record import mark
-from mrag.planning.lexical.gathering import (
+from mrag.planning.lexical.names import (
     NamedThings,
+    changed_things,
+    counts_of,
     is_name,
     is_small,
     is_value,
@@ -22,10 +24,9 @@ from mrag.planning.lexical.gathering import (
     texts_of,
     unnamed_classes,
     valued,
+    values_of,
 )
-from mrag.planning.lexical.thing_edits import changed_things, counts_of, values_of
-from mrag.planning.profile.following import ChangedParts, KnownSchema, changed_since
-from mrag.planning.profile.keeping import kept_before
+from mrag.planning.profile.usage import ChangedParts, KnownSchema, changed_since, kept_before
 from mrag.planning.profiling import local_name
 from mrag.planning.schema import Schema
 from mrag.rdf import queries

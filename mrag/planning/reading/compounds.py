@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mrag.planning.lexical.words import is_past
+from mrag.planning.lexical.english import is_past
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import PARTICIPLES

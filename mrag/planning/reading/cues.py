@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import TypeAlias
 
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.lexical.english import DIMENSIONS, positive
 
 CueKind: TypeAlias = OneOf[
     "count", "fold", "most", "top", "compare", "between", "group", "order", "direction", "not", "or", "and",

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
-from mrag.planning.lexical.words import BEING
+from mrag.planning.lexical.english import BEING, DIMENSIONS, positive
 from mrag.planning.plan import Fold
 from mrag.planning.reading.cues import Cue
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Ordering, Superlative

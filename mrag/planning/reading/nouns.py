@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import BEING, is_past
+from mrag.planning.lexical.english import BEING, is_past
 from mrag.planning.plan import Fold, Part
 from mrag.planning.reading.folds import FoldReader, of_one
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Superlative, TimeUnit

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.lexical.synonyms import positive
+from mrag.planning.lexical.english import positive
 from mrag.planning.reading.numbers import NUMBERS, SCALE, number_of, rank_of, unit_of
 from mrag.planning.reading.periods import Period, Word, dated_words, iso_period
 from mrag.text.tokens import TextToken, stem, tokens

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
-from mrag.planning.lexical.synonyms import positive
+from mrag.planning.lexical.english import positive
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.periods import Period, Word
 from mrag.planning.reading.question import Quantity, QuestionText

@@ -7,7 +7,7 @@ from typing import Final
 
 from mrag.planning.asked.deeds import kinds_of_people
 from mrag.planning.derived.property import words_of
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
 from mrag.text.grammar import is_participle, plural

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.rephrasing.phrases import NOT_ASKING, in_plainer_phrases
 from mrag.text.rewording import rules
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 
 _TENSES: Final = {
     "take": ("takes", "took", "taken", "taking"),

@@ -8,8 +8,7 @@ from typing import Final
 
 from mrag.planning.derived.held import HeldNumber
 from mrag.planning.derived.property import words_of
-from mrag.planning.lexical.synonyms import positive
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import positive, root
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.tokens import alike, content, stem
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.reading.numbers import rank_of
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.grammar import plural

@@ -13,7 +13,7 @@ from mrag.planning.asked.deeds import kinds_of_people
 from mrag.planning.derived.amounts import COMPUTED, quantities, stated_amounts
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.lexical.candidates import Candidate
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import root
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.grammar import plural
 from mrag.text.tokens import content

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mrag.planning.lexical.words import BEING, root
+from mrag.planning.lexical.english import BEING, root
 from mrag.text.tokens import VERBS
 
 _NEITHER: Final = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mrag.planning.lexical.synonyms import DIMENSIONS
+from mrag.planning.lexical.english import DIMENSIONS
 from mrag.planning.rephrasing.neither import neither
 from mrag.text.rewording import reworded, rules
 

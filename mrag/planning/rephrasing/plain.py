@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mrag.planning.lexical.phrasal import as_one_word
+from mrag.planning.lexical.english import as_one_word
 from mrag.planning.rephrasing.anybody import with_people, with_those_who_have, without_house
 from mrag.planning.rephrasing.casual import plainly
 from mrag.planning.rephrasing.forms import rephrased

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from mrag.planning.lexical.synonyms import DIMENSIONS, positive
-from mrag.planning.lexical.words import root
+from mrag.planning.lexical.english import DIMENSIONS, positive, root
 from mrag.planning.schema import Schema
 from mrag.text.grammar import plural
 from mrag.text.tokens import content

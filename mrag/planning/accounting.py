@@ -1,0 +1,1428 @@
+"""Whether a plan says all that its question says, and nothing else, however the plan was made.
+
+Each word of a question is a function word, a number or a time, a word that says how to compute, a name, a
+verb or another word that carries meaning. Each but the first has its counterpart in the plan: a name of a
+property, of a class, of a thing, a value, a number, an operation, a column. A word is what an element of the
+plan goes by if it is a form of a word of its names, a synonym, is matched by the lexicon, or is near in
+meaning. A verb needs none of its own where the relations of the plan are named by other words, or by what is
+at both ends. What is left over is named, and nothing is given as computed then. What is told of, and its
+kind, is held against what is asked for, by the plan and then by the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from rdflib import RDF, Literal, URIRef
+
+from mrag.context.display import Display
+from mrag.planning.building.scoring import Reading
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.english import (
+    AUXILIARIES,
+    CONVERSES,
+    DIMENSIONS,
+    is_done,
+    is_role,
+    positive,
+    root,
+    synonym_roots,
+)
+from mrag.planning.lexicon import Lexicon
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Comparison,
+    Contains,
+    DatePart,
+    Days,
+    Expression,
+    Number,
+    Pattern,
+    Plan,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.reading.cues import Cue, cues
+from mrag.planning.reading.numbers import SCALE, UNITS
+from mrag.planning.reading.question import cut
+from mrag.planning.reading.segmentation import meaningful
+from mrag.planning.run import PlanResult
+from mrag.planning.schema import PropertyInfo, Schema, most_of
+from mrag.planning.scopes import walk
+from mrag.rdf import queries
+from mrag.text.tokens import AGENTS, LIGHT, PERSON_WORDS, PREPOSITIONS, VERBS, alike, stem, words, words_in
+
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass
+class PlanUse:
+    """What a plan uses, wherever in it that stands.
+
+    Attributes:
+        plan: The plan.
+        schema: The schema of the graph.
+        shown: Values of the columns that are told.
+        properties: IRIs of the properties.
+        classes: IRIs of the classes.
+        things: IRIs of the things that are named.
+        texts: Texts of the values that are named, and sought in others.
+        numbers: Numbers and parts of dates that are named, and how many rows there are to be.
+        done: What is computed: folds, "order", operations of arithmetic, parts of dates, "days", relations
+            of comparisons, "without" and "either".
+        patterns: All triples; `plans`, `comparisons` are all plans and comparisons.
+    """
+
+    plan: Plan
+    schema: Schema
+    shown: tuple[Expression, ...]
+    properties: set[str] = field(default_factory=set)
+    classes: set[str] = field(default_factory=set)
+    things: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+    numbers: set[float] = field(default_factory=set)
+    done: set[str] = field(default_factory=set)
+    patterns: list[Pattern] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, plan: Plan, shown: Sequence[str], schema: Schema) -> PlanUse:
+        """Return what a plan uses of a graph of which some columns are told."""
+        told = tuple(c.value for c in plan.columns if c.name in shown)
+        use = cls(plan, schema, told or tuple(c.value for c in plan.columns))
+        for part in walk(plan):
+            use._take(part)
+        return use
+
+    def _take(self, part: object) -> None:
+        match part:
+            case Pattern(subject, predicate, value):
+                self.patterns.append(part)
+                self._constant(subject)
+                if predicate == RDF.type:
+                    self.classes.add(str(value))
+                else:
+                    self.properties.add(str(predicate))
+                    self._constant(value)
+            case Comparison(left, relation, right):
+                self.comparisons.append(part)
+                self.done.add(relation)
+                self._constant(left)
+                self._constant(right)
+            case Contains(text=text):
+                self._constant(Literal(text))
+            case Aggregate(function=function):
+                self.done.add(function)
+            case Arithmetic(left, operation, right):
+                # To scale a unit is no quotient.
+                scaled = operation == "/" and isinstance(right, Literal)
+                self.done.add("scaled" if scaled else operation)
+                self._constant(left)
+                self._constant(right)
+            case Days():
+                self.done.add("days")
+            case DatePart(part=name):
+                self.done.add(name)
+            case Block(without=without, either=either):
+                self.done |= {"without"} if without else set()
+                self.done |= {"either"} if either else set()
+            case Plan(order=order, limit=limit, offset=offset):
+                self.plans.append(part)
+                self.done |= {"order"} if order else set()
+                if limit is not None:
+                    self.numbers |= {float(limit), float(offset + 1), float(offset + limit)}
+
+    def _constant(self, value: object) -> None:
+        if isinstance(value, URIRef):
+            self.things.add(str(value))
+        elif isinstance(value, Literal):
+            text = str(value)
+            self.numbers |= {float(n) for n in _NUMBER.findall(text.replace(",", ""))[:12]}
+            if not isinstance(value.value, int | float):
+                self.texts.add(text)
+
+    def infos(self, iris: Iterable[str]) -> Iterator[PropertyInfo]:
+        """Yield what is known of those of some IRIs that are properties."""
+        return (self.schema.properties[p] for p in sorted(iris) if p in self.schema.properties)
+
+    def kinds(self, place: object) -> set[str]:
+        """Return the classes that the values of an unknown are in, as far as the plan tells."""
+        said = {str(p.object) for p in self.patterns if p.subject == place and p.predicate == RDF.type}
+        if said:
+            return said
+        found: list[set[str]] = []
+        for p in self.patterns:
+            info = self.schema.properties.get(str(p.predicate))
+            if info is not None and place in (p.subject, p.object):
+                some = info.domains if p.subject == place else info.ranges
+                found.append({cls for cls in some if cls})
+        both = set.intersection(*found) if found else set()
+        return both or set().union(*found)
+
+    def unknowns(self, value: Expression) -> set[Unknown]:
+        """Return the unknowns that a value is made of."""
+        return {part for part in walk(value) if isinstance(part, Unknown)}
+
+    def told_by(self, *unknowns: object) -> set[str]:
+        """Return the properties whose values unknowns stand for."""
+        return {str(p.predicate) for p in self.patterns if p.object in unknowns and p.predicate != RDF.type}
+
+    def inner(self, unknown: Unknown) -> list[Expression]:
+        """Return what the columns of plans within are that an unknown is called like."""
+        found = [c.value for plan in self.plans for c in plan.columns if c.name == unknown.name]
+        return [value for value in found if unknown not in self.unknowns(value)]
+
+    def is_number(self, value: Expression) -> bool:
+        """Return whether a value is a number, as far as the plan tells."""
+        match value:
+            case Aggregate(function="minimum" | "maximum", value=inner) if inner is not None:
+                return self.is_number(inner)
+            case Aggregate() | Arithmetic() | Days() | Number():
+                return True
+            case Scalar(plan):
+                return self.is_number(plan.columns[0].value)
+            case DatePart(part=part):
+                return part in ("year", "quarter", "month", "day", "hour")
+            case Literal():
+                return isinstance(value.value, int | float)
+            case Unknown():
+                told = self.infos(self.told_by(value))
+                return any(i.kind == "number" or i.text_numbers for i in told) or any(
+                    self.is_number(v) for v in self.inner(value)
+                )
+        return False
+
+    def class_of(self, value: Expression) -> str:
+        """Return the class of the things that a value is, "" where it is a literal or nothing tells."""
+        kinds = self.kinds(value) if isinstance(value, Unknown) else set()
+        classes = self.schema.classes
+        return most_of({c: classes[c].count for c in kinds if c in classes})
+
+
+def folds(value: Expression) -> bool:
+    """Return whether a value is folded of several."""
+    return any(isinstance(part, Aggregate) for part in walk(value))
+
+
+_GIVEN: Final = 0.6
+"""How likely a reading is at least that may be given unasked."""
+_NEAR: Final = 0.45
+"""How near in meaning a word is to a name that stands for it, as a cosine."""
+_ALIKE: Final = 0.55
+"""The same of what a name of the plan is to words of the question."""
+_LONG: Final = 12
+"""Words of a name that are looked at; what is longer is a text."""
+_SURE: Final = 0.9
+_CLEAR: Final = 0.6
+_ROWS: Final = 20
+"""Rows whose kinds are looked at."""
+_FACTORS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1e3, 3_600.0, 86_400.0, 604_800.0, 1e6)
+"""What numbers differ by in other units."""
+_YEARS: Final = range(1000, 2200)
+
+_LIGHT: Final = frozenset(
+    map(root, LIGHT | words("bring work happen occur get put set spend begin end start last live"))
+)
+_VERB_ROOTS: Final = frozenset(map(root, VERBS))
+_FUNCTION: Final = PREPOSITIONS | words(
+    "along together apart nor neither too common charge way gimme often full single up out down off away "
+    "back vs versus true right correct hey hi hello thanks thank exact respect"
+)
+_QUESTION_WORDS: Final = words("who what which where when whose whom how")
+_IMPERATIVES: Final = words(
+    "list show find give compare return display tell get provide name identify report"
+)
+_BEFORE_VERBS: Final = words(
+    "to not never who that do does did has have had being can could will would they i"
+)
+_ENDS: Final = PREPOSITIONS | AUXILIARIES | (_QUESTION_WORDS - {"what"}) | words(
+    "that than both each per as can could will would if among not be been having named called or"
+)  # fmt: skip
+"""Words that end the noun that is asked for."""
+_TELLING: Final = words("type kind result status")
+_OF_THINGS: Final = words("type kind result status date description detail")
+_GENERAL: Final = words(
+    "name number amount count type kind id code detail result status date description title"
+)
+"""Heads of nouns that may be asked for of any thing."""
+_ANY: Final = words("large big small great high low good bad few many first last long short late early")
+"""Adjectives that go with a number of any kind."""
+_NOT: Final = words("not no never without none")
+_MEASURED: Final = words("score rate level figure size value point price cost quantity year date time string")
+"""Nouns behind the name of a number or a time that add nothing."""
+_DIVIDING: Final = words(
+    "percentage percent share proportion fraction ratio rate average mean avg density densely thinly "
+    "sparsely capita against per times each half quarter third fold twice double every compared out"
+)
+"""Words by which a plan may divide one number by another."""
+_NAMES_OF: Final = {
+    "days": "duration time days age long",
+    "year": "date time year",
+    "month": "date time month",
+    "day": "date time day",
+    "weekday": "date weekday",
+    "hour": "time hour",
+    "clock": "time",
+    "/": "density densely thinly sparsely populated share rate ratio per",
+    "-": "difference gap",
+}
+"""What operations go by beside the words that ask for them."""
+_PLACES: Final = frozenset(
+    map(root, "place location city country region address area room building site venue state".split())
+)
+_TIMES: Final = frozenset(
+    map(root, "date time year month day born died founded opened started ended".split())
+)
+_PERSONAL: Final = frozenset(map(root, "birth surname salary wage hire gender nationality firstname".split()))
+_EACH: Final = words(
+    "each every per by different distinct their and respective for with both or various vs versus"
+)
+_SEXES: Final = {"m": "male man men boy boys", "f": "female woman women girl girls", "w": "woman women"}
+
+
+_HOW: Final = re.compile(
+    r"(?i),? (?:rounded|based on joining|by doing|by joining)\b[^.?]{0,200}"
+    r"\b(?:decimals?|digits?|places|joins?|tables?)\b"
+)
+"""What says how to compute, and not what."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What a question has and its plan has not, or the other way round.
+
+    Attributes:
+        words: Words of the question, or what the plan names.
+        kind: What is missing, or what is there and not asked for.
+        roles: Of a word: whether it is a "noun", is "asked" for, "counted", or only "near" to what the plan
+            says.
+    """
+
+    words: str
+    kind: str
+    roles: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a plan leaves out of its question, and what it adds to it.
+
+    Attributes:
+        gaps: Each with the words that it is about.
+    """
+
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the words that the gaps are about, each once."""
+        return tuple(dict.fromkeys(gap.words for gap in self.gaps))
+
+
+class _Sides:
+    """A question and a plan side by side."""
+
+    def __init__(
+        self, question: str, use: PlanUse, lexicon: Lexicon, before: PlanUse | None, strict: bool
+    ) -> None:
+        self.use, self.lexicon, self.schema, self.before = use, lexicon, lexicon.schema, before
+        self.strict = strict
+        self.asked = cut(question)
+        self.low = [
+            w.token.key if w.token.key == "id" else w.low.removesuffix("'s") for w in self.asked.words
+        ]
+        self.roots = [root(w) for w in self.low]
+        # The very call of what reads the question: its names are looked for once.
+        self.mentions = lexicon.match([w.token for w in self.asked.words])
+        every = list(cues(self.low))
+        self.cues = [c for c in every if not any(_is_within(c, o) for o in every)]
+
+    def names(self, iris: Iterable[str]) -> set[str]:
+        """Return the roots of the words by which classes, properties and things go."""
+        return roots_in(name for iri in iris for name in self._named(iri))
+
+    def _named(self, iri: str) -> Sequence[str]:
+        if (info := self.schema.properties.get(iri)) is not None:
+            return [*info.names, *info.inverse_names]
+        cls = self.schema.classes.get(iri)
+        return cls.names if cls is not None else [Display(self.lexicon.kg).name(iri)]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Return the names of the things, and the texts, that the plan names."""
+        show = Display(self.lexicon.kg)
+        return [show.entity(thing) for thing in sorted(self.use.things)] + sorted(self.use.texts)
+
+    @cached_property
+    def kin(self) -> set[str]:
+        """Return the classes of the plan, those that its relations tell, and those above them."""
+        places = {x for p in self.use.patterns for x in (p.subject, p.object) if not isinstance(x, Literal)}
+        found = self.use.classes.union(*map(self.use.kinds, places))
+        return found.union(*map(self.schema.above, found))
+
+    @cached_property
+    def own(self) -> set[str]:
+        """Return the roots of the names of the properties, the classes and the constants of the plan."""
+        return self.names({*self.use.properties, *self.use.classes}) | roots_in(self.labels)
+
+    @cached_property
+    def vocabulary(self) -> set[str]:
+        """Return the roots of all words that the plan may be told in."""
+        return self.own | self.names(self.kin) | self.done
+
+    @cached_property
+    def done(self) -> set[str]:
+        """Return the roots of the words by which what is computed of times goes."""
+        return {root(w) for name in self.use.done for w in _NAMES_OF.get(name, "").split()}
+
+    def is_own(self, at: int) -> bool:
+        """Return whether a word that may say how to compute is part of a name that the plan has."""
+        return self.roots[at] in self.own
+
+    def is_in(self, at: int, vocabulary: Set[str]) -> bool:
+        """Return whether a word is one of some roots, is a form of one, or means the same."""
+        word, plain = self.low[at], positive(self.low[at])
+        others = {
+            *synonym_roots().get(self.roots[at], ()),
+            *map(root, CONVERSES.get(word, ())),
+            *map(root, DIMENSIONS[plain][1].split() if plain else ()),
+        }
+        if self.roots[at] in vocabulary or not vocabulary.isdisjoint(others):
+            return True
+        short = stem(word)
+        return len(short) > 3 and any(alike(short, other) for other in vocabulary if other[:3] == short[:3])
+
+    def read_as(self, used: Set[str]) -> set[int]:
+        """Return the places of words that name something of what is used."""
+        lower, least = {text.lower() for text in self.use.texts & used}, 0.5 if self.strict else 0.0
+        return {
+            at
+            for m in self.mentions
+            if any(
+                c.score >= least
+                and (c.term in used or c.term.lower() in lower)
+                and not self._is_comment(m.start, c)
+                for c in m.candidates
+            )
+            for at in range(m.start, m.end)
+        }
+
+    def _is_comment(self, at: int, candidate: Candidate) -> bool:
+        """Return whether a word is what a code of a property stands for, and the plan has no code."""
+        info = self.schema.properties.get(candidate.term)
+        if info is None or candidate.way != "synonym" or self.use.texts or self.use.numbers:
+            return False
+        return self.roots[at] in roots_in([info.comment], 200)
+
+    @cached_property
+    def read(self) -> set[int]:
+        """Return the places of words that name something that the plan uses."""
+        use = self.use
+        return self.read_as(use.properties | use.classes | self.kin | use.things | use.texts)
+
+    def covers(self, at: int) -> bool:
+        """Return whether the plan has a counterpart of a word by name."""
+        return 0 <= at < len(self.low) and (at in self.read or self.is_in(at, self.vocabulary))
+
+    def covering(self, at: int, alone: bool = False) -> Iterator[Candidate]:
+        """Yield what a word may name, by itself or together with those beside it."""
+        spans = (m for m in self.mentions if m.start <= at < m.end)
+        return (c for m in spans if not alone or m.end - m.start == 1 for c in m.candidates)
+
+    def is_called(self, at: int) -> bool:
+        """Return whether the graph itself calls something of its schema by a word."""
+        return any(
+            c.kind in ("class", "property") and c.way in ("exact", "inflected") and c.score > _SURE
+            for c in self.covering(at, alone=True)
+        )
+
+    def is_near(self, at: int) -> bool:
+        """Return whether a word is near in meaning to a name that the plan has."""
+        names = {n for iri in self.use.properties | self.use.classes for n in list(self._named(iri))[:2]}
+        return any(self.lexicon.likeness(self.low[at], name) >= _NEAR for name in sorted(names))
+
+    def is_like(self, name: str) -> bool:
+        """Return whether a word of the question, or two of them, are near in meaning to a name."""
+        pairs = [" ".join(self.low[at : at + 2]) for at in range(len(self.low) - 1)]
+        return any(self.lexicon.likeness(said, name) >= _ALIKE for said in (*self.low, *pairs))
+
+    @cached_property
+    def numbered(self) -> set[int]:
+        """Return the places of numbers and times."""
+        spans = [(s.start, s.end) for s in self.asked.quantities] + [
+            (s.start, s.end) for s in self.asked.periods
+        ]
+        scales = {at for at, word in enumerate(self.low) if word in SCALE or word == "half"}
+        return scales | {at for start, end in spans for at in range(start, end)}
+
+    @cached_property
+    def reasoned(self) -> bool:
+        """Return whether the question names each relation of the plan, or what is at both of its ends."""
+        said = set(self.roots) | {other for own in self.roots for other in synonym_roots().get(own, ())}
+        known = self.before.properties if self.before is not None else set()
+        timed = (
+            bool(self.asked.periods) or "when" in self.low or not _NAMES_OF.keys().isdisjoint(self.use.done)
+        )
+        for p in self.use.patterns:
+            iri = str(p.predicate)
+            info = self.schema.properties.get(iri)
+            if (
+                info is None
+                or iri in known
+                or (timed and (info.kind == "date" or roots_in(info.names) & _TIMES))
+            ):
+                continue
+            if self.names([iri]) & said or self.read_as({iri}):
+                continue
+            if not all(self._is_said(end, said) for end in (p.subject, p.object)):
+                return False
+        return True
+
+    def _is_said(self, end: object, said: Set[str]) -> bool:
+        """Return whether the question names a thing or its kind, or it only stands between two others."""
+        if isinstance(end, Literal):
+            return bool(self.read_as({str(end)})) or roots_in([str(end)]) <= said
+        if self.names(self.use.kinds(end)) & said or not isinstance(end, Unknown):
+            return True
+        if any(c.left == end and isinstance(c.right, Literal) and self._is_said(c.right, said)
+               for c in self.use.comparisons):  # fmt: skip
+            return True
+        links = [p for p in self.use.patterns if end in (p.subject, p.object) and p.predicate != RDF.type]
+        return len(links) > 1 and end not in self.use.shown
+
+    @cached_property
+    def classless(self) -> bool:
+        """Return whether the plan is about things of no known class."""
+        known = self.schema.properties
+        nodes = {
+            p.object for p in self.use.patterns if (i := known.get(str(p.predicate))) and i.kind == "entity"
+        }
+        nodes |= {p.subject for p in self.use.patterns}
+        return any(isinstance(u, Unknown) and not self.use.kinds(u) for u in nodes)
+
+    def is_verb(self, at: int) -> bool:
+        """Return whether a word is rather a verb or an adverb than a noun, by its form and its place."""
+        word = self.low[at]
+        if word.endswith("ly") and not self.is_in(at, {"dai", "week", "month", "year", "quarter", "hour"}):
+            return True
+        done = (
+            is_done(word)
+            or self.roots[at] in _LIGHT
+            or (word.endswith("ing") and len(word) > 5)
+            or self.roots[at] in _VERB_ROOTS
+        )
+        return done or bool(set(self.low[max(0, at - 1) : at]) & _BEFORE_VERBS)
+
+    def is_asked(self, at: int) -> bool:
+        """Return whether a noun is what is asked for: behind "which" or "list", first, or "of" something."""
+        asking = _IMPERATIVES | {"which", "what", "whose", "many", "much"}
+        if self.low[at + 1 : at + 2] == ["of"]:
+            return True
+        while at and meaningful(self.asked.words[at - 1]) and not self.is_verb(at - 1):
+            at -= 1
+            if self.low[at] in asking:
+                return True
+        return not at or self.low[at - 1] in asking
+
+
+# -- words, names and numbers that the plan has not ---------------------------------------------------------
+
+
+def _words(sides: _Sides) -> Iterator[Gap]:
+    """Yield words that carry meaning and have no counterpart in the plan."""
+    said = {at for c in sides.cues if c.kind != "and" for at in range(c.start, c.end)} | sides.numbered
+    open_ = [at for at in range(len(sides.low)) if at not in said and _carries(sides, at)]
+    open_ = [at for at in open_ if not sides.covers(at) and not _is_code(sides, at)]
+    if open_ and (sides.use.texts or sides.use.numbers):
+        # What codes stand for is only said in comments.
+        comments = roots_in((i.comment for i in sides.use.infos(sides.use.properties)), 200)
+        open_ = [at for at in open_ if sides.roots[at] not in comments]
+    passed = set[int]()
+    for at in open_:
+        noun = not sides.is_verb(at)
+        near = sides.is_near(at)
+        if (near and not sides.strict) or _is_passed(sides, at, at - 1 in passed):
+            passed.add(at)
+            continue
+        roles = {"noun"} if noun else set()
+        roles |= {"asked"} if noun and sides.is_asked(at) and not _describes(sides, at, open_) else set()
+        roles |= {"near"} if near else set()
+        roles |= {"counted"} if "many" in sides.low[max(0, at - 3) : at] else set()
+        named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
+        proper = named and not sides.asked.words[at].token.raw.islower()
+        yield Gap(sides.asked.words[at].token.raw, "name" if proper else "word", frozenset(roles))
+
+
+def _carries(sides: _Sides, at: int) -> bool:
+    """Return whether a word needs a counterpart: one that is no function word, and asks nothing."""
+    word, raw = sides.asked.words[at], sides.asked.words[at].token.raw
+    if len(raw) < 2 or sides.low[at] in UNITS or sides.low[at].removesuffix("s") in UNITS:
+        return False
+    if at and raw[0].isupper() and word.before[-1:] not in tuple(".?!"):
+        return not raw[1:].islower() or meaningful(word)
+    if sides.low[at] == "us" and sides.low[at - 1 : at] == ["the"]:
+        return True
+    low, before = sides.low[at], sides.low[at - 1 : at]
+    if (
+        positive(low) == low
+        and (low in _ANY or (before and before[0] in ("how", "more", "most", "less", "least", "as")))
+    ) or (positive(low) not in (None, low)):
+        return False  # what is measured is held against the plan by itself
+    return (
+        meaningful(word)
+        and low not in _FUNCTION
+        and low not in _IMPERATIVES | ({"state"} if not at else set())
+    )
+
+
+def _is_code(sides: _Sides, at: int) -> bool:
+    """Return whether the plan has a short code that a word begins with: "M" for men."""
+    word = sides.low[at]
+    codes = [text.lower() for text in sides.use.texts if 0 < len(text) < 4]
+    return any(word.startswith(code) or word in _SEXES.get(code, "").split() for code in codes)
+
+
+def _describes(sides: _Sides, at: int, open_: Sequence[int]) -> bool:
+    """Return whether a word stands before a noun that is accounted for."""
+    behind = sides.asked.words[at + 1 : at + 2]
+    return bool(behind) and at + 1 not in open_ and meaningful(behind[0]) and not sides.is_verb(at + 1)
+
+
+def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
+    """Return whether a word that nothing in the plan is called like may be left aside."""
+    word, low, raw = sides.low[at], sides.low, sides.asked.words[at].token.raw
+    common, called = raw.islower(), sides.is_called(at)
+    if not called and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
+        return True  # a unit, or what one costs
+    if word.removesuffix("s") in _MEASURED and (follows or sides.covers(at - 1)):
+        return True  # the "snatch score" of a "snatch"
+    if sides.asked.words[at].before == "-" and (follows or sides.covers(at - 1)):
+        return True  # "check-ins"
+    if ["or", "other"] in (low[at + 1 : at + 3], low[at + 2 : at + 4]):
+        return True  # "captain, mate or other sailor"
+    room = {"can", "could"} & set(low) and {"many", "most", "more", "than"} & set(low[max(0, at - 2) : at])
+    if _is_apposed(sides, at) or (
+        room and any(i.kind == "number" for i in sides.use.infos(sides.use.properties))
+    ):
+        return True
+    if any(c.way == "exact" and (c.kind == "entity" or (c.kind == "value" and not common))
+           for c in sides.covering(at)):  # fmt: skip
+        return False  # a name is never left aside
+    dated = any(text[:4].isdigit() for text in sides.use.texts) or not _NAMES_OF.keys().isdisjoint(
+        sides.use.done
+    )
+    if not common or sides.strict:
+        return False
+    if dated and not called and low[at - 1 : at] in (["is"], ["are"], ["was"], ["were"]):
+        return True  # "were active in 2019"
+    if sides.is_verb(at) and not (called and not sides.reasoned):
+        return (
+            sides.roots[at] in _LIGHT or sides.reasoned
+        )  # a verb says no more than the relation that other words name
+    known = any(c.way in ("exact", "inflected", "synonym") and c.score > _CLEAR for c in sides.covering(at))
+    two = low[max(0, at - 2) : at]
+    everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS and not word.endswith("s")
+    # On a graph without classes nothing is called a song; "in the league" is all that a graph is about.
+    return not known and ((sides.classless and sides.reasoned) or everything)
+
+
+def _is_apposed(sides: _Sides, at: int) -> bool:
+    """Return whether a name is told again by what stands in brackets behind it: "Chicago (ORD)"."""
+    all_, end = sides.asked.words, at + 1
+    while end < len(all_) and all_[end].token.raw[0].isupper() and "(" not in all_[end].before:
+        end += 1
+    return end < len(all_) and "(" in all_[end].before and sides.covers(end)
+
+
+def _quotations(sides: _Sides) -> Iterator[Gap]:
+    said = roots_in([*sides.labels, *(n for i in sides.use.infos(sides.use.properties) for n in i.names)], 99)
+    for start, end, text in sides.asked.quotations:
+        if not (roots_in([text], 99) <= said or sides.read.issuperset(range(start, end))):
+            yield Gap(text.strip(), "quotation")
+
+
+def _numbers(sides: _Sides) -> Iterator[Gap]:
+    use, low = sides.use, sides.low
+    digits, coded = (set(re.findall(r"\d+", " ".join(some))) for some in (sides.labels, use.things))
+    bounds = {c.end for c in sides.cues if c.kind == "compare"}
+    units = [UNITS[w] for word in low for w in {word, word.removesuffix("s")} & UNITS.keys()]
+    years = _years(sides)
+    wanted = [(q.start, q.end, q.value, q.ordinal) for q in sides.asked.quantities]
+    spans = {(p.start, p.end): p for p in sides.asked.periods if p.low is not None or p.high is not None}
+    for (start, end), p in spans.items():
+        both = {float(d.year) for d in (p.low, p.high) if d is not None}
+        if not (both & use.numbers or sides.read.issuperset(range(start, end))):
+            yield Gap(sides.asked.said(start, end), "number")
+    for start, end, value, ordinal in wanted:
+        said, behind = sides.asked.said(start, end), low[end : end + 1]
+        if (
+            said in (coded if start not in bounds else set())
+            or said in digits
+            or any(sides.is_own(at) for at in range(start, end))
+            or value in years
+        ):
+            continue
+        if low[start] in ("one", "zero", "a", "an") or (ordinal and (value == 1 or use.done & {"order"})):
+            continue
+        if low[max(0, start - 2) : start] == ["of", "the"]:
+            continue
+        same = {value * f for f in _FACTORS} | {value / f for f in _FACTORS}
+        same |= {value - 1, value + 1} if value in _YEARS else set()  # after 2020 is from 2021 on
+        same |= {value * size / other for kind, size in units for one, other in UNITS.values() if one == kind}
+        same |= {value - 1, value + 1} if value <= 31 and sides.asked.periods else set()
+        same |= {value + 12} if value <= 12 and behind in (["pm"], ["p"]) else set()
+        if not any(abs(w - n) < 1e-6 * max(1.0, abs(w)) for w in same for n in use.numbers):
+            yield Gap(said, "number")
+
+
+def _years(sides: _Sides) -> set[float]:
+    return {float(d.year) for p in sides.asked.periods for d in (p.low, p.high) if d is not None}
+
+
+def _number(value: Expression) -> float | None:
+    return float(value.value) if isinstance(value, Literal) and isinstance(value.value, int | float) else None
+
+
+def _is_said_kind(sides: _Sides, cls: str) -> bool:
+    """Return whether a question says which kind of things it asks for; the highest kinds need no mention."""
+    above = sides.schema.above(cls) - {cls}
+    if sides.read_as({cls}) or not above or cls not in sides.schema.classes:
+        return True
+    own = sides.names([cls]) - sides.names(above)
+    return bool(own & set(sides.roots)) or any(map(sides.is_like, sides.schema.classes[cls].names[:1]))
+
+
+def _unasked(sides: _Sides) -> Iterator[Gap]:
+    """Yield names of things and values in the plan that the question does not say, or says only in part."""
+    show, said = Display(sides.lexicon.kg), set(sides.roots) | set(map(stem, sides.low))
+    before = sides.before.things | sides.before.texts if sides.before is not None else set()
+    schema_words = {own for name in sides.lexicon.words.names for own in name.roots}
+    if sides.strict:
+        yield from (Gap(cls, "unasked") for cls in sorted(sides.use.classes) if not _is_said_kind(sides, cls))
+        numbers = {
+            n for c in sides.use.comparisons for n in (_number(c.left), _number(c.right)) if n is not None
+        }
+        have = {q.value for q in sides.asked.quantities} | _years(sides) | {0.0, 1.0, 2.0, 100.0}
+        near = {h * f for h in have for f in _FACTORS} | {h / f for h in have for f in _FACTORS}
+        yield from (Gap(f"{n:g}", "unasked") for n in sorted(numbers - near))
+    for term in sorted((sides.use.things | sides.use.texts) - before):
+        found = [(m, c) for m in sides.mentions for c in m.candidates if c.term == term]
+        if not found and sides.before is None:  # what was found before may stand for "them"
+            name = show.entity(term) if term in sides.use.things else term if sides.strict else ""
+            if name and not roots_in([name]) & said and not (name[:4].isdigit() or sides.is_like(name)):
+                yield Gap(name, "unasked")
+        if not found:
+            continue
+        if any(c.way not in ("tokens", "spelling") for _, c in found):
+            continue
+        mention, best = max(found, key=lambda f: f[1].score)
+        mine, own = [w.token.raw for w in sides.asked.words[mention.start : mention.end]], words_in(best.name)
+        left = {root(w) for w in own if len(w) > 2} - {root(w) for w in mine}
+        # Who writes with capitals calls nobody by a common word: "health insurance" is not Unita Health.
+        capital = sides.asked.text[:1].isupper() and any(w[0].isupper() for w in own)
+        common = capital and all(w.islower() for w in mine)
+        kinds = not {root(w) for w in mine}.isdisjoint(schema_words) or any(
+            c.kind == "not" for c in sides.cues
+        )
+        if len(left) > 3 * len(mine) or (
+            len(left) >= len(mine)
+            and (any(c.way == "exact" for c in mention.candidates) or (common and kinds))
+        ):
+            yield Gap(best.name, "unasked")
+
+
+# -- words that say how to compute -----------------------------------------------------------------------
+
+
+def _operations(sides: _Sides) -> Iterator[Gap]:
+    """Yield the words that say how to compute and that the plan leaves out, and what it computes unasked."""
+    for cue in sides.cues:
+        holds = _CHECKS.get(cue.value if cue.kind == "fold" else cue.kind)
+        own = any(sides.is_own(at) for at in range(cue.start, cue.end)) and cue.kind not in ("not", "compare")
+        if holds is not None and not own and not holds(sides, cue):
+            both = [c for c in sides.cues if (c.start, c.end) == (cue.start, cue.end) and c != cue]
+            if not any(
+                (h := _CHECKS.get(c.value if c.kind == "fold" else c.kind)) and h(sides, c) for c in both
+            ):
+                said = sides.low[cue.start : cue.end]
+                said = [w for w in said if cue.kind == "not" and w in _NOT][:1] or said
+                yield Gap(" ".join(said), cue.value if cue.kind == "fold" else cue.kind)
+    different = ("for", "different") in zip(sides.low, sides.low[1:], strict=False)
+    if different and not _groups(sides, Cue(0, 0, "group", "each")):
+        yield Gap("for different", "group")
+    yield from _folds_of_two(sides)
+    yield from _superlatives(sides)
+    yield from _compared(sides)
+    yield from _not_said(sides)
+
+
+def _folds_of_two(sides: _Sides) -> Iterator[Gap]:
+    """Yield a second number that is to be folded as the first is: "the average age and weight"."""
+    use, low = sides.use, sides.low
+    plain = [v for v in use.shown if not folds(v) and use.is_number(v)]
+    told = sides.names(use.told_by(*(u for v in plain for u in use.unknowns(v))))
+    for cue in sides.cues:
+        near = low[cue.end : cue.end + 3]
+        if (
+            cue.kind not in ("fold", "count", "most")
+            or "and" not in near[1:]
+            or not any(map(folds, use.shown))
+        ):
+            continue
+        at = cue.end + near.index("and", 1) + 1
+        cued = any(c.start <= at < c.end for c in sides.cues)
+        if at < len(low) and not cued and sides.roots[at] in told and low[at + 1 : at + 2] != ["and"]:
+            yield Gap(f"{low[cue.start]} … {low[at]}", "told")
+
+
+def _averages(sides: _Sides, cue: Cue) -> bool:
+    return not {"average", "/"}.isdisjoint(sides.use.done)
+
+
+def _shares(sides: _Sides, cue: Cue) -> bool:
+    # To share something with somebody is no share, nor is a rate.
+    noun = (
+        sides.low[cue.start - 1 : cue.start] in (["the"], ["what"])
+        or "of" in sides.low[cue.start : cue.end + 1]
+    )
+    return "/" in sides.use.done or not noun
+
+
+def _totals(sides: _Sides, cue: Cue) -> bool:
+    return "total" not in sides.low[cue.start : cue.end] or bool({"sum", "count", "/"} & sides.use.done)
+
+
+def _differs(sides: _Sides, cue: Cue) -> bool:
+    return bool({"-", "days"} & sides.use.done)
+
+
+def _orders(sides: _Sides, cue: Cue) -> bool:
+    return "order" in sides.use.done or (
+        cue.kind == "order" and sides.low[cue.start] in ("order", "sort", "rank")
+    )
+
+
+def _denies(sides: _Sides, cue: Cue) -> bool:
+    use, low = sides.use, sides.low
+    if {"without", "!="} & use.done or 0.0 in use.numbers:
+        return True
+    behind = low[cue.end : cue.end + 1]
+    if {"<", "<="} & use.done and {"more", "over", "above", "least"} & set(low):
+        return True
+    if "longer" in low[cue.start : cue.end]:
+        return True  # "no longer alive" is said by a date
+    if behind and (behind[0] in ("only", "exceeding") or (positive(behind[0]) and "than" in low)):
+        return True
+    if low[max(0, cue.start - 1) : cue.start] == ["or"] or (low[cue.start] == "no" and behind == ["of"]):
+        return True
+    if any(c.start == cue.end and c.kind == "compare" for c in sides.cues):
+        return True
+    off = [p for p in use.patterns if (i := sides.schema.properties.get(str(p.predicate))) and i.flag
+           and p.object == i.truth_value(False)]  # fmt: skip
+    off += [c for c in use.comparisons if str(c.right).lower() in ("false", "n", "no", "f")]  # type: ignore[misc]
+    # Who does not have any discontinued products may have no other ones either.
+    having = low[cue.start : cue.end][-1:] in (["any"], ["no"]) or low[cue.end : cue.end + 1] == ["any"]
+    kinds = sides.names(use.classes) & set(sides.roots[cue.end : cue.end + 4])
+    return bool(off) and not (having and kinds)
+
+
+def _groups(sides: _Sides, cue: Cue) -> bool:
+    use, top = sides.use, sides.use.plan
+    keys = any(not folds(c.value) for c in top.columns) or bool(top.group_by)
+    if sides.low[cue.start : cue.end] == ["across", "all"]:
+        return not (keys and any(map(folds, use.shown)) and not (top.order or top.limit or top.having))
+    if cue.value == "by" or keys or not any(map(folds, use.shown)) or len(use.plans) > 1 or "/" in use.done:
+        return True
+    return "per" in sides.low[cue.start : cue.end] and "average" in use.done
+
+
+def _chooses(sides: _Sides, cue: Cue) -> bool:
+    use, low, at = sides.use, sides.low, cue.start
+    near = low[max(0, at - 1) : at] + low[cue.end : cue.end + 1]
+    single = any(positive(w) for w in near) or not {
+        "not",
+        "more",
+        "less",
+        "over",
+        "under",
+        "other",
+        "after",
+    }.isdisjoint(near)
+    done = (
+        use.done & {"either", "without", "!="} or any(p.narrower for p in use.patterns) or use.plan.yes_or_no
+    )
+    named = sides.read_as(use.things | use.texts | use.properties)
+    relevant = not 0 < at < len(low) - 1 or {at - 1, at + 1} <= named or low[at + 1] in _ENDS
+    return bool(done) or single or not relevant
+
+
+def _counts(sides: _Sides, cue: Cue) -> bool:
+    use, low, told = sides.use, sides.low, [v for v in sides.use.shown if not folds(v)]
+    if {"count", "sum", "days"} & use.done or use.plan.yes_or_no:
+        return True
+    if "total" in low[cue.start : cue.end]:
+        return "/" in use.done or any(map(use.is_number, told))
+    before = low[: cue.start][-1:] if low[cue.start - 1 : cue.start] != ["the"] else low[: cue.start - 1][-1:]
+    if not any(map(use.is_number, use.shown)) and (not before or before[0] in _IMPERATIVES | {"and", "is"}):
+        return any(map(sides.is_own, range(cue.start, cue.end)))
+    noun = next((at for at in range(cue.end, len(low)) if meaningful(sides.asked.words[at])), None)
+    if low[cue.start : cue.end] != ["how", "many"] or noun is None or not sides.is_called(noun):
+        return True
+    # A number that is told instead of a count has to be that of what is counted.
+    if {"can", "could"} & set(low[noun : noun + 3]):
+        return True
+    told_by = use.told_by(*(u for v in use.shown if use.is_number(v) for u in use.unknowns(v)))
+    return not told_by or sides.is_in(noun, sides.names(told_by)) or noun in sides.read_as(told_by)
+
+
+def _unsupported(sides: _Sides, cue: Cue) -> bool:
+    return sides.low[cue.start] in ("why", "how")
+
+
+_Check: TypeAlias = Callable[[_Sides, Cue], bool]
+_CHECKS: Final[dict[str, _Check]] = {
+    "average": _averages,
+    "sum": _totals,
+    "percentage": _shares,
+    "ratio": _shares,
+    "difference": _differs,
+    "order": _orders,
+    "direction": _orders,
+    "not": _denies,
+    "group": _groups,
+    "or": _chooses,
+    "count": _counts,
+    "unsupported": _unsupported,
+}
+"""Whether a plan does what the words of a cue say."""
+
+
+def _superlatives(sides: _Sides) -> Iterator[Gap]:
+    use, low, top = sides.use, sides.low, sides.use.plan
+    ends = {o.descending for p in use.plans for o in p.order if p.limit is not None}
+    great, small = "maximum" in use.done or True in ends, "minimum" in use.done or False in ends
+    keyed = top.grouped and (bool(top.group_by) or any(not folds(c.value) for c in top.columns))
+    # The least of each group is not that of all.
+    whole = not keyed or bool(top.having) or len(use.plans) > 1 or any(c.kind == "group" for c in sides.cues)
+    extreme = bool(ends) or ((great or small) and whole) or "without" in use.done
+    found = [at for at in range(len(low)) if is_superlative(low[at]) and low[at - 1 : at] != ["at"]]
+    mine = [low[at] for at in found if not sides.is_own(at)]
+    if {"maximum", "minimum"} <= set(mine) and "from" not in low and not (great and small):
+        yield Gap("maximum and minimum", "superlative")
+    for at in found:
+        near = {*low[max(0, at - 2) : at], *low[at + 1 : at + 4]}
+        if sides.is_own(at) and not _is_of_all(sides, at):
+            continue
+        if low[at] == "most" and ({"*", "/"} & use.done or low[at + 1 : at + 2] == ["of"]):
+            continue  # more than half
+        if not (("order" in use.done) if {"first", "from", "to"} & near else extreme):
+            yield Gap(low[at], "superlative")
+        elif not _is_measured(sides, at):
+            yield Gap(low[at], "measure")
+
+
+def _is_measured(sides: _Sides, at: int) -> bool:
+    """Return whether a plan has what an adjective is a measure of, where not any number will do."""
+    use, plain = sides.use, positive(sides.low[at])
+    if (
+        plain is None
+        or plain in _ANY
+        or {"count", "days"} & use.done
+        or sides.covers(at)
+        or sides.is_near(at)
+    ):
+        return True
+    if any(d.property in use.properties for d in sides.lexicon.dimension(plain)):
+        return True
+    if sides.low[at + 1 : at + 2] == ["to"] and sides.covers(at + 2):
+        return True  # "quickest to pack"
+    dated = any(info.kind == "date" for info in use.infos(use.properties))
+    return dated or ("/" in use.done and bool(set(DIMENSIONS[plain][1].split()) & _DIVIDING))
+
+
+def _is_of_all(sides: _Sides, at: int) -> bool:
+    """Return whether the "highest point" of nothing that is named is told of each thing that has one."""
+    use = sides.use
+    for p in use.patterns:
+        info = sides.schema.properties.get(str(p.predicate))
+        if info is None or p.object not in use.shown or sides.roots[at] not in roots_in(info.names):
+            continue
+        about = [q for q in use.patterns if p.subject in (q.subject, q.object) and q != p]
+        named = not isinstance(p.subject, Unknown) or any(q.predicate != RDF.type for q in about)
+        said = sides.names(use.kinds(p.subject)) & set(sides.roots)
+        return not (named or said or use.comparisons or use.texts)
+    return False
+
+
+def _compared(sides: _Sides) -> Iterator[Gap]:
+    """Yield comparisons that the plan does not make, and numbers of things that it does not count."""
+    use, low = sides.use, sides.low
+    measures = [c for c in use.comparisons if c.relation not in ("=", "!=")]
+    both = any(not isinstance(c.left, Literal) and not isinstance(c.right, Literal) for c in measures)
+    for cue in (c for c in sides.cues if c.kind == "compare"):
+        said = low[cue.start : cue.end]
+        number = any(at in sides.numbered for at in range(cue.start, cue.end + 3))
+        called = {r for w in said for r in (root(w), *map(root, CONVERSES.get(w, ())))} & sides.own
+        own = bool(called) or use.done & {"without", "!=", "-"}
+        if "than" in said and not own and (not measures or not (number or both or "$" in sides.asked.text)):
+            yield Gap(" ".join(said), "comparison")
+        counted = [q for q in sides.asked.quantities if q.start == cue.end and not q.ordinal and q.value >= 2]
+        if said == ["at", "least"] and not measures and counted:
+            yield Gap(" ".join(said), "comparison")
+        if cue.value in "<=>=" and cue.value != "=" and not _is_bounded(sides, cue):
+            yield Gap(" ".join(low[cue.start : cue.end + 1]), "comparison")
+        at = cue.end + 1
+        if not counted or {"count", "sum"} & use.done or at >= len(low):
+            continue
+        kinds = any(c.kind == "class" and c.way in ("exact", "inflected") and c.score > _SURE
+                    for c in sides.covering(at, alone=True))  # fmt: skip
+        compared = use.told_by(*(u for c in use.comparisons for u in use.unknowns(c.left)))
+        if kinds and sides.roots[at] not in sides.names(compared):
+            yield Gap(f"{low[cue.end]} {low[at]}", "count")
+
+
+def _is_split(sides: _Sides) -> bool:
+    """Return whether one number is asked for, of all, and several are told."""
+    use, low, top = sides.use, sides.low, sides.use.plan
+    keyed = any(not folds(c.value) for c in top.columns) or bool(top.group_by)
+    if not keyed or not any(map(folds, use.shown)) or top.having or top.limit or top.order or sides.before:
+        return False
+    first = next((c for c in sides.cues if c.kind in ("count", "fold")), None)
+    start = (
+        ["what", "is", "the"],
+        ["what", "was", "the"],
+        ["find", "the"],
+        ["count", "the"],
+        ["return", "the"],
+    )
+    if first is None or not (
+        first.start == 0 or low[: first.start] in [s[:n] for s in start for n in (1, 2, 3)]
+    ):
+        return False
+    return _EACH.isdisjoint(low[first.end :]) and not any(w.endswith("ly") for w in low)
+
+
+def _is_bounded(sides: _Sides, cue: Cue) -> bool:
+    """Return whether a number that is compared with is so in the direction that is said."""
+    use, found = sides.use, [q for q in sides.asked.quantities if q.start == cue.end and not q.ordinal]
+    turned = {"without", "!=", "-", "days"} & use.done or any(c.kind == "not" for c in sides.cues)
+    if not found or turned or sides.low[cue.start - 1 : cue.start] == ["or"]:
+        return True
+    known = {c.relation for c in use.comparisons for n in (_number(c.right),) if n == found[0].value}
+    same = {r for r in known if r[0] == cue.value[0]}
+    return not known & {"<", ">", "<=", ">="} or bool(same) or positive(sides.low[cue.start]) not in (
+        None, "great", "large", "high", "low", "small", "few"
+    )  # fmt: skip
+
+
+def _not_said(sides: _Sides) -> Iterator[Gap]:
+    """Yield operations of the plan for which no word of the question is a reason."""
+    use, low, before = sides.use, sides.low, sides.before
+    divides = [at for at, word in enumerate(low) if word in _DIVIDING or word.removesuffix("s") in _DIVIDING]
+    if "/" in use.done and all(map(sides.is_own, divides)) and not (before and "/" in before.done):
+        yield Gap(" ".join(low[at] for at in divides) or "a quotient", "operation")
+    if _is_split(sides):
+        yield Gap(" ".join(low[:2]), "one number")
+    for part in walk(use.plan):
+        if isinstance(part, Aggregate) and part.function in ("sum", "average"):
+            value = part.value.value if isinstance(part.value, Number) else part.value
+            told = [info.kind for info in use.infos(use.told_by(value))]
+            if isinstance(value, Unknown) and not use.is_number(value) and {*told} & {"date", "entity"}:
+                yield Gap(f"the {part.function} of {told[0]} values", "operation")
+    asks = not _QUESTION_WORDS.isdisjoint(low[1:])
+    if low and low[0] in AUXILIARIES and not use.plan.yes_or_no and not asks and before is None:
+        yield Gap(low[0], "yes or no")
+    if use.plan.yes_or_no and low and low[0] in _QUESTION_WORDS:
+        yield Gap(low[0], "more than yes or no")
+
+
+# -- what is told -----------------------------------------------------------------------------------------
+
+
+def _told(sides: _Sides) -> Iterator[Gap]:
+    """Yield what is asked for and not told, and what is told that is not of the kind that is asked for."""
+    if sides.use.plan.yes_or_no or not sides.low:
+        return
+    yield from _kinds(sides)
+    wanted = list(_wanted(sides))
+    yield from _untold(sides, wanted)
+
+
+def _kinds(sides: _Sides) -> Iterator[Gap]:
+    use, low = sides.use, sides.low
+    numbers = [use.is_number(v) for v in use.shown]
+    for at, word in enumerate(low):
+        if word == "how" and low[at + 1 : at + 2] in (["many"], ["much"]) and not any(numbers):
+            yield Gap(" ".join(low[at : at + 2]), "number told")
+        if at and (low[at - 1] not in ("and", "about") or (word == "who" and _goes_on(sides, at))):
+            continue
+        if word == "who" and all(numbers):
+            yield Gap(word, "people")
+        if word == "where" and not _tells_place(sides):
+            yield Gap(word, "place")
+        if word == "when" and not _tells_time(sides):
+            yield Gap(word, "time")
+    asks = [at for at, w in enumerate(low) if w in _QUESTION_WORDS and _begins(sides, at)]
+    if len(asks) > 1 and len(use.shown) < 2 and "if" not in low and not _goes_on(sides, asks[-1]):
+        yield Gap(low[asks[-1]], "second question")
+
+
+def _goes_on(sides: _Sides, at: int) -> bool:
+    """Return whether a word goes on about the same: "… who are professors and who live there"."""
+    relative = {"who", "which", "whose"}
+    return sides.low[at] in relative and not (relative | {"that"}).isdisjoint(sides.low[1:at])
+
+
+def _begins(sides: _Sides, at: int) -> bool:
+    """Return whether a question begins at a word."""
+    before = sides.asked.words[at].before[-1:]
+    return not at or sides.low[at - 1] in ("and", "about", "or") or before in tuple(",-;–—")
+
+
+def _tells_place(sides: _Sides) -> bool:
+    """Return whether something else is told than the very thing of which the place is asked for."""
+    use = sides.use
+    for value in use.shown:
+        if use.is_number(value):
+            continue
+        cls, told_by = use.class_of(value), use.told_by(*use.unknowns(value))
+        kinds = {cls, *sides.schema.above(cls)} if cls else set()
+        said = bool(sides.names(kinds) & set(sides.roots)) or is_of_people(sides.lexicon, cls)
+        if sides.names(told_by | kinds) & _PLACES or not (cls or told_by) or (told_by and not said):
+            return True
+    return False
+
+
+def _tells_time(sides: _Sides) -> bool:
+    use = sides.use
+    for value in use.shown:
+        told_by = use.told_by(*use.unknowns(value))
+        if any(isinstance(part, DatePart) for part in walk(value)) or sides.names(told_by) & _TIMES:
+            return True
+        if (
+            any(info.kind == "date" for info in use.infos(told_by))
+            or sides.names({use.class_of(value)} - {""}) & _TIMES
+        ):
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A noun that is asked for: where it stands, whether it is counted, whether a later sentence asks."""
+
+    places: tuple[int, ...]
+    counted: bool
+    later: bool
+
+
+def _wanted(sides: _Sides) -> Iterator[_Asked]:
+    """Yield the nouns that are asked for, "name" and "age" of "list the name and age of all players"."""
+    low, at, every = sides.low, 0, sides.asked.words
+    while at < len(low):
+        word, counted = low[at], low[at : at + 2] in (["how", "many"], ["how", "much"])
+        begins = (
+            not at
+            or low[at - 1] in ("and", "also", "then", "please")
+            or every[at].before[:1] in tuple(".?!;,")
+        )
+        several = word in _IMPERATIVES or low[at + 1 : at + 2] in (["is"], ["are"], ["was"], ["were"])
+        first = at - (low[at - 1] == "please")
+        later = at > 1 and every[first].before[:1] in tuple(".?!;") and word in (_IMPERATIVES | {"what"})
+        at += 1 + counted
+        if not (
+            counted
+            or (
+                begins
+                and (word in ("what", "which") or word in _IMPERATIVES or (word == "state" and at == 1))
+            )
+        ):
+            continue
+        places: list[int] = []
+        while at < len(low):
+            joint, ends = (
+                "," in every[at].before or low[at] == "and",
+                low[at] in _ENDS or every[at].before[:1] in tuple(".?!;:("),
+            )
+            if (joint or ends) and places:
+                yield _Asked(tuple(places), counted, later)
+                places = []
+                if ends or counted or not several:
+                    break
+            elif (
+                ends
+                and low[at] not in ("of", "each")
+                and not (low[at] in AUXILIARIES and low[at - 1] == word)
+            ):
+                break
+            if (
+                joint
+                and low[at + (low[at] == "and") : at + 3][:1]
+                and low[at + (low[at] == "and")] in _QUESTION_WORDS
+            ):
+                break
+            if low[at] != "and" and _is_noun(sides, at):
+                places.append(at)
+            at += 1
+        if places:
+            yield _Asked(tuple(places), counted, later)
+
+
+def _is_noun(sides: _Sides, at: int) -> bool:
+    word = sides.low[at]
+    if word.removesuffix("s") in _GENERAL:
+        return True
+    cued = any(c.start <= at < c.end for c in sides.cues) and not sides.is_own(at)
+    told = (meaningful(sides.asked.words[at]) and word not in _FUNCTION) or sides.is_own(at)
+    return told and positive(word) is None and not cued and at not in sides.numbered
+
+
+def _shown_as(sides: _Sides, value: Expression, depth: int = 3) -> set[str]:
+    """Return the classes and properties by which what a column tells is called."""
+    use, found, said = sides.use, set[str](), set(sides.roots)
+    for u in use.unknowns(value):
+        kinds, told_by = use.kinds(u), use.told_by(u)
+        found |= told_by | kinds.union(*map(sides.schema.above, kinds))
+        found |= set() if kinds else {str(p.predicate) for p in use.patterns if p.subject == u}
+        for p in (p for p in use.patterns if p.object == u):
+            if sides.names(told_by) & roots_in(_GENERAL):
+                found |= use.kinds(p.subject)  # "airport names" are names of airports
+            if isinstance(p.subject, Unknown) and not sides.names(use.kinds(p.subject)) & said:
+                # A number may stand in a thing of its own, which is called like the number.
+                found |= use.told_by(p.subject)
+        for inner in use.inner(u) if depth else ():
+            found |= _shown_as(sides, inner, depth - 1)
+    return found
+
+
+def _untold(sides: _Sides, wanted: Sequence[_Asked]) -> Iterator[Gap]:
+    use, values = sides.use, roots_in(sides.labels)
+    if any(isinstance(part, Days | DatePart) for value in use.shown for part in walk(value)):
+        return
+    shown = set[str]().union(*(_shown_as(sides, value) for value in use.shown))
+    # What is the subject of a relation may be called by it: those that flow into a river are tributaries.
+    subjects = {u for value in use.shown for u in use.unknowns(value)}
+    relations = {str(p.predicate) for p in use.patterns if p.subject in subjects and p.predicate != RDF.type}
+    inverse = [n for i in use.infos(relations) for n in i.inverse_names]
+    names, kinds = (
+        sides.names(shown) | roots_in(inverse) | sides.done,
+        set[str]().union(*map(use.kinds, subjects)),
+    )
+    told = sides.read_as(shown) | {
+        at for m in sides.mentions for c in m.candidates if c.term in relations and c.way != "tokens"
+        for at in range(m.start, m.end)
+    }  # fmt: skip
+    later = any(one.later for one in wanted)
+    wanted = [one for one in wanted if one.later == later]
+    for one in wanted:
+        head = one.places[-1]
+        general = sides.low[head].removesuffix("s") in _GENERAL
+        if general and (len(one.places) > 1 or sides.low[head].removesuffix("s") in _OF_THINGS):
+            own = sides.roots[head]
+            has = any(
+                own in roots_in(i.names) for i in sides.schema.properties.values() if kinds & i.domains.keys()
+            )
+            telling = sides.low[head].removesuffix("s") in _TELLING
+            if (
+                has
+                and own not in names
+                and (telling or not any(sides.is_in(at, names) for at in one.places[:-1]))
+            ):
+                yield Gap(sides.asked.words[head].token.raw, "told")
+                continue
+        places = [at for at in one.places if sides.low[at].removesuffix("s") not in _GENERAL]
+        covered = [at for at in places if sides.covers(at)]
+        if not covered or covered[0] != places[0] or all(sides.roots[at] in values for at in covered):
+            continue
+        room = one.counted and sides.low[places[-1] + 1 : places[-1] + 2] in (["can"], ["could"])
+        if not (room or any(sides.is_in(at, names) for at in places) or set(places) & told):
+            yield Gap(sides.asked.said(covered[0], covered[-1] + 1), "told")
+    several = [o for o in wanted if not o.counted and not all(sides.roots[at] in values for at in o.places)]
+    if 1 < len(several) > len(use.shown):
+        yield Gap(sides.asked.words[several[-1].places[-1]].token.raw, "told")
+
+
+# -- what people are --------------------------------------------------------------------------------------
+
+
+def is_of_people(lexicon: Lexicon, cls: str) -> bool:
+    """Return whether the members of a class do what people do: by its name, or by what most of them have.
+
+    Args:
+        lexicon: The names of the graph.
+        cls: IRI of the class; no other than a class of the schema is of people.
+    """
+    info = lexicon.schema.classes.get(cls)
+    if info is None:
+        return False
+    heads = {word.lower() for name in info.names for word in words_in(name)[-1:]}
+    if any(not {w, w.removesuffix("s")}.isdisjoint(PERSON_WORDS | AGENTS) or _does(w) for w in heads):
+        return True
+    # A class that things of many kinds are in has what people have for few of its members only.
+    has = (p for p in lexicon.schema.properties.values() if 2 * p.domains.get(cls, 0) >= max(info.count, 1))
+    return not _PERSONAL.isdisjoint(roots_in(name for p in has for name in p.names))
+
+
+def _does(word: str) -> bool:
+    """Return whether a noun is for who does something: a "sorter", and no "order"."""
+    return is_role(word) and (root(word) in _VERB_ROOTS or word.endswith(("ist", "ian", "ee", "eur")))
+
+
+FoundReading: TypeAlias = tuple[Reading, PlanResult]
+
+
+def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
+    """Return readings with what they found, those behind that tell no people though one asks "who".
+
+    These name the word as ignored. The classes of the very things that are told decide.
+
+    Args:
+        lexicon: The names of the graph.
+        question: The question.
+        found: Its readings, likeliest first, with what they found.
+
+    Raises:
+        StoreError: If the store fails.
+    """
+    low = cut(question).low
+    if "who" not in low[:1] or not found:
+        return list(found)
+    schema = lexicon.schema
+    people = {c for c in schema.classes if is_of_people(lexicon, c)}
+    kept, short = list[FoundReading](), list[FoundReading]()
+    for reading, result in found:
+        at = [i for i, name in enumerate(result.columns) if name in reading.shown]
+        cells = [row[i] for row in result.rows[:_ROWS] for i in at]
+        things = sorted({str(cell) for cell in cells if isinstance(cell, URIRef)})
+        texts = any(isinstance(c, Literal) and not isinstance(c.value, int | float) for c in cells)
+        classes = set[str]()
+        for text in queries.get("planning/classes-of").batches(
+            "thing", things if people and not texts else []
+        ):
+            classes.update(str(cls) for _, cls in lexicon.kg.select(text))
+        known = set(schema.with_superclasses(classes))
+        ignored = tuple(dict.fromkeys((*reading.ignored, "who")))
+        if known and not known & people:
+            short.append((replace(reading, ignored=ignored), result))
+        else:
+            kept.append((reading, result))
+    return kept + short
+
+
+# -- the verdict ------------------------------------------------------------------------------------------
+
+
+def account(
+    lexicon: Lexicon,
+    question: str,
+    plan: Plan,
+    shown: Sequence[str],
+    before: Plan | None = None,
+    strict: bool = False,
+) -> Verdict:
+    """Return what of a question a plan leaves out, and what it adds.
+
+    Args:
+        lexicon: The names of the graph.
+        question: The question.
+        plan: A plan of it.
+        shown: Names of the plan's columns that are told.
+        before: The plan that the question goes on from; what it has counts as said.
+        strict: Whether verbs, and what is only near in meaning, are named as well.
+
+    Example:
+        >>> import mrag
+        >>> from rdflib import RDF, URIRef
+        >>> from mrag.planning.lexicon import lexicon_of
+        >>> from mrag.planning.plan import Aggregate, Block, Column, Pattern, Unknown
+        >>> x, store = Unknown("x"), URIRef("https://w3id.org/mrag/demo/products#TripleStore")
+        >>> many = Column(Aggregate("count", of=(x,)), "n")
+        >>> plan = Plan(Block((Pattern(x, RDF.type, store),)), (many,))
+        >>> with mrag.demo(model="none") as kg:
+        ...     lexicon = lexicon_of(kg, None)
+        ...     for question in ("How many triple stores are there?", "How many stores did Ontotext sell?"):
+        ...         print(account(lexicon, question, plan, ["n"]).words)
+        ()
+        ('Ontotext',)
+    """
+    use = PlanUse.of(plan, shown, lexicon.schema)
+    carried = None if before is None else PlanUse.of(before, (), lexicon.schema)
+    sides = _Sides(_HOW.sub("", question), use, lexicon, carried, strict)
+    found = (
+        *_words(sides), *_quotations(sides), *_numbers(sides), *_operations(sides), *_told(sides),
+        *_unasked(sides),
+    )  # fmt: skip
+    return Verdict(tuple(dict.fromkeys(found)))
+
+
+def accounted(
+    lexicon: Lexicon, question: str, readings: Sequence[Reading], before: Plan | None = None
+) -> list[Reading]:
+    """Return readings, those first that say all that a question says.
+
+    The others name what they leave out as ignored; nothing is given as computed by them.
+
+    Args:
+        lexicon: The names of the graph.
+        question: The question.
+        readings: Its readings, likeliest first.
+        before: The plan that the question goes on from.
+    """
+    kept, short = list[Reading](), list[Reading]()
+    for reading in readings:
+        left: tuple[str, ...] = ()
+        if reading is readings[0] or reading.probability >= _GIVEN:
+            left = account(lexicon, question, reading.plan, reading.shown, before).words
+        (short if left else kept).append(
+            replace(reading, ignored=tuple(dict.fromkeys((*reading.ignored, *left))))
+        )
+    return kept + short
+
+
+def roots_in(names: Iterable[str], most: int = _LONG) -> set[str]:
+    """Return the roots of the first words of names; of short ones as one word too: "check in", "checkin"."""
+    found = set[str]()
+    for name in names:
+        parts = [part.lower() for part in words_in(name)[:most]]
+        found.update(map(root, parts))
+        if 1 < len(parts) < 4:
+            found.add(root("".join(parts)))
+    return found
+
+
+def is_superlative(word: str) -> bool:
+    """Return whether a word asks for what is first or last in some measure.
+
+    Example:
+        >>> [w for w in ("highest", "cheap", "cheapest", "fewest", "most") if is_superlative(w)]
+        ['highest', 'cheapest', 'fewest', 'most']
+    """
+    if word in (
+        "most",
+        "least",
+        "fewest",
+        "maximum",
+        "minimum",
+        "max",
+        "min",
+        "top",
+        "bottom",
+        "leading",
+        "worst",
+    ):
+        return True
+    plain = positive(word)
+    return plain not in (None, word) and word.endswith("est")
+
+
+def _is_within(one: Cue, other: Cue) -> bool:
+    """Return whether words are part of longer ones that say something else: "no more than"."""
+    longer = other.end - other.start > one.end - one.start
+    return longer and other.start <= one.start and one.end <= other.end

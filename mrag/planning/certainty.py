@@ -1,0 +1,466 @@
+"""Readings with the certainty of their answers, by the weights of their graph."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from rdflib import RDF, Literal, URIRef
+
+from mrag.errors import ConfigError, StoreError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.building.parser import LONGEST
+from mrag.planning.building.scoring import Reading
+from mrag.planning.composing.shapes import alike_named
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.loosening import Nothing
+from mrag.planning.plan import Aggregate, Block, Comparison, Plan
+from mrag.planning.precedents import questions_graph
+from mrag.planning.profiling import schema_of
+from mrag.planning.run import PlanResult
+from mrag.planning.schema import PropertyInfo, Schema
+from mrag.rdf import queries
+from mrag.rdf.terms import MRAG, Triple
+from mrag.stores.base import Dataset
+from mrag.text.names import iri_words
+from mrag.text.tokens import tokens
+
+
+def may_be_absent(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> bool:
+    """Return whether a plan lists things of a kind that are related to named things as others are.
+
+    That no antibiotic treats migraine is an answer where other drugs treat diseases. No stream flows
+    through a market town either, but where streams flow through counties alone, that was hardly asked; and
+    what is cited by a paper may be what cites it.
+
+    Args:
+        kg: The graph.
+        plan: A plan that finds nothing.
+        schema: The schema.
+    """
+    shown, patterns = {column.value for column in plan.columns}, plan.where.patterns
+    listed = {str(p.object) for p in patterns if p.predicate == RDF.type and p.subject in shown}
+    if not listed or plan.where != Block(patterns) or plan.having:
+        return False
+    ends = [(p, end) for p in patterns for end in (p.subject, p.object) if p.predicate != RDF.type]
+    named = sorted({str(end) for _, end in ends if isinstance(end, URIRef)})
+    kinds: dict[str, set[str]] = {iri: set() for iri in named}
+    for text in queries.get("planning/classes-of").batches("thing", named):
+        for thing, cls in kg.select(text):
+            kinds[str(thing)].add(str(cls))
+    if any(listed & some for some in kinds.values()):
+        return False
+    targets = {(edge.property, edge.target) for edge in schema.edges}
+    sources = {(edge.property, edge.source) for edge in schema.edges}
+    return all(
+        any((str(p.predicate), kind) in (targets if end == p.object else sources) for kind in kinds[str(end)])
+        for p, end in ends
+        if isinstance(end, URIRef)
+    )
+
+
+def excludes_by_reading(plan: Plan, nothing: Nothing) -> bool:
+    """Return whether nothing keeps a bound because of how it was read, and not of what there is.
+
+    No price is above ten and below five: two prices were meant. And if what comes nearest to a bound keeps
+    it, what was bounded is not what was asked for.
+
+    Args:
+        plan: A plan that finds nothing.
+        nothing: Why it does.
+    """
+    bounds = [c for c in (*plan.where.conditions, *plan.having) if isinstance(c, Comparison)]
+    for one in bounds:
+        least = _number(one.right) if one.relation in (">", ">=") else None
+        mosts = [_number(c.right) for c in bounds if c.left == one.left and c.relation in ("<", "<=")]
+        if least is not None and any(most is not None and most <= least for most in mosts):
+            return True
+    bound, nearest = nothing.part, nothing.nearest
+    if nearest is None or not isinstance(bound, Comparison) or (limit := _number(bound.right)) is None:
+        return False
+    at = next(n for n, column in enumerate(nearest.plan.columns) if column.value == nearest.value)
+    values = [_number(row[at]) for row in nearest.result.rows]
+    return any(
+        value is not None and (value > limit if nearest.greatest else value < limit) for value in values
+    )
+
+
+def _number(value: object) -> float | None:
+    if not isinstance(value, Literal) or value.datatype is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+Features: TypeAlias = Mapping[str, float]
+FoundReading: TypeAlias = tuple[Reading, PlanResult]
+
+FEATURES: Final[Mapping[str, int]] = {
+    "score": 1, "guesses": -1, "rivals": -1, "agreeing": 1, "nothing": -1, "single": 1, "ones": -1,
+    "joins": -1, "unnamed": -1,
+}  # fmt: skip
+"""What is measured, and whether more of it may make an answer more certain or only less:
+
+- score: the parser's own score of the reading, as a logarithm of odds: how like its words the names are, what
+  its joins cost, how much is guessed
+- guesses: choices that no word of the question decides
+- rivals: readings nearly as likely that give another answer
+- agreeing: other readings nearly as likely that give the same answer
+- nothing: whether the answer is a zero, or that nothing is of several names
+- single: whether the answer is one row
+- ones: whether all of several counts are 1, as where a wrong thing is counted for each
+- joins: what joins cost that the question does not name, up to a half: the score counts the rest
+- unnamed: whether a thing is shown that has no name, in the graph or in its IRI
+"""
+
+_LEAST: Final = 1e-4
+_HALF: Final = 0.5
+_LOOKED_AT: Final = 20
+"""Rows in which things without a name are looked for."""
+
+
+def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading]) -> Features | None:
+    """Return the features of a reading that was run; None if it was not scored by the parser.
+
+    Args:
+        kg: The graph.
+        one: The reading with what it found.
+        found: All readings of the question that found something.
+    """
+    reading, result = one
+    if "guesses" not in reading.features:
+        return None
+    answer = _answer(one)
+    # A reading that leaves more words unread is no rival.
+    others = [other for other in found if len(other[0].ignored) <= len(reading.ignored)]
+    if alike_named(reading.plan):
+        # What is of any of several names is offered beside what is of all, whatever is meant.
+        either = len(reading.plan.where.either)
+        others = [other for other in others if len(other[0].plan.where.either) == either]
+    p = min(max(reading.probability, _LEAST), 1 - _LEAST)
+    return {
+        "score": math.log(p / (1 - p)),
+        "guesses": float(reading.features["guesses"]),
+        "rivals": float(sum(_answer(other) != answer for other in others)),
+        "agreeing": float(sum(other[0] is not reading and _answer(other) == answer for other in found)),
+        "nothing": float(_is_zero(result) or bool(not result.rows and alike_named(reading.plan))),
+        "single": float(len(result.rows) == 1),
+        "ones": float(_counts_ones(one)),
+        "joins": min(float(reading.features["joins"]), _HALF),
+        "unnamed": float(_shows_unnamed(kg, one)),
+    }
+
+
+def is_nothing(one: FoundReading) -> bool:
+    """Return whether an answer is a zero, an empty list or a no."""
+    reading, result = one
+    if reading.plan.yes_or_no:
+        return not result.holds
+    return _is_zero(result) or not any(cell is not None for row in result.rows for cell in row)
+
+
+def _is_zero(result: PlanResult) -> bool:
+    return len(result.rows) == 1 and all(str(cell) == "0" for cell in result.rows[0])
+
+
+def _counts_ones(one: FoundReading) -> bool:
+    reading, result = one
+    columns = reading.plan.columns
+    at = [n for n, c in enumerate(columns) if isinstance(c.value, Aggregate) and c.value.function == "count"]
+    return bool(at) and len(result.rows) > 1 and all(str(row[n]) == "1" for row in result.rows for n in at)
+
+
+def _shows_unnamed(kg: KnowledgeGraph, one: FoundReading) -> bool:
+    reading, result = one
+    at = [n for n, name in enumerate(result.columns) if name in reading.shown]
+    shown = {str(row[n]) for row in result.rows[:_LOOKED_AT] for n in at if isinstance(row[n], URIRef)}
+    bare = sorted(iri for iri in shown if iri_words(iri) is None)
+    return bool(bare) and not all(kg.labels(bare).values())
+
+
+def _answer(one: FoundReading) -> object:
+    reading, result = one
+    if reading.plan.yes_or_no:
+        return result.holds
+    at = [result.columns.index(name) for name in reading.shown]
+    return frozenset(tuple(row[i] for i in at) for row in result.rows)
+
+
+STRENGTH: Final = 3.0
+"""How strongly weights are held to what is expected of them: as by so many questions."""
+
+_FEW: Final = 20.0
+"""Solved questions of a graph by which its own share of right answers counts half."""
+
+
+@dataclass(frozen=True)
+class SolvedReading:
+    """A reading of a question of which it is known whether its answer is right.
+
+    Attributes:
+        group: Where the question comes from: readings of one group are left out together.
+        features: What is measured of it.
+        right: Whether its answer is right.
+        given: Whether it is the one that is given as the answer.
+    """
+
+    group: str
+    features: Features
+    right: bool
+    given: bool = True
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How the features of a reading make its answer certain.
+
+    Attributes:
+        bias: What is added to the weighted features, as a logarithm of odds.
+        weights: The weight of each feature.
+        readings: How many solved readings it was fitted to last.
+        groups: How many graphs they, and those of its prior, come from.
+
+    Example:
+        >>> few = dict.fromkeys(FEATURES, 0.0)
+        >>> model = shipped()
+        >>> model.of(few) > model.of({**few, "rivals": 2.0})
+        True
+    """
+
+    bias: float
+    weights: Mapping[str, float]
+    readings: int = 0
+    groups: int = 0
+
+    def of(self, features: Features) -> float:
+        """Return the probability that an answer is right."""
+        odds = self.bias + sum(weight * features[name] for name, weight in self.weights.items())
+        return 1 / (1 + math.exp(-odds))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "bias": round(self.bias, 4),
+            "weights": {name: round(weight, 4) for name, weight in self.weights.items()},
+            "readings": self.readings,
+            "groups": self.groups,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Certainty:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ConfigError: If a field is missing or malformed.
+        """
+        try:
+            weights = {name: float(value["weights"][name]) for name in FEATURES}
+            found = cls(float(value["bias"]), weights, int(value["readings"]), int(value["groups"]))
+            if not all(math.isfinite(number) for number in (found.bias, *weights.values())):
+                raise ValueError("a weight is not a number")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ConfigError(f"Not the weights of certainty: {error}.") from error
+        return found
+
+
+@cache
+def shipped() -> Certainty:
+    """Return the weights that ship with the package, fitted to questions over several public graphs."""
+    text = (files("mrag") / "planning" / "certainty.json").read_text(encoding="utf-8")
+    return Certainty.from_json(json.loads(text))
+
+
+def fitted(solved: Sequence[SolvedReading], prior: Certainty | None = None) -> Certainty:
+    """Fit weights to solved readings.
+
+    Without a prior each group counts by the root of its size, so that one with many questions of few kinds
+    does not decide alone. With one, weights stay near it unless the questions say otherwise.
+
+    Args:
+        solved: Solved readings, at least one.
+        prior: Weights that are expected; none by default.
+    """
+    from scipy.optimize import minimize
+
+    if not solved:
+        raise ConfigError("There is no solved reading to fit to.")
+    names = list(FEATURES)
+    x = np.array([[1.0, *(one.features[name] for name in names)] for one in solved])
+    y = np.array([float(one.right) for one in solved])
+    sizes = Counter(one.group for one in solved)
+    w = np.array([1.0 if prior else sizes[one.group] ** -0.5 for one in solved])
+    w *= len(w) / w.sum()
+    # What is rare must not weigh much on the word of a few.
+    spread = np.maximum(x.std(axis=0), 0.25)
+    spread[0] = 1.0
+    mean = np.zeros(len(names) + 1)
+    held = np.full(len(names) + 1, STRENGTH)
+    if prior is None:
+        held[0] = 1e-3
+    else:
+        mean = np.array([prior.bias, *(prior.weights[name] for name in names)])
+        spread[:], held[1:] = 1.0, _FEW
+        held[0] = _FEW / 4
+
+    def loss(beta: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        z = x @ beta
+        away = (beta - mean) * spread
+        total = w @ (np.logaddexp(0, z) - y * z) + (held * away**2).sum() / 2
+        return float(total), x.T @ (w * (1 / (1 + np.exp(-z)) - y)) + held * away * spread
+
+    bounds = [(None, None), *((0, None) if FEATURES[name] > 0 else (None, 0) for name in names)]
+    found = minimize(loss, mean, jac=True, bounds=bounds, method="L-BFGS-B").x
+    weights = {name: float(value) for name, value in zip(names, found[1:], strict=True)}
+    groups = prior.groups + 1 if prior else len(sizes)
+    return Certainty(float(found[0]), weights, len(solved), groups)
+
+
+def held_out(solved: Sequence[SolvedReading], prior: Certainty | None = None) -> list[float]:
+    """Return the certainty of each reading by weights that were fitted without its group."""
+    found: dict[str, Certainty | None] = {}
+    for group in sorted({one.group for one in solved}):
+        others = [one for one in solved if one.group != group]
+        found[group] = fitted(others, prior) if others else prior
+    models = [found[one.group] for one in solved]
+    return [0.5 if m is None else m.of(one.features) for m, one in zip(models, solved, strict=True)]
+
+
+@dataclass(frozen=True)
+class CertaintyBucket:
+    """Answers about as certain as each other.
+
+    Attributes:
+        low: The least certainty.
+        high: The certainty below which they are.
+        answers: How many there are.
+        right: How many of them are right.
+        expected: How many would be, were the certainties exact.
+    """
+
+    low: float
+    high: float
+    answers: int
+    right: int
+    expected: float
+
+
+BUCKETS: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
+
+
+def reliability(certainties: Sequence[float], right: Sequence[bool]) -> list[CertaintyBucket]:
+    """Return how many answers of which certainty are right.
+
+    Example:
+        >>> [(b.low, b.answers, b.right) for b in reliability([0.95, 0.92, 0.3], [True, False, False])]
+        [(0.0, 1, 0), (0.9, 2, 1)]
+    """
+    found = []
+    for low, high in pairwise(BUCKETS):
+        at = [n for n, p in enumerate(certainties) if low <= p < high]
+        if at:
+            expected = sum(certainties[n] for n in at)
+            found.append(CertaintyBucket(low, min(high, 1.0), len(at), sum(right[n] for n in at), expected))
+    return found
+
+
+_NAMED = 0.9
+"""How near words must be to a name to name it."""
+
+
+def why_unread(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo | None]) -> str:
+    """Return why no reading of a question is taken.
+
+    Args:
+        kg: The graph.
+        question: The question.
+        mixed: Properties for which readings were left out, since their numbers are told in several units.
+    """
+    if len(question.split()) > LONGEST:
+        return f"a question of more than {LONGEST} words is not computed"
+    best = (mention.candidates[0] for mention in lexicon_of(kg).match(tokens(question)))
+    named = [candidate for candidate in best if candidate.score > _NAMED]
+    known = schema_of(kg).properties
+    for info in (*mixed, *(known.get(one.term) for one in named)):
+        if info is not None and len(info.units) > 1:
+            units = ", ".join(info.units)
+            return f"“{info.names[0]}” is told in several units, which are not converted: {units}"
+    if named:
+        return "what the question names could not be put together to what it asks"
+    return "no part of the question names anything in this graph"
+
+
+_CALIBRATION: Final = "urn:mrag:calibration:"
+_PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
+_CACHED: Final = "certainty"
+
+
+def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundReading]:
+    """Return readings that found something, with the certainty of their answers; their order stays.
+
+    Args:
+        kg: The graph.
+        found: The readings that were run, with what they found.
+    """
+    model, weighed_ = certainty_of(kg), []
+    for reading, result in found:
+        features = measured(kg, (reading, result), found)
+        if features is not None:
+            reading = replace(reading, certainty=model.of(features), measured=features)
+        weighed_.append((reading, result))
+    return weighed_
+
+
+def certainty_of(kg: KnowledgeGraph) -> Certainty:
+    """Return the weights of a graph: those that it was calibrated to, else those that are shipped."""
+    return kg.cached(_CACHED, lambda: _kept(kg) or shipped())
+
+
+def keep_certainty(kg: KnowledgeGraph, model: Certainty | None) -> None:
+    """Keep weights with a graph in place of those that it has; None for those that are shipped.
+
+    Raises:
+        ConfigError: If nothing can be written.
+    """
+    kg.require_writable()
+    graph = URIRef(questions_graph(kg))
+    old = [(graph, *triple) for text in _texts(kg) for triple in _triples(kg, text)]
+    new = [] if model is None else list(_triples(kg, json.dumps(model.to_json(), sort_keys=True)))
+    kg.store.update(kg.changes(old, [(graph, *triple) for triple in new]))
+    if kg.store.capabilities.reasoning:
+        kg.recount()
+    kg.cache.pop(_CACHED, None)
+
+
+def _kept(kg: KnowledgeGraph) -> Certainty | None:
+    for text in _texts(kg):
+        try:
+            return Certainty.from_json(json.loads(text))
+        except (ConfigError, ValueError):
+            continue
+    return None
+
+
+def _texts(kg: KnowledgeGraph) -> list[str]:
+    text = queries.get("planning/calibration").bind(kg=[kg.iri])
+    try:
+        return [str(value) for (value,) in kg.store.select(text, Dataset((questions_graph(kg),)))]
+    except StoreError:
+        return []  # a store that cannot tell can still be asked
+
+
+def _triples(kg: KnowledgeGraph, text: str) -> Iterator[Triple]:
+    node = URIRef(_CALIBRATION + kg.name)
+    yield Triple(node, RDF.type, URIRef(MRAG + "Calibration"))
+    yield Triple(node, _PART_OF, URIRef(kg.iri))
+    yield Triple(node, URIRef(MRAG + "weights"), Literal(text, datatype=RDF.JSON))

@@ -1,1 +1,0 @@
-"""Follow-up questions: typed edits of the plan that was computed last."""

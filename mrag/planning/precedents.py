@@ -1,0 +1,329 @@
+"""Saved questions as precedents: kept in the graph with their plans, and matched with later questions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
+
+from mrag.errors import ConfigError, StoreError, TermError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.accounting import account
+from mrag.planning.building.parser import Parser
+from mrag.planning.building.scoring import Reading
+from mrag.planning.following import LastAnswer, Slot, SlotFitter, filled, options, reading_of, slots_of
+from mrag.planning.interchange import plan_to_json
+from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.reading.question import QuestionText, cut
+from mrag.planning.reading.segmentation import QuestionItem
+from mrag.rdf import queries
+from mrag.rdf.terms import MRAG, Term, Triple, term_from_json, term_to_json
+from mrag.stores.base import Dataset
+
+SAVED: Final = "urn:mrag:question:"
+"""Start of the IRIs of saved questions."""
+
+_HIDDEN: Final = URIRef(MRAG + "verbatim")
+_PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
+_CACHED: Final = "saved questions"
+_WAYS: Final = 1_000
+"""Ways that are tried of finding the parameters of a question in its text."""
+
+
+@dataclass(frozen=True)
+class QuestionParameter:
+    """A name or a value of a saved question, in whose place another one can be given.
+
+    Attributes:
+        name: What the parameter is called.
+        label: What stands in its place in the question.
+        slot: Its place in the plan.
+    """
+
+    name: str
+    label: str
+    slot: Slot
+
+
+@dataclass(frozen=True)
+class SavedQuestion:
+    """A question that was saved with its plan.
+
+    Attributes:
+        name: Its name.
+        question: The question as it was asked.
+        reading: How it was read, in words.
+        computed: Its plan, and the columns that are shown.
+        parameters: What can be given otherwise.
+        template: The question in parts: text, and numbers of parameters.
+        author: Who saved it; may be empty.
+        saved: When, as xsd:dateTime writes it.
+    """
+
+    name: str
+    question: str
+    reading: str
+    computed: LastAnswer
+    parameters: tuple[QuestionParameter, ...]
+    template: tuple[str | int, ...]
+    author: str
+    saved: str
+
+    @property
+    def iri(self) -> str:
+        """Return its IRI."""
+        return SAVED + self.name
+
+    def asked(self, labels: Mapping[str, str]) -> str:
+        """Return the question with other labels for some of its parameters."""
+        named = [labels.get(p.name, p.label) for p in self.parameters]
+        return "".join(part if isinstance(part, str) else named[part] for part in self.template)
+
+    def values_in(self, question: str) -> Iterator[dict[str, str]]:
+        """Yield what may stand in the place of each parameter in a question that `asked` gave."""
+        ways: list[tuple[int, int, dict[str, str]]] = [(0, 0, {})]
+        for _ in range(_WAYS):
+            if not ways:
+                return
+            part, at, values = ways.pop()
+            if part == len(self.template):
+                if at == len(question):
+                    yield values
+                continue
+            said = self.template[part]
+            if isinstance(said, str):
+                ways += [(part + 1, at + len(said), values)] if question.startswith(said, at) else []
+                continue
+            name = self.parameters[said].name
+            # The shortest value is tried first, and at the end there is but one.
+            ends = range(len(question) if part + 1 == len(self.template) else at, len(question) + 1)
+            behind = self.template[part + 1] if part + 1 < len(self.template) else ""
+            fits = [end for end in ends if not isinstance(behind, str) or question.startswith(behind, end)]
+            ways += [(part + 1, end, {**values, name: question[at:end]}) for end in reversed(fits)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "reading": self.reading,
+            "template": self.asked({p.name: f"{{{p.name}}}" for p in self.parameters}),
+            "parameters": {p.name: p.label for p in self.parameters},
+            "author": self.author,
+            "saved": self.saved,
+        }
+
+
+def questions_graph(kg: KnowledgeGraph) -> str:
+    """Return the IRI of the graph of saved questions; no question is answered from it.
+
+    A server that reasons itself has all its graphs in sight; there a datatype of their own keeps the texts
+    out of indexes.
+    """
+    return (
+        kg.server_graph("questions") if kg.store.capabilities.reasoning else f"urn:mrag:questions:{kg.name}"
+    )
+
+
+def question_triples(kg: KnowledgeGraph, saved: SavedQuestion) -> Iterator[Triple]:
+    """Yield the triples of a saved question."""
+    node = URIRef(saved.iri)
+    kept = {
+        "plan": plan_to_json(saved.computed.plan),
+        "columns": saved.computed.shown,
+        "parameters": [
+            {
+                "name": p.name,
+                "label": p.label,
+                "role": p.slot.role,
+                "terms": [term_to_json(t) for t in p.slot.terms],
+            }
+            for p in saved.parameters
+        ],
+        "template": saved.template,
+    }
+    yield Triple(node, RDF.type, URIRef(MRAG + "SavedQuestion"))
+    yield Triple(node, RDF.type, PROV.Entity)
+    yield Triple(node, RDFS.label, Literal(saved.name, datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "wording"), Literal(saved.question, datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "reading"), Literal(saved.reading, datatype=_HIDDEN))
+    for p in saved.parameters:
+        yield Triple(node, URIRef(MRAG + "parameter"), Literal(f"{p.name} = {p.label}", datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "plan"), Literal(json.dumps(kept, sort_keys=True), datatype=RDF.JSON))
+    yield Triple(node, _PART_OF, URIRef(kg.iri))
+    yield Triple(node, PROV.generatedAtTime, Literal(saved.saved, datatype=XSD.dateTime, normalize=False))
+    if saved.author:
+        agent = URIRef("urn:mrag:agent:" + hashlib.sha256(saved.author.encode()).hexdigest()[:32])
+        yield Triple(node, PROV.wasAttributedTo, agent)
+        yield Triple(agent, RDF.type, PROV.Agent)
+        yield Triple(agent, PROV.value, Literal(saved.author, datatype=_HIDDEN))
+
+
+def list_questions(kg: KnowledgeGraph) -> list[SavedQuestion]:
+    """Return the saved questions of a graph, in order of name; those that cannot be read are left out.
+
+    They are read once for each state of the graph, and again when one is saved or removed here.
+    """
+    return kg.cached(_CACHED, lambda: list(_read(kg)))
+
+
+def forget_questions(kg: KnowledgeGraph) -> None:
+    """Read the saved questions anew when they are next asked for."""
+    kg.cache.pop(_CACHED, None)
+
+
+def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:
+    found: dict[str, dict[str, str]] = {}
+    text = queries.get("planning/saved-list").bind(kg=[kg.iri])
+    try:
+        rows = list(kg.store.select(text, Dataset((questions_graph(kg),))))
+    except StoreError:
+        return  # a store that cannot tell can still be asked
+    for node, p, o, author in rows:
+        values = found.setdefault(str(node), {})
+        values[str(p)] = str(o)
+        values["author"] = "" if author is None else str(author)
+    for name, values in sorted(found.items()):
+        try:
+            yield _saved(name.removeprefix(SAVED), values)
+        except (ConfigError, TermError, KeyError, TypeError, ValueError, AttributeError, IndexError):
+            continue
+
+
+def _saved(name: str, values: Mapping[str, str]) -> SavedQuestion:
+    kept = json.loads(values[MRAG + "plan"])
+    computed = LastAnswer.from_json(kept)
+    slots = {(s.role, s.terms): s for s in slots_of(computed.plan)}
+    parameters = tuple(
+        QuestionParameter(
+            str(p["name"]), str(p["label"]), slots[p["role"], tuple(term_from_json(t) for t in p["terms"])]
+        )
+        for p in kept["parameters"]
+    )
+    template = tuple(
+        part if isinstance(part, str) else parameters.index(parameters[part]) for part in kept["template"]
+    )
+    return SavedQuestion(
+        name,
+        values[MRAG + "wording"],
+        values.get(MRAG + "reading", ""),
+        computed,
+        parameters,
+        template,
+        values["author"],
+        values.get(str(PROV.generatedAtTime), ""),
+    )
+
+
+_SURE: Final = 0.99
+_LONGEST: Final = 10
+"""Words of one name."""
+
+_FILLED: Final = ("name", "number", "unasked", "quotation")
+"""What the words in the places of parameters may leave out, or have too much."""
+
+Value: TypeAlias = tuple[Sequence[Term], str, float]
+"""Terms for a slot, what they are called, and how like the words that is."""
+
+
+def taught(kg: KnowledgeGraph, parser: Parser, text: str) -> list[Reading]:
+    """Return the readings of a question that questions saved before teach, best first.
+
+    Args:
+        kg: The graph.
+        parser: Its parser.
+        text: The question.
+    """
+    every = list_questions(kg)
+    if not every:
+        return []
+    question = cut(text)
+    mentions = parser.lexicon.match([word.token for word in question.words])
+    fitter = SlotFitter(kg, parser.schema)
+    found = []
+    for saved in every:
+        best = max(_filled(saved, question, mentions, fitter), key=lambda r: r.probability, default=None)
+        if best is not None:
+            # The words of the saved question count as said, and so does what its plan has.
+            known = {word.low for word in cut(saved.question).words}
+            gaps = account(parser.lexicon, text, best.plan, best.shown, saved.computed.plan).gaps
+            gaps = tuple(
+                g for g in gaps if g.kind in _FILLED and not known.issuperset(g.words.lower().split())
+            )
+            best = replace(best, ignored=tuple(dict.fromkeys(g.words for g in gaps)))
+            found.append((-best.probability, len(saved.parameters), saved.name, best))
+    return [reading for *_, reading in sorted(found, key=lambda f: f[:3])]
+
+
+def _filled(
+    saved: SavedQuestion, question: QuestionText, mentions: Sequence[NameMention], fitter: SlotFitter
+) -> Iterator[Reading]:
+    keys = [word.token.key for word in question.words]
+    for spans in _aligned(list(_pattern(saved)), keys, 0):
+        changes, score = [], 1.0
+        for number, (start, end) in spans.items():
+            item = item_at(question, mentions, start, end)
+            values = named(item, saved, number, fitter, question) if item is not None else []
+            if not values:
+                break
+            terms, _, likeness = values[0]
+            rivals = sum(v[2] == likeness for v in values)
+            changes.append((saved.parameters[number].slot, terms))
+            score = min(score, likeness / rivals)
+        else:
+            plan = filled(saved.computed.plan, changes)
+            note = f"read like the saved question “{saved.name}”"
+            yield reading_of(plan, saved.computed.shown, _SURE * score, note)
+
+
+def named(
+    item: QuestionItem, saved: SavedQuestion, number: int, fitter: SlotFitter, question: QuestionText
+) -> list[Value]:
+    """Return what words may stand for in the place of a parameter, likeliest first."""
+    slot = saved.parameters[number].slot
+    found = [(terms, name, score) for _, terms, name, score in options(item, [slot], fitter, question)]
+    return sorted(found, key=lambda v: (-v[2], str(v[0][0])))
+
+
+def item_at(
+    question: QuestionText, mentions: Sequence[NameMention], start: int, end: int
+) -> QuestionItem | None:
+    """Return the time, the number or the name that stands in some words of a question, and nothing beside."""
+    for period in question.periods:
+        if (period.start, period.end) == (start, end):
+            return QuestionItem(start, end, period=period)
+    for quantity in question.quantities:
+        if (quantity.start, quantity.end) == (start, end):
+            return QuestionItem(start, end, quantity=quantity)
+    mention = next((m for m in mentions if (m.start, m.end) == (start, end)), None)
+    return QuestionItem(start, end, mention=mention) if mention is not None else None
+
+
+def _pattern(saved: SavedQuestion) -> Iterator[str | int]:
+    for part in saved.template:
+        if isinstance(part, int):
+            yield part
+        else:
+            yield from (word.token.key for word in cut(part).words)
+
+
+def _aligned(
+    pattern: Sequence[str | int], keys: Sequence[str], at: int
+) -> Iterator[Mapping[int, tuple[int, int]]]:
+    """Yield the spans of words that parameters take if all other words are the same."""
+    if not pattern:
+        if at == len(keys):
+            yield {}
+        return
+    first, rest = pattern[0], pattern[1:]
+    if isinstance(first, str):
+        if at < len(keys) and keys[at] == first:
+            yield from _aligned(rest, keys, at + 1)
+        return
+    for end in range(at + 1, min(len(keys), at + _LONGEST) + 1):
+        for spans in _aligned(rest, keys, end):
+            yield {first: (at, end), **spans}

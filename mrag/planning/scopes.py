@@ -1,0 +1,763 @@
+"""What a plan binds, the part of each variable, and plans rewritten with all that ensues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from operator import is_
+from typing import Any, TypeAlias, TypeVar
+
+from rdflib import RDF, Literal, URIRef
+
+from mrag.errors import ConfigError
+from mrag.planning import plan as pl
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Comparison,
+    Condition,
+    Contains,
+    DatePart,
+    Days,
+    Expression,
+    Number,
+    Order,
+    Pattern,
+    Place,
+    Plan,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.schema import Schema
+from mrag.rdf.terms import to_ox
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_DEEPEST = 40
+
+
+def sides(condition: pl.Condition) -> tuple[pl.Expression, ...]:
+    """Return the expressions of a condition."""
+    return (condition.left, condition.right) if isinstance(condition, pl.Comparison) else (condition.value,)
+
+
+def unknowns(expression: pl.Expression) -> set[pl.Unknown]:
+    """Return the unknowns that an expression needs, those of its aggregates left out."""
+    return {e for e in _outside(expression) if isinstance(e, pl.Unknown)}
+
+
+def aggregates(expression: pl.Expression) -> list[pl.Aggregate]:
+    """Return the aggregates in an expression."""
+    return [e for e in _outside(expression) if isinstance(e, pl.Aggregate)]
+
+
+def _outside(expression: pl.Expression) -> Iterator[pl.Expression]:
+    """Yield an expression and what is in it, without what is in its aggregates."""
+    hidden: set[int] = set()
+    for part in pl.parts(expression):
+        if isinstance(part, pl.Aggregate) and part.value is not None:
+            hidden.update(id(e) for e in pl.parts(part.value))
+    for part in pl.parts(expression):
+        if id(part) not in hidden:
+            yield part
+
+
+def bound(block: pl.Block) -> set[pl.Unknown]:
+    """Return the unknowns that every solution of a block binds."""
+    found = {u for p in block.patterns for u in p.places if isinstance(u, pl.Unknown)}
+    found |= {pl.Unknown(c.name) for plan in block.plans for c in plan.columns}
+    for branches in block.either:
+        if branches:
+            found |= set.intersection(*(bound(b) for b in branches))
+    return found
+
+
+def reached(block: pl.Block) -> set[pl.Unknown]:
+    """Return the unknowns that some solution of a block binds."""
+    found = bound(block)
+    for inner in (*block.branches, *block.optional):
+        found |= reached(inner)
+    return found
+
+
+def unsure(block: pl.Block) -> set[pl.Unknown]:
+    """Return the unknowns that some solutions of a block, or of one within it, leave unbound."""
+    found = reached(block) - bound(block)
+    for inner in (*block.branches, *block.optional, *block.without):
+        found |= unsure(inner)
+    return found
+
+
+def all_patterns(block: pl.Block) -> Iterator[pl.Pattern]:
+    """Yield the patterns of a block and of all within it."""
+    yield from block.patterns
+    for inner in (*block.branches, *block.optional, *block.without):
+        yield from all_patterns(inner)
+
+
+def mentioned(block: pl.Block) -> set[pl.Unknown]:
+    """Return all unknowns of a block, those of what must not hold among them."""
+    found = reached(block) | {u for c in block.conditions for s in sides(c) for u in unknowns(s)}
+    for inner in (*block.branches, *block.optional, *block.without):
+        found |= mentioned(inner)
+    return found
+
+
+def borrowed(block: pl.Block, outer: set[pl.Unknown]) -> set[pl.Unknown]:
+    """Return the unknowns of the blocks around it that a block speaks of without binding them itself."""
+    found = {u for c in block.conditions for s in sides(c) for u in unknowns(s)}
+    for inner in block.without:
+        found |= mentioned(inner)
+    for inner in (*block.branches, *block.optional):
+        found |= borrowed(inner, outer)
+    return (found & outer) - reached(block)
+
+
+def merged(*blocks: pl.Block) -> pl.Block:
+    """Return the block that says all that blocks say."""
+    return pl.Block(
+        tuple(dict.fromkeys(p for b in blocks for p in b.patterns)),
+        tuple(dict.fromkeys(c for b in blocks for c in b.conditions)),
+        tuple(dict.fromkeys(w for b in blocks for w in b.without)),
+        tuple(dict.fromkeys(e for b in blocks for e in b.either)),
+        tuple(dict.fromkeys(o for b in blocks for o in b.optional)),
+        tuple(dict.fromkeys(p for b in blocks for p in b.plans)),
+    )
+
+
+_PARTS = ("patterns", "conditions", "without", "either", "optional", "plans")
+
+
+def common(one: pl.Block, other: pl.Block) -> pl.Block:
+    """Return what two blocks both say."""
+    return pl.Block(*(tuple(x for x in getattr(one, p) if x in getattr(other, p)) for p in _PARTS))
+
+
+def less(block: pl.Block, other: pl.Block) -> pl.Block:
+    """Return what a block says beside what another one says, too."""
+    return pl.Block(*(tuple(x for x in getattr(block, p) if x not in getattr(other, p)) for p in _PARTS))
+
+
+def is_condition(block: pl.Block) -> bool:
+    """Return whether a block only has conditions."""
+    return not (block.patterns or block.either or block.without or block.optional or block.plans)
+
+
+def one_of(branches: tuple[pl.Block, ...]) -> tuple[pl.Unknown, list[URIRef]] | None:
+    """Return the unknown that branches make one of some things, and these; None if they say anything else."""
+    terms: list[URIRef] = []
+    unknowns: set[pl.Unknown] = set()
+    for branch in branches:
+        match branch.conditions:
+            case (pl.Comparison(pl.Unknown() as left, "=", URIRef() as right),) if is_condition(branch):
+                unknowns.add(left)
+                terms.append(right)
+            case _:
+                return None
+    return (unknowns.pop(), terms) if len(unknowns) == 1 else None
+
+
+def positive(block: pl.Block) -> pl.Block:
+    """Return what must exist for a block to hold."""
+    return pl.Block(patterns=block.patterns, either=block.either, plans=block.plans)
+
+
+def keys(plan: pl.Plan) -> tuple[pl.Column, ...]:
+    """Return what the solutions of a grouped plan are grouped by, under names."""
+    shown = tuple(c for c in plan.columns if not aggregates(c.value))
+    names = {c.value for c in shown}
+    return (*shown, *(pl.Column(u, u.name) for u in plan.group_by if u not in names))
+
+
+def check(plan: pl.Plan) -> None:
+    """Refuse a plan that says nothing sensible.
+
+    Raises:
+        ConfigError: With what is wrong with it.
+
+    Example:
+        >>> from mrag.planning import Column, Plan, Unknown
+        >>> check(Plan(columns=(Column(Unknown("x"), "x"),)))
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: Nothing binds ?x.
+    """
+    _check(plan, _DEEPEST)
+
+
+def _check(plan: pl.Plan, depth: int) -> None:
+    if depth <= 0:
+        raise ConfigError("The plan is nested too deep.")
+    names = [c.name for c in plan.columns]
+    for name in names:
+        _check_name(name)
+    if len(set(names)) != len(names):
+        raise ConfigError("Two columns have one name.", term=", ".join(names))
+    for order in plan.order:
+        if order.column not in names:
+            raise ConfigError("There is no such column to order by.", term=order.column)
+    if plan.offset < 0 or (plan.limit is not None and plan.limit < 0):
+        raise ConfigError("Limit and offset are not negative.")
+    _check_block(plan.where, set(), set(), depth)
+    here = reached(plan.where)
+    for unknown in plan.group_by:
+        _require({unknown}, here)
+    for column in plan.columns:
+        folded = bool(aggregates(column.value))
+        grouped = {k.value for k in keys(plan) if isinstance(k.value, pl.Unknown)}
+        _check_value(column.value, plan.where, grouped if folded else here, depth, folds=True)
+    known = {pl.Unknown(n) for n in names} | set(plan.group_by)
+    for condition in plan.having:
+        for side in sides(condition):
+            _check_value(side, plan.where, known, depth, folds=True)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.match(name):
+        raise ConfigError("A name of a plan is of letters, digits and _.", term=name)
+
+
+def _check_block(block: pl.Block, outer: set[pl.Unknown], sure: set[pl.Unknown], depth: int) -> None:
+    if depth <= 0:
+        raise ConfigError("The plan is nested too deep.")
+    for pattern in block.patterns:
+        _check_pattern(pattern)
+    for plan in block.plans:
+        _check_joined(plan, block, depth)
+    here = outer | reached(block)
+    for condition in block.conditions:
+        if isinstance(condition, pl.Contains):
+            to_ox(Literal(condition.text))
+        for side in sides(condition):
+            _check_value(side, block, here, depth, folds=False)
+    for branches in block.either:
+        if not branches:
+            raise ConfigError("There is nothing to choose from among no alternatives.")
+    certain = outer | reached(positive(block))
+    for inner in (*block.branches, *block.without, *block.optional):
+        if inner.optional or inner.plans:
+            raise ConfigError("Only the block of a plan has optional parts and plans.")
+        _check_block(inner, certain, sure | bound(positive(block)), depth - 1)
+    known = sure | bound(block)
+    for inner in (*block.without, *block.optional):
+        if inner.patterns or inner.either:
+            # Whether it holds would depend on which alternative has been chosen.
+            _require(mentioned(inner) & certain, known, "Not every alternative binds")
+
+
+def _check_pattern(pattern: pl.Pattern) -> None:
+    for place in pattern.places:
+        if isinstance(place, pl.Unknown):
+            _check_name(place.name)
+    if pattern.narrower and (pattern.predicate != RDF.type or not isinstance(pattern.object, URIRef)):
+        raise ConfigError("Only a class has narrower ones.", term=str(pattern.object))
+
+
+def _check_joined(plan: pl.Plan, block: pl.Block, depth: int) -> None:
+    _check(plan, depth - 1)
+    if plan.yes_or_no or plan.ties:
+        raise ConfigError("A plan that is joined with others has columns and no ties.")
+    computed = {pl.Unknown(c.name) for c in plan.columns if not isinstance(c.value, pl.Unknown)}
+    if computed & {u for p in all_patterns(block) for u in p.places}:
+        raise ConfigError("A value that is computed is in no triple.")
+
+
+def _check_value(
+    value: pl.Expression, block: pl.Block, known: set[pl.Unknown], depth: int, *, folds: bool
+) -> None:
+    for size, part in enumerate(pl.parts(value)):
+        if size > 200:
+            raise ConfigError("An expression is too long.")
+        if isinstance(part, pl.Scalar):
+            _check_scalar(part.plan, depth)
+    _require(unknowns(value), known)
+    for aggregate in aggregates(value):
+        if not folds:
+            raise ConfigError("A condition on an aggregate belongs to `having`.")
+        if aggregate.value is None and (aggregate.function != "count" or not aggregate.of):
+            raise ConfigError("An aggregate has nothing to fold.", term=aggregate.function)
+        inner = merged(block, aggregate.where)
+        _check_block(inner, set(), set(), depth - 1)
+        _require(set(aggregate.of), reached(inner))
+        if aggregate.value is not None:
+            if aggregates(aggregate.value):
+                raise ConfigError("An aggregate is folded in another one; use a Scalar.")
+            _check_value(aggregate.value, inner, reached(inner), depth, folds=False)
+
+
+def _check_scalar(plan: pl.Plan, depth: int) -> None:
+    _check(plan, depth - 1)
+    single = plan.limit == 1 and not plan.ties
+    if len(plan.columns) != 1 or not (single or (plan.grouped and not keys(plan))):
+        raise ConfigError(
+            "A scalar is a plan with one column and one row.", hint="Fold it, or limit it to 1."
+        )
+
+
+def _require(wanted: set[pl.Unknown], known: set[pl.Unknown], else_: str = "Nothing binds") -> None:
+    for unknown in sorted(wanted - known):
+        raise ConfigError(f"{else_} {unknown}.")
+
+
+Replacement: TypeAlias = Mapping[Place, Place]
+
+
+def substituted(block: Block, by: Replacement, in_conditions: Replacement | None = None) -> Block:
+    """Return a block with other places; what is within scalars and joined plans stays as it is.
+
+    A literal in the place of a subject or a predicate is left out, for there are no such triples.
+
+    Args:
+        block: The block.
+        by: The places by what stands there now.
+        in_conditions: The same for its conditions, if other than for its patterns.
+
+    Example:
+        >>> x, likes = Unknown("x"), URIRef("urn:likes")
+        >>> print(substituted(Block((Pattern(x, likes, Unknown("y")),)), {x: URIRef("urn:Tom")}).patterns[0])
+        (urn:Tom, urn:likes, ?y)
+    """
+
+    def pattern(p: Pattern) -> Pattern:
+        s, r = by.get(p.subject, p.subject), by.get(p.predicate, p.predicate)
+        return Pattern(
+            p.subject if isinstance(s, Literal) else s,
+            p.predicate if isinstance(r, Literal) else r,
+            by.get(p.object, p.object),
+            p.narrower,
+        )
+
+    compared = by if in_conditions is None else in_conditions
+
+    def inner(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        return tuple(substituted(b, by, compared) for b in blocks)
+
+    return Block(
+        tuple(map(pattern, block.patterns)),
+        tuple(_condition(c, compared) for c in block.conditions),
+        inner(block.without),
+        tuple(map(inner, block.either)),
+        inner(block.optional),
+        block.plans,
+    )
+
+
+def with_unknowns(plan: Plan, by: Mapping[Place, Unknown]) -> Plan:
+    """Return a plan with unknowns in some places; its columns keep their names.
+
+    Args:
+        plan: The plan.
+        by: The unknowns by what stands in their places now.
+    """
+
+    def unknown(u: Unknown) -> Unknown:
+        return by.get(u, u)
+
+    return replace(
+        plan,
+        where=substituted(plan.where, by),
+        columns=tuple(Column(_value(c.value, by), c.name) for c in plan.columns),
+        group_by=tuple(map(unknown, plan.group_by)),
+        having=tuple(_condition(c, by) for c in plan.having),
+    )
+
+
+def names_of(plan: Plan) -> set[str]:
+    """Return the names that a plan uses: those of its unknowns and of its columns."""
+    return {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
+
+
+def unused(name: str, taken: Collection[str]) -> Unknown:
+    """Return an unknown called by a name, or like it where that is taken."""
+    return Unknown(next(n for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken))
+
+
+def numbered(name: str, taken: Collection[str], start: int = 1) -> Iterator[str]:
+    """Yield names with a number behind, without those that are taken."""
+    return (found for n in count(start) if (found := f"{name}_{n}") not in taken)
+
+
+def kept_apart(
+    block: Block, taken: Collection[str], fresh: Iterator[str], known: Replacement
+) -> dict[Place, Place]:
+    """Return what the unknowns of a block are called beside a plan that uses some names already.
+
+    Args:
+        block: The block.
+        taken: The names that the plan uses.
+        fresh: Names for the unknowns that are called like one of these.
+        known: What some of the unknowns stand for in the plan.
+    """
+    return {
+        u: known[u] if u in known else Unknown(next(fresh) if u.name in taken else u.name)
+        for u in sorted(mentioned(block))
+    }
+
+
+def set_aside(
+    value: Expression, where: Block, prefix: str, known: Replacement | None = None
+) -> tuple[Block, Expression]:
+    """Return a block and a value in it, with names for its unknowns that no other side of a comparison has.
+
+    An aggregate takes the block with it, so that it can stand beside folds of other things.
+
+    Args:
+        value: The value.
+        where: The block.
+        prefix: What the names begin with.
+        known: What some of the unknowns stand for.
+    """
+    ends = (u for p in all_patterns(where) for u in (p.subject, p.object) if isinstance(u, Unknown))
+    by: dict[Place, Place] = {u: Unknown(f"{prefix}{u.name}") for u in ends} | dict(known or {})
+    if isinstance(value, Aggregate):
+        return Block(), _value(replace(value, where=merged(where, value.where)), by)
+    return substituted(where, by), _value(value, by)
+
+
+def folded_aside(fold: Aggregate, where: Block, prefix: str, known: Replacement | None = None) -> Aggregate:
+    """Return a fold over a block of its own, as `set_aside` does."""
+    _, found = set_aside(fold, where, prefix, known)
+    assert isinstance(found, Aggregate)
+    return found
+
+
+def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
+    """Return a plan with other names for its columns."""
+    by: dict[Place, Place] = {Unknown(old): Unknown(new) for old, new in names.items()}
+    return replace(
+        plan,
+        columns=tuple(Column(c.value, names.get(c.name, c.name)) for c in plan.columns),
+        having=tuple(_condition(c, by) for c in plan.having),
+        order=tuple(Order(names.get(o.column, o.column), o.descending) for o in plan.order),
+    )
+
+
+def without_ties(plan: Plan) -> Plan:
+    """Return a plan for the same rows whose limit knows no ties, so that it can be joined with others.
+
+    The rows that tie for the first place are those with the best value. Sums and averages of one group may
+    differ in their last digit from query to query, so of several groups that tie in these only the first is
+    kept, and so it is for other limits.
+    """
+    key = next((c for c in plan.columns if plan.order and c.name == plan.order[0].column), None)
+    grouped_by = [k.value for k in keys(plan)]
+    exact = key is not None and not (
+        isinstance(key.value, Aggregate) and key.value.function in ("sum", "average")
+    )
+    plain = all(isinstance(k, Unknown) for k in grouped_by) or not plan.grouped
+    if key is None or not exact or not plain or (plan.limit, plan.offset, len(plan.order)) != (1, 0, 1):
+        return replace(plan, ties=False)
+    groups = tuple(k for k in grouped_by if isinstance(k, Unknown)) if plan.grouped else ()
+    best = Plan(plan.where, (key,), groups, plan.having, plan.order, 1)
+    equal = Comparison(key.value, "=", Scalar(best))
+    kept = tuple(c for c in plan.columns if c is not key or key.value in groups)
+    if plan.grouped:
+        return Plan(plan.where, kept, groups, (*plan.having, equal))
+    return Plan(replace(plan.where, conditions=(*plan.where.conditions, equal)), kept)
+
+
+def _value(value: Expression, by: Mapping[Place, Place]) -> Expression:
+    match value:
+        case Unknown() | URIRef() | Literal():
+            return by.get(value, value)
+        case Number(inner):
+            return Number(_value(inner, by))
+        case DatePart(part, inner):
+            return DatePart(part, _value(inner, by))
+        case Days(start, end):
+            return Days(_value(start, by), _value(end, by))
+        case Arithmetic(left, operation, right):
+            return Arithmetic(_value(left, by), operation, _value(right, by))
+        case Aggregate(function, inner, of, where):
+            folded = None if inner is None else _value(inner, by)
+            named = tuple(u for o in of if isinstance(u := by.get(o, o), Unknown))
+            return Aggregate(function, folded, named, substituted(where, by))
+        case Scalar():
+            return value
+
+
+def _condition(condition: Condition, by: Mapping[Place, Place]) -> Condition:
+    if isinstance(condition, Contains):
+        return replace(condition, value=_value(condition.value, by))
+    return Comparison(_value(condition.left, by), condition.relation, _value(condition.right, by))
+
+
+class PlanRoles:
+    """What is known of the unknowns of a plan.
+
+    Args:
+        plan: The plan.
+
+    Attributes:
+        subject: What the plan is about: what is counted or shown, else the first thing.
+    """
+
+    def __init__(self, plan: pl.Plan) -> None:
+        self._plan = plan
+        values = [*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h))]
+        self._blocks = [plan.where, *(a.where for v in values for a in aggregates(v))]
+        self._patterns = [p for b in self._blocks for p in b.patterns]
+        self._optional = [p for b in plan.where.optional for p in b.patterns]
+        self.subject = self._main()
+
+    def _main(self) -> pl.Unknown | None:
+        """Return what the plan is about: what is counted or shown, else the first thing."""
+        folds = [u for c in self._plan.columns for a in aggregates(c.value) for u in a.of]
+        shown = [c.value for c in self._plan.columns if isinstance(c.value, pl.Unknown)]
+        subjects = [p.subject for p in self._patterns if isinstance(p.subject, pl.Unknown)]
+        for unknown in (*folds, *shown, *subjects):
+            if unknown in subjects:
+                return unknown
+        return next(iter(folds or shown), None)
+
+    def type(self, unknown: pl.Unknown) -> URIRef | None:
+        """Return the class of an unknown."""
+        for p in self._patterns:
+            if p.subject == unknown and p.predicate == RDF.type and isinstance(p.object, URIRef):
+                return p.object
+        for column, inner in self._joined():
+            if column.name == unknown.name and isinstance(column.value, pl.Unknown):
+                return PlanRoles(inner).type(column.value)
+        return None
+
+    def said_of(self, unknown: pl.Unknown) -> list[str]:
+        """Return the properties that an unknown has, wherever the plan says so."""
+        blocks = [*self._blocks, *(w for b in self._blocks for w in b.without)]
+        return [str(p.predicate) for b in blocks for p in b.patterns if p.subject == unknown]
+
+    def is_joined(self, unknown: pl.Unknown) -> bool:
+        """Return whether an unknown is a column of a plan that is joined with this one."""
+        return any(column.name == unknown.name for column, _ in self._joined())
+
+    def _joined(self) -> list[tuple[pl.Column, pl.Plan]]:
+        return [(c, plan) for plan in self._plan.where.plans for c in plan.columns]
+
+    def is_kind(self, pattern: pl.Pattern) -> bool:
+        """Return whether a pattern says the class that an unknown is called by."""
+        return isinstance(pattern.subject, pl.Unknown) and self.type(pattern.subject) == pattern.object
+
+    def binding(self, unknown: pl.Unknown) -> pl.Pattern | None:
+        """Return the pattern that an unknown is the value of."""
+        every = (*self._patterns, *self._optional)
+        return next((p for p in every if p.object == unknown and p.predicate != RDF.type), None)
+
+    def is_optional(self, value: pl.Expression) -> bool:
+        """Return whether a value is one of an unknown that only an optional block binds."""
+        optional = {p.object for p in self._optional} - {p.object for p in self._patterns}
+        return any(part in optional for part in pl.parts(value))
+
+    def number(self, unknown: pl.Unknown) -> int:
+        """Return how many others that are called like an unknown the plan speaks of before it."""
+
+        def called(u: pl.Unknown) -> object:
+            bound = self.binding(u)
+            if bound is not None:
+                return self.type(u) or (bound.subject, bound.predicate)
+            return self.type(u) or (u if self.is_joined(u) else frozenset(self.said_of(u)))
+
+        every = (place for p in (*self._patterns, *self._optional) for place in (p.subject, p.object))
+        first = (self.subject,) if self.subject is not None else ()
+        ordered = dict.fromkeys((*first, *(place for place in every if isinstance(place, pl.Unknown))))
+        alike = [u for u in ordered if called(u) == called(unknown)]
+        return alike.index(unknown) if unknown in alike else 0
+
+    def is_free(self, place: pl.Place) -> bool:
+        """Return whether nothing else is said of a value."""
+        spoken = [c for b in self._blocks for c in b.conditions]
+        return self.mentions(place) == 1 and not any(place in pl.parts(s) for c in spoken for s in sides(c))
+
+    def mentions(self, place: pl.Place) -> int:
+        """Return in how many patterns something stands."""
+        return sum(place in (p.subject, p.object) for p in self._patterns)
+
+    def is_shown(self, unknown: pl.Unknown) -> bool:
+        """Return whether a column shows an unknown."""
+        return any(unknown in pl.parts(c.value) for c in self._plan.columns)
+
+    def compared(self) -> set[pl.Pattern]:
+        """Return what named things have, where a comparison of their values says that they have it."""
+        where = self._plan.where
+        ends = {u for c in where.conditions for s in sides(c) for u in pl.parts(s)}
+        found = {p for p in where.patterns if isinstance(p.subject, URIRef) and p.object in ends}
+        return found if len(found) > 1 else set()
+
+    def only(self, condition: pl.Condition, unknown: pl.Unknown) -> bool:
+        """Return whether a condition bounds the value of an unknown by something fixed."""
+        if isinstance(condition, pl.Contains):
+            return plain(condition.value) == unknown
+        fixed = isinstance(condition.right, URIRef | Literal | pl.Scalar)
+        return plain(condition.left) == unknown and fixed
+
+
+def plain(value: pl.Expression) -> pl.Expression:
+    """Return an expression without its reading as a number or a date."""
+    return plain(value.value) if isinstance(value, pl.Number | pl.DatePart) else value
+
+
+RELATIONS = {
+    "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most", ">": "is more than",
+    ">=": "is at least",
+}  # fmt: skip
+FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
+OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
+POSITIONS = {"anywhere": "contains", "start": "starts with", "end": "ends with", "whole": "is"}
+PARTS = {
+    "year-month": "month and year", "weekday": "day of the week", "day": "day of the month",
+    "clock": "time of day",
+}  # fmt: skip
+
+
+_COUNTED_IN = {
+    ("*", 24): "hours", ("*", 1440): "minutes", ("*", 86400): "seconds", ("/", 7): "weeks",
+    ("/", 365.25): "years",
+}  # fmt: skip
+
+
+def unit_of_days(value: Expression | None) -> str:
+    """Return the unit that a span of time is counted in, such as "hours"; "" for other values.
+
+    Example:
+        >>> from mrag.planning.plan import Unknown
+        >>> unit_of_days(Arithmetic(Days(Unknown("a"), Unknown("b")), "*", Literal(24)))
+        'hours'
+    """
+    match value:
+        case Days():
+            return "days"
+        case Arithmetic(Days(), operation, Literal() as factor):
+            return _COUNTED_IN.get((operation, factor.toPython()), "")
+        case Number(inner) | Aggregate(function="average" | "sum" | "minimum" | "maximum", value=inner):
+            return unit_of_days(inner)
+        case _:
+            return ""
+
+
+ORDINALS = ("", "other ", "third ", "fourth ", "further ")
+"""What stands before the name of a thing that is called like others."""
+
+
+Part = TypeVar("Part", Plan, Block)
+
+
+def _names(value: object) -> Iterable[str]:
+    """Return the names of the fields of a dataclass; none for another value."""
+    return getattr(type(value), "__dataclass_fields__", ())
+
+
+def walk(part: object) -> Iterator[object]:
+    """Yield a plan or a part of one and all within it, in the order in which it is written."""
+    yield part
+    if isinstance(part, tuple):
+        for inner in part:
+            yield from walk(inner)
+    else:
+        for name in _names(part):
+            yield from walk(getattr(part, name))
+
+
+def rewritten(part: Part, change: Callable[[Any], Any]) -> Part:
+    """Return a plan or a block with each of its values changed, what is innermost first.
+
+    Args:
+        part: The plan or the block.
+        change: Returns what stands in the place of a value: an unknown, a pattern, a condition, a block.
+
+    Example:
+        >>> x, cat = Unknown("x"), URIRef("urn:Cat")
+        >>> block = Block((Pattern(x, RDF.type, cat),))
+        >>> print(rewritten(block, lambda v: Unknown("y") if v == x else v).patterns[0].subject)
+        ?y
+    """
+
+    def inside(value: Any) -> Any:
+        if isinstance(value, tuple):
+            many = tuple(map(inside, value))
+            return value if all(map(is_, many, value)) else many
+        if not isinstance(value, Unknown) and (names := _names(value)):
+            parts = ((name, getattr(value, name)) for name in names)
+            changed = {name: new for name, old in parts if (new := inside(old)) is not old}
+            value = replace(value, **changed) if changed else value
+        return change(value)
+
+    found: Part = inside(part)
+    return found
+
+
+def exchange_unknowns(part: Part, names: Mapping[Unknown, Unknown]) -> Part:
+    """Return a plan or a block with other unknowns."""
+    return rewritten(part, lambda v: names.get(v, v) if isinstance(v, Unknown) else v)
+
+
+def with_entity(plan: Plan, old: URIRef, new: URIRef) -> Plan:
+    """Return a plan about another thing."""
+
+    def change(value: Any) -> Any:
+        if isinstance(value, Pattern):
+            end = value.object if value.predicate == RDF.type or value.object != old else new
+            return replace(value, subject=new if value.subject == old else value.subject, object=end)
+        return _compared(value, old, new)
+
+    return rewritten(plan, change)
+
+
+def with_class(plan: Plan, old: URIRef, new: URIRef) -> Plan:
+    """Return a plan about things of another class."""
+
+    def change(value: Any) -> Any:
+        typed = isinstance(value, Pattern) and value.predicate == RDF.type and value.object == old
+        return replace(value, object=new) if typed else value
+
+    return rewritten(plan, change)
+
+
+def with_subclasses(plan: Plan, schema: Schema) -> Plan:
+    """Return a plan in which things of subclasses are things of the class, where no triple says that.
+
+    Args:
+        plan: The plan.
+        schema: What is known of the graph.
+    """
+    if not any(info.narrower for info in schema.classes.values()):
+        return plan
+
+    def change(value: Any) -> Any:
+        if not isinstance(value, Pattern) or value.predicate != RDF.type:
+            return value
+        info = schema.classes.get(str(value.object))
+        narrower = tuple(map(URIRef, info.narrower if info is not None else ()))
+        return value if value.narrower == narrower else replace(value, narrower=narrower)
+
+    return rewritten(plan, change)
+
+
+def with_property(plan: Plan, old: URIRef, new: URIRef) -> Plan:
+    """Return a plan about another property."""
+    return rewritten(
+        plan, lambda v: replace(v, predicate=new) if isinstance(v, Pattern) and v.predicate == old else v
+    )
+
+
+def with_text(plan: Plan, old: str, new: str) -> Plan:
+    """Return a plan that asks for another text."""
+    return rewritten(plan, lambda v: replace(v, text=new) if isinstance(v, Contains) and v.text == old else v)
+
+
+def with_literals(plan: Plan, names: Mapping[Literal, Literal]) -> Plan:
+    """Return a plan with other numbers or dates in its comparisons."""
+
+    def change(value: Any) -> Any:
+        # One at a time would change the end of a year that is the beginning of the next.
+        if isinstance(value, Comparison) and isinstance(value.right, Literal):
+            return replace(value, right=names.get(value.right, value.right))
+        return value
+
+    return rewritten(plan, change)
+
+
+def _compared(value: Any, old: URIRef, new: URIRef) -> Any:
+    if not isinstance(value, Comparison):
+        return value
+    left, right = (new if side == old else side for side in (value.left, value.right))
+    return Comparison(left, value.relation, right)

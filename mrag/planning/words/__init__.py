@@ -1,1 +1,0 @@
-"""Plans, values and answers in plain English."""
