@@ -14,7 +14,7 @@ from mrag import rdf, reasoning, stores
 from mrag.cli.shared import options, stopping
 from mrag.cli.shared.contradictions import StrictOption, show_groups, write_report
 from mrag.cli.shared.output import progress, say, show, show_json, status
-from mrag.diagnosis.checks import premises_in_words
+from mrag.diagnosis import premises_in_words
 from mrag.errors import ConfigError, InconsistentOntology
 from mrag.text.grammar import counted
 

@@ -14,7 +14,7 @@ from mrag import loaders, rdf
 from mrag.cli.shared import stopping
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import say, show, show_json, status
-from mrag.diagnosis.checks import premises_in_words
+from mrag.diagnosis import premises_in_words
 from mrag.errors import ConfigError, QueryRefused, TermError
 from mrag.text.grammar import counted
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mrag.cli.shared.output import say
-from mrag.diagnosis.checks import example
+from mrag.diagnosis import example
 from mrag.errors import ConfigError
 from mrag.terminal import inline
 from mrag.text.grammar import counted

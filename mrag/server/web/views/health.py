@@ -88,7 +88,7 @@ class Health(PageView):
 
     def checks(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return what `mrag doctor` finds of this system and this graph."""
-        from mrag.diagnosis.checks import checked, contents, language_model, packages, query_process
+        from mrag.diagnosis import checked, contents, language_model, packages, query_process
 
         check_names(values)
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""What works on this system and in a graph, as `mrag doctor` and the page of `mrag serve` tell it."""
+"""Checks of this system and of a graph."""
 
 from __future__ import annotations
 
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from rdflib.term import Node
 
     from mrag.reasoning.clashes import ClashGroup
+
+__all__ = [
+    "CheckResult",
+    "checked",
+    "contents",
+    "language_model",
+    "packages",
+    "query_process",
+]
 
 _CAP = 1 << 30
 _OTHER = (
