@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 import mrag
-from mrag.cli.shared import options
-from mrag.cli.shared.output import say, show, shown
+from mrag.cli import options
+from mrag.cli.output import say, show, shown
 from mrag.config import Settings
 from mrag.errors import ConfigError
 from mrag.storage.private import is_private

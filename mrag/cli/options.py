@@ -13,7 +13,7 @@ import typer
 
 import mrag
 from mrag import graph as graphs
-from mrag.cli.shared.output import say, status
+from mrag.cli.output import say, status
 from mrag.config import DEFAULT_STORE, Settings
 from mrag.errors import ConfigError, DamagedIndex, IndexError_, MissingIndex
 from mrag.redaction import redact_url

@@ -2,21 +2,185 @@
 
 from __future__ import annotations
 
+import json
+import re
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
 
-from mrag import evaluation
-from mrag.cli.evaluation.questions import questions
-from mrag.cli.evaluation.ranked import file_name, named_iri, ranked
-from mrag.cli.shared import options
-from mrag.cli.shared.commands import Commands
-from mrag.cli.shared.output import progress, say, show_json, show_lines
+import mrag
+from mrag import evaluation, rdf
+from mrag import index as indexes
+from mrag.cli import options
+from mrag.cli.commands import Commands, kept
+from mrag.cli.options import opened
+from mrag.cli.output import progress, say, show_json, show_lines
 from mrag.config import Settings
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, IndexError_
 from mrag.storage.saving import saved_text
+
+HOWS = ("auto", "plan", "read")
+
+
+def measure_questions(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Questions with gold answers, a JSON object a line; repeatable."),
+    ],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=VALUE", help="Only questions with this field; repeatable."),
+    ] = None,
+    how: Annotated[
+        str, typer.Option("--how", metavar="auto|plan|read", help="Way of answering, as for `mrag ask`.")
+    ] = "auto",
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="Language model, as for `mrag ask`; none by default.")
+    ] = "none",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File for the answers, a JSON object a line; an interrupted run resumes."),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap samples.")] = 10_000,
+    seed: options.SeedOption = 0,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    index: options.IndexOption = "main",
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Evaluate the answers to questions with gold answers.
+
+    A line has `question` and `answers`, a list of rows or of values; without `answers` the right thing is to
+    say that the graph has no answer. Also read: `id`, `category`, `alternatives`, `choice_columns`,
+    `ordered` and `order_groups`.
+
+    \\b
+    Examples:
+      mrag eval questions questions.jsonl --store oxigraph:./data
+      mrag eval questions questions.jsonl --how plan --out predictions.jsonl --json
+      mrag eval questions a.jsonl unanswerable.jsonl --only db=a --store ./a.db
+    """
+    from mrag.retrieval.routing import How
+
+    options.check_choice("way", how, HOWS)
+    wanted = dict(part.split("=", 1) for part in only or () if "=" in part)
+    if len(wanted) < len(only or ()):
+        raise ConfigError("Not a field and its value.", term=" ".join(only or ()), hint="Write FIELD=VALUE.")
+    asked = evaluation.read_questions(files, only=wanted)
+    if out is not None and not out.parent.is_dir():
+        raise ConfigError("There is no such folder.", file=str(out.parent))
+    journal = None if out is None else out.with_name(f"{out.name}.journal")
+    resumes = (
+        nullcontext() if out is None else kept("Run the same command again: no question is asked twice.")
+    )
+    with options.opened(store, kg, lang) as graph, progress("Asking", unit="questions") as note, resumes:
+        found = evaluation.evaluate_questions(
+            graph, asked, how=cast(How, how), model=model, index=index, journal=journal,
+            resampling=evaluation.Resampling(resamples=resamples, seed=seed),
+            title=", ".join(path.stem for path in files), on_progress=note,
+        )  # fmt: skip
+    if out is not None and journal is not None:
+        lines = [json.dumps(prediction, ensure_ascii=False) + "\n" for prediction in found.predictions]
+        saved_text(out, "".join(lines))
+        journal.unlink(missing_ok=True)
+        say(f"The answers are in {out}.", style="dim")
+    show_json(found.to_json()) if as_json else show_lines(found.to_markdown().rstrip())
+
+
+def ranked(
+    collection: evaluation.Collection,
+    kinds: list[str] | None,
+    k: int,
+    out: Path | None,
+    model: str | None,
+    graph_options: tuple[str | None, str | None, str, str, str | None],
+    notes: list[str],
+) -> list[evaluation.Run]:
+    """Rank the documents of a collection, or the entities of a graph for its queries."""
+    from mrag.evaluation.running import KINDS
+
+    if collection.documents:
+        name = model or Settings.from_env().embedder
+        chosen = indexes.embedder(name) if kinds is None or {"dense", "hybrid"} & {*kinds} else None
+        folder = None if out is None else out / ("index" if chosen is not None else "index-words")
+        files = _opened_index(folder, chosen)
+        with progress("Indexing", unit="documents") as note:
+            files.sync(collection.documents.items(), extra={}, on_progress=note)
+        _note_missing(collection, files, None, notes)
+        wanted = kinds or ["bm25", *(["dense", "hybrid"] if chosen is not None else [])]
+        return _runs([evaluation.index_system(files, kind) for kind in wanted], collection, k, out)
+    store, kg, index, lang, cls = graph_options
+    with opened(store, kg, lang) as graph:
+        known = mrag.SimilarityIndexes.of(graph).get(index)
+        about = f"{graph.store.url} {graph.iri} {graph.revision} {index}"
+        if not isinstance(known, indexes.SimilarityIndex):
+            # An index of the server's own: it ranks in its one way.
+            return _runs(
+                [evaluation.ranker_system("server", mrag.SimilarityRanker(graph, index), about)],
+                collection,
+                k,
+                out,
+            )
+        wanted = kinds or ["bm25", *(["dense", "hybrid"] if known.files.embedder_name else [])]
+        named = named_iri(graph, cls)
+        only = None if named is None else evaluation.instances(graph, named)
+        _note_missing(collection, known.files, only, notes)
+        systems = [
+            evaluation.index_system(known.files, kind, only)
+            if kind in KINDS
+            else evaluation.ranker_system(
+                kind, mrag.ranker(kind, graph, index=index), f"{about} {kind} {only}", only
+            )
+            for kind in wanted
+        ]
+        return _runs(systems, collection, k, out)
+
+
+def _note_missing(
+    collection: evaluation.Collection, files: indexes.StoredIndex, only: list[str] | None, notes: list[str]
+) -> None:
+    """Note relevant documents that no ranker can find."""
+    relevant = {doc for grades in collection.qrels.values() for doc, grade in grades.items() if grade > 0}
+    missing = relevant - set(files.doc_ids if only is None else {*files.doc_ids} & {*only})
+    if missing:
+        text = f"{len(missing)} of {len(relevant)} relevant documents are not in the index"
+        notes.append(f"{text}, such as {min(missing)}; no ranker can find them.")
+
+
+def _opened_index(folder: Path | None, model: indexes.Embedder | None) -> indexes.DocumentIndex:
+    """Open the index of an earlier run, so that only new texts are embedded, or make one."""
+    if folder is not None and (folder / "manifest.json").exists():
+        try:
+            return indexes.DocumentIndex.open(folder, embedder=model, thorough=True)
+        except IndexError_:
+            say("The index of the earlier run does not match and is rebuilt.", style="yellow")
+    return indexes.DocumentIndex.create(folder, embedder=model, replace=True)
+
+
+def _runs(
+    systems: list[evaluation.System], collection: evaluation.Collection, k: int, out: Path | None
+) -> list[evaluation.Run]:
+    asked = {query: collection.queries[query] for query in evaluation.judged(collection.qrels)}
+    runs = []
+    for system in systems:
+        kept = None if out is None else out / "journals" / f"{file_name(system.name)}.jsonl"
+        with progress(f"Ranking by {system.name}", unit="queries") as note:
+            runs.append(evaluation.run_system(system, asked, k, journal=kept, on_progress=note))
+    return runs
+
+
+def file_name(name: str) -> str:
+    """Return the name of a system as part of the name of a file."""
+    return re.sub(r"[^\w.\-]+", "_", name)
+
+
+def named_iri(graph: mrag.KnowledgeGraph, text: str | None) -> str | None:
+    """Return the IRI that a text names, None for none."""
+    return None if text is None else str(rdf.iri(text, graph.prefixes))
 
 
 class _RankersByDefault(TyperGroup):
@@ -35,7 +199,7 @@ app = Commands(
     "\b\nExamples:\n  mrag eval ./cranfield -r bm25 -r bm25-thesis\n"
     "  mrag eval questions questions.jsonl --how plan",
 )
-app.command("questions")(questions)
+app.command("questions")(measure_questions)
 
 
 @app.command("rankers")

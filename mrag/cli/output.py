@@ -14,7 +14,7 @@ from mrag.terminal import escaped, inline, write_data
 
 def say(text: str = "", *, style: str | None = None) -> None:
     """Print one line to standard error, where progress and notes go; a newline in it is made visible."""
-    from mrag.cli.shared.console import console, plain
+    from mrag.cli.console import console, plain
 
     console().print(plain(inline(text), style), soft_wrap=True)
 
@@ -47,7 +47,7 @@ def show_json(value: Any, *, indent: int | None = 2) -> None:
 @contextmanager
 def status(text: str) -> Iterator[None]:
     """Show a spinner on standard error while something runs."""
-    from mrag.cli.shared.console import spinning
+    from mrag.cli.console import spinning
 
     with spinning(inline(text)):
         yield
@@ -56,7 +56,7 @@ def status(text: str) -> Iterator[None]:
 @contextmanager
 def progress(text: str, *, unit: str = "bytes") -> Iterator[Any]:
     """Show a bar on standard error, and yield a function that takes what is done and the total."""
-    from mrag.cli.shared.console import bar
+    from mrag.cli.console import bar
 
     with bar(unit) as shown:
         task = shown.add_task(inline(text), total=None)

@@ -1,30 +1,44 @@
-"""Concepts on the command line: read, printed as text and JSON, kept, listed and explained."""
+"""Hits of a question re-ranked by a concept, and a chat model that polishes and orders."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
+from mrag import generation
 from mrag.cel.concepts.export import to_ontology
 from mrag.cel.concepts.record import KeptConcept
 from mrag.cel.concepts.registry import find_concept, keep_concept
 from mrag.cel.concepts.registry import list_concepts as kept_concepts
+from mrag.cel.evaluation.benchmark import BenchmarkResult, BenchmarkSetup, means
+from mrag.cel.evaluation.benchmark import run_benchmark as run
+from mrag.cel.evaluation.files import find_problems
 from mrag.cel.explain.satisfied import why_satisfied
 from mrag.cel.explain.why_not import why_not
 from mrag.cel.learners.base import FitReport
 from mrag.cel.problem import Hypothesis
+from mrag.cel.rerank import Order, RerankSettings, rerank_by_concept
 from mrag.cel.semantics.sparql import instances_query
+from mrag.cel.summary import order_by_summary
 from mrag.cel.syntax.clauses import Language
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.parsing import from_dl, from_manchester
-from mrag.cel.syntax.polish import PolishedSentence
+from mrag.cel.syntax.polish import PolishedSentence, polish_sentence
 from mrag.cel.syntax.printing import to_dl, to_manchester
 from mrag.cel.syntax.rdf import to_turtle
 from mrag.cel.syntax.verbalise import sentence
-from mrag.cli.shared.output import say, show, show_data, show_json
+from mrag.cli.output import progress, say, show, show_data, show_json
 from mrag.context.display import Display
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.opened import SimilarityIndex
+from mrag.index.similarity import SimilarityIndexes
+from mrag.retrieval.rankers import Hit, Question, SimilarityRanker
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 
 def concept_of(graph: KnowledgeGraph, text: str) -> Expression:
@@ -194,3 +208,175 @@ def _written(graph: KnowledgeGraph, expression: Expression, format: str) -> str:
     if format == "turtle":
         return to_turtle(expression, prefixes=graph.prefixes)
     return (to_dl if format == "dl" else to_manchester)(expression, graph.prefixes)
+
+
+def run_benchmark(
+    path: str,
+    folder: Path,
+    learners: str,
+    seconds: float,
+    seed: int,
+    measure: str,
+    folds: int,
+    results: Path | None,
+    steps: int | None,
+    max_length: int | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Run the learning problems of a benchmark and print a line for each, then the means.
+
+    Args:
+        path: Folder, file, or name of a folder.
+        folder: Where names are looked up.
+        learners: Names of learners, with commas between.
+        seconds: Time limit of a fit.
+        seed: Of random choices.
+        measure: What is maximised.
+        folds: Folds of the cross-validation.
+        results: File of results.
+        steps: How many properties may follow one another.
+        max_length: Longest concept.
+        as_json: Whether to print JSON.
+    """
+    sets, unread = find_problems(path, folder)
+    for file in unread:
+        say(f"Not read: {file.path}: {file.reason}", style="yellow")
+    for problem_set in sets:
+        if problem_set.ignored:
+            say(f"{problem_set.name}: not used here: {', '.join(problem_set.ignored)}.", style="dim")
+    if not sets:
+        raise LoadError("No learning problem could be read.", file=path)
+    setups = [
+        BenchmarkSetup(name.strip(), seconds, folds, seed, measure, steps, max_length)
+        for name in learners.split(",")
+    ]
+    found: list[BenchmarkResult] = []
+    with progress("Problems", unit="problems") as note:
+        for outcome in run(sets, setups, results=results, on_progress=note):
+            found.append(outcome)
+            if not as_json:
+                for line in _lines(outcome):
+                    show(line)
+    summary = {s.learner: means(o for o in found if o.learner == s.learner) for s in setups}
+    if as_json:
+        show_json({"outcomes": [asdict(o) for o in found], "means": summary})
+        return
+    for name, values in summary.items():
+        show(
+            f"{name}: {values['problems']} problems, {values['solved']} solved; means: "
+            + ", ".join(
+                f"{words} {value:.3f}"
+                for key, words in _MEANS.items()
+                if isinstance(value := values[key], float)
+            )
+        )
+
+
+_MEANS = {
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "length": "length",
+    "seconds": "seconds",
+    "held_out_f1": "held-out F1",
+}
+
+
+def _lines(o: BenchmarkResult) -> list[str]:
+    start = f"{o.set} {o.problem} [{o.learner}]"
+    if o.error:
+        return [f"{start}: {o.error}"]
+    held = (
+        f", held out ({o.folds} folds) F1 {o.held_out_f1:.3f} ± {o.held_out_f1_sd:.3f}"
+        f" accuracy {o.held_out_accuracy:.3f}"
+        if o.held_out_f1 is not None
+        else ""
+    )
+    scores = f"F1 {o.f1:.3f} accuracy {o.accuracy:.3f} length {o.length} in {o.seconds:.2f} s{held}"
+    return [f"{start}: {scores}", f"  {o.concept or 'no concept'}"]
+
+
+@dataclass(frozen=True)
+class RerankedHits:
+    """The first hits of a question, those in the concept in front."""
+
+    hits: Sequence[Hit]
+    covered: frozenset[str]
+    labels: dict[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the hits as values of JSON."""
+        return {
+            "hits": [
+                {
+                    "rank": h.rank,
+                    "iri": h.iri,
+                    "label": self.labels[h.iri],
+                    "score": h.score,
+                    "in_concept": h.iri in self.covered,
+                }
+                for h in self.hits
+            ]
+        }
+
+    def show(self) -> None:
+        """Print the hits."""
+        show("")
+        for h in self.hits:
+            show(f"{h.rank:>3}  {'✓' if h.iri in self.covered else '✗'}  {self.labels[h.iri]}  <{h.iri}>")
+
+
+def chat_model(name: str | None) -> BaseChatModel | None:
+    """Return the chat model of a name; None for no name or "none".
+
+    Raises:
+        ModelError: If there is no such model.
+    """
+    chat = generation.resolve(name or "none")
+    if chat is None and name not in (None, "none"):
+        raise ModelError("There is no such model.", hint="Run `mrag doctor` to see which there are.")
+    return chat
+
+
+def polished(graph: KnowledgeGraph, best: Hypothesis, chat: BaseChatModel | None) -> PolishedSentence | None:
+    """Return the sentence of a hypothesis as a chat model puts it; None without one."""
+    return None if chat is None else polish_sentence(graph, best, chat, language_of(graph))
+
+
+def reranked(
+    graph: KnowledgeGraph,
+    concept: Hypothesis | Expression,
+    positives: Sequence[str],
+    question: str,
+    index: str,
+    k: int,
+    chat: BaseChatModel | None,
+) -> RerankedHits:
+    """Re-rank the hits of a question by a concept.
+
+    Args:
+        graph: The knowledge graph.
+        concept: The concept.
+        positives: IRIs of the positive examples; for a concept that was not learnt, the first hits.
+        question: The search whose hits are re-ranked.
+        index: Name of the similarity index.
+        k: Maximum number of hits.
+        chat: Model that orders the hits in the concept; without one they keep their order.
+
+    Raises:
+        ModelError: If the model fails to write a summary.
+        MissingIndex: If there is no index of that name.
+    """
+    found = SimilarityRanker(graph, index).rank(Question(question), max(100, k))
+    display = Display(graph)
+    order: Order | None = None
+    if chat is not None:
+        known = SimilarityIndexes.of(graph).get(index)
+        # A server keeps its documents to itself.
+        texts = known.files if isinstance(known, SimilarityIndex) else display.entity
+        order = order_by_summary(chat, texts)
+    examples = positives or [h.iri for h in found[:10]]
+    settings = RerankSettings(language=language_of(graph))
+    result = rerank_by_concept(graph, found, concept, settings, order=order, positives=examples)
+    hits = result.hits[:k]
+    return RerankedHits(hits, result.covered, {h.iri: display.entity(h.iri) for h in hits})
