@@ -14,9 +14,8 @@ import mrag
 from mrag.server.engine import Engine
 from mrag.server.protect import json_object
 from mrag.server.protocols.forms import pairs
-from mrag.server.protocols.negotiate import accepts
 from mrag.server.protocols.rdf4j import repository
-from mrag.server.protocols.sparql import one
+from mrag.server.sparql import accepts, one
 
 OFFERED = "10.8.0"
 """Version of GraphDB whose calls are offered; clients compare it with what they need."""

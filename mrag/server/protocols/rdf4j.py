@@ -15,12 +15,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
+from mrag.server import sparql
 from mrag.server.engine import Engine
-from mrag.server.protocols import forms, sparql
-from mrag.server.protocols.graph_store import documents, graph_store, statements
-from mrag.server.protocols.negotiate import RESULTS, choose, content_type
-from mrag.server.protocols.tables import table
-from mrag.server.queries import QueryRequest, plain_term
+from mrag.server.protocols import forms
+from mrag.server.queries import QueryRequest, plain_term, table
+from mrag.server.sparql import RESULTS, choose, content_type, documents, graph_store, statements
 
 PROTOCOL = "12"
 """Version of RDF4J's protocol; clients ask for at least this."""
@@ -46,7 +45,7 @@ async def protocol(_request: Request) -> Response:
     return PlainTextResponse(PROTOCOL)
 
 
-async def repositories(request: Request) -> Response:
+async def list_repositories(request: Request) -> Response:
     """Handle `/repositories`: the one repository, as a table."""
     engine: Engine = request.app.state.engine
     name = engine.kg.name
@@ -152,7 +151,7 @@ async def _update(request: Request, engine: Engine) -> Response:
     return sparql.done(await engine.writer.change(operations, sparql.seconds_of(fields, engine)))
 
 
-async def size(request: Request) -> Response:
+async def repository_size(request: Request) -> Response:
     """Handle `/repositories/{id}/size`: how many statements have been asserted."""
     engine = repository(request)
     graphs = contexts(forms.pairs(request.scope["query_string"]))
@@ -176,7 +175,7 @@ async def on_contexts(request: Request) -> Response:
     return _table(request, ("contextID",), [(URIRef(g),) for g in engine.view().contexts])
 
 
-async def on_graphs(request: Request) -> Response:
+async def graphs_reply(request: Request) -> Response:
     """Handle `/repositories/{id}/rdf-graphs/service`, the graph store of a repository."""
     repository(request)
     return await graph_store(request)

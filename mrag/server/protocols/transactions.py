@@ -22,11 +22,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from mrag.server import sparql
 from mrag.server.engine import Engine
-from mrag.server.protocols import forms, sparql
-from mrag.server.protocols.graph_store import documents, statements
-from mrag.server.protocols.negotiate import content_type
+from mrag.server.protocols import forms
 from mrag.server.protocols.rdf4j import asked_of, contexts, count, pattern_of, repository
+from mrag.server.sparql import content_type, documents, statements
 from mrag.stores.changes import Operation
 
 _MOST = 64

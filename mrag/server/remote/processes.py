@@ -20,7 +20,7 @@ from pathlib import Path
 
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.server.protocols.metrics import MULTIPROCESS, count_ended
+from mrag.server.metrics import MULTIPROCESS, count_ended
 from mrag.server.settings import ServerSettings
 from mrag.storage.files import lock
 

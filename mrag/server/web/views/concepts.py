@@ -11,9 +11,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from mrag.errors import ConfigError
-from mrag.server.web.neighbourhood import status
+from mrag.server.web.entities import status
 from mrag.server.web.validation import (
     MAX_IRI,
+    PageView,
     check_names,
     choice_value,
     guarded,
@@ -22,7 +23,6 @@ from mrag.server.web.validation import (
     reply,
     text_value,
 )
-from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
     from mrag.cel.concepts.record import KeptConcept

@@ -12,8 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from mrag.errors import QueryRefused, StoreError
 from mrag.graph.record import SYSTEM
-from mrag.server.web.validation import check_names, guarded, reply, text_value
-from mrag.server.web.views.view import PageView
+from mrag.server.web.validation import PageView, check_names, guarded, reply, text_value
 
 if TYPE_CHECKING:
     import pyoxigraph as ox
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from mrag.graph.updates import PlannedUpdate
     from mrag.rdf.terms import OxTerm
     from mrag.server.engine import Engine
+    from mrag.server.parsing import Operator
     from mrag.server.web.routes import Api
-    from mrag.server.web.views.operators import Operator
 
 LONGEST = 50_000
 """Maximum number of characters of a query that is saved, or of an update that is previewed."""
@@ -100,7 +99,7 @@ class QueryView(PageView):
         return reply(await self.api.run(self.api.readers, lambda: self._explained(tree, text)))
 
     def _explained(self, tree: Operator, text: str) -> dict[str, Any]:
-        from mrag.server.web.views.operators import predicates
+        from mrag.server.parsing import predicates
         from mrag.stores.graphdb import GraphDBStore
 
         known = self.kg.profile().predicates

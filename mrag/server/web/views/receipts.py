@@ -10,8 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from mrag.errors import ConfigError, ModelError
-from mrag.server.web.validation import guarded, json_body, reply
-from mrag.server.web.views.view import PageView
+from mrag.server.web.validation import PageView, guarded, json_body, reply
 
 if TYPE_CHECKING:
     from mrag.generation.verification import VerifyReport

@@ -13,6 +13,7 @@ from mrag.errors import ConfigError
 from mrag.server.web.validation import (
     MAX_IRI,
     MAX_QUESTION,
+    PageView,
     check_names,
     guarded,
     iri_value,
@@ -20,7 +21,6 @@ from mrag.server.web.validation import (
     reply,
     text_value,
 )
-from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
     from mrag.completion.writeback.review import WriteReport
@@ -249,7 +249,7 @@ class Review(PageView):
 
     def _part(self, iri: str) -> dict[str, Any]:
         """Return the image that something is or is a part of, if it can be shown, and where in it."""
-        from mrag.server.web.views.images.thumbnails import Thumbnails
+        from mrag.server.web.images import Thumbnails
 
         image, box = _whole(iri)
         size = Thumbnails(self.kg, self.api.media).size(image)

@@ -24,7 +24,7 @@ MOST: Final = 1_000
 
 _NAME = re.compile(r"[^\W_][\w \-]*\Z")
 _HIDDEN: Final = URIRef(MRAG + "verbatim")
-_SPARQL: Final = URIRef(MRAG + "sparql")
+_SAVED: Final = URIRef(MRAG + "sparql")
 _TEXT: Final = URIRef(MRAG + "queryText")
 _CACHED: Final = "saved queries"
 
@@ -119,7 +119,7 @@ def _triples(kg: KnowledgeGraph, query: SavedQuery) -> Iterator[Triple]:
     node = URIRef(query.iri)
     yield Triple(node, RDF.type, URIRef(MRAG + "SavedQuery"))
     yield Triple(node, RDFS.label, Literal(query.name, datatype=_HIDDEN))
-    yield Triple(node, _TEXT, Literal(query.text, datatype=_SPARQL))
+    yield Triple(node, _TEXT, Literal(query.text, datatype=_SAVED))
     if query.comment:
         yield Triple(node, RDFS.comment, Literal(query.comment, datatype=_HIDDEN))
     yield Triple(node, DCTERMS.isPartOf, URIRef(kg.iri))

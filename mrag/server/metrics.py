@@ -1,29 +1,34 @@
-"""What the server can be watched by: Prometheus metrics, a log of requests, and their identifiers.
-
-Questions and queries are neither logged nor counted by their text.
-"""
+"""The last errors of a server, for the page: those that a request ended in, and those behind its back."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
 import re
+import signal
+import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import mrag
-from mrag.errors import IndexError_, MragError
+from mrag.errors import IndexError_, MragError, QueryRefused, StoreError
+from mrag.redaction import redact
 from mrag.server.settings import ServerSettings
 from mrag.tracing import span
 
@@ -297,3 +302,156 @@ def _index_state(engine: Engine) -> str:
         return "stale" if mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index).stale else "fresh"
     except IndexError_:
         return "missing"
+
+
+_SHOWN = 2_000
+
+
+@dataclass
+class ActiveQuery:
+    """A query that is being answered.
+
+    Attributes:
+        id: Its number.
+        text: What is asked; empty where statements are read without a query.
+        process: Number of the process that answers it; None where that is another server.
+        began: When it began, by the monotonic clock.
+        stopped: Whether somebody has ended it.
+    """
+
+    id: int
+    text: str
+    process: int | None
+    began: float = field(default_factory=time.monotonic)
+    stopped: bool = False
+
+
+class ActiveQueries:
+    """The queries that a server is answering.
+
+    Example:
+        >>> queries = ActiveQueries()
+        >>> with queries.running("ASK {}", None):
+        ...     queries.stop(queries.listed()[0]["id"])
+        False
+        >>> queries.listed()
+        []
+    """
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._active: dict[int, ActiveQuery] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def running(self, text: str, process: int | None) -> Iterator[ActiveQuery]:
+        """Count a query while the block answers it.
+
+        Args:
+            text: The query.
+            process: The process that answers it, which nobody takes away before the block ends.
+
+        Raises:
+            QueryRefused: If somebody has ended it.
+        """
+        one = ActiveQuery(next(self._numbers), text, process)
+        with self._lock:
+            self._active[one.id] = one
+        try:
+            yield one
+        except StoreError as error:
+            if one.stopped:
+                raise QueryRefused("The query was stopped by hand.", query=text) from error
+            raise
+        finally:
+            with self._lock:
+                del self._active[one.id]
+
+    def stop(self, number: int) -> bool:
+        """End a query; return whether there is such a one, and it can be ended."""
+        with self._lock:
+            one = self._active.get(number)
+            if one is None or one.process is None:
+                return False
+            one.stopped = True
+            # The process has not been waited for as long as the block runs, so its number is no other's.
+            with suppress(ProcessLookupError):
+                os.kill(one.process, signal.SIGKILL)
+            return True
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return the queries, the longest running first."""
+        now = time.monotonic()
+        with self._lock:
+            found = sorted(self._active.values(), key=lambda one: (one.began, one.id))
+            return [
+                {
+                    "id": one.id,
+                    "text": one.text[:_SHOWN],
+                    "seconds": round(now - one.began, 1),
+                    "stoppable": one.process is not None,
+                }
+                for one in found
+                if not one.stopped
+            ]
+
+
+_KEPT_ERRORS = 50
+
+
+class RecentErrors:
+    """The last errors of a server, oldest first, without what was asked.
+
+    Example:
+        >>> errors = RecentErrors()
+        >>> errors.note("/sparql", 503, MragError("The query passed its deadline."))
+        >>> errors.listed()[0]["message"]
+        'The query passed its deadline.'
+    """
+
+    def __init__(self) -> None:
+        self._errors: deque[dict[str, Any]] = deque(maxlen=_KEPT_ERRORS)
+
+    def note(self, where: str, status: int | None, error: Exception) -> None:
+        """Keep an error, unless the client is to blame for it.
+
+        Args:
+            where: The path of the request, or the name of the work.
+            status: The status of the answer; None where there was no request.
+            error: The error.
+        """
+        if status is not None and status < 500:
+            return
+        message = "An error that nobody expected; the server's log says more."
+        # The text of any other error may quote what was asked.
+        if isinstance(error, MragError):
+            message = redact(error.message)
+        elif isinstance(error, HTTPException):
+            message = error.detail
+        self._errors.append(
+            {
+                "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "where": where[:200],
+                "status": status,
+                "type": type(error).__name__,
+                "message": message,
+                "hint": error.hint if isinstance(error, MragError) else None,
+            }
+        )
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return the errors, the newest first."""
+        return list(reversed(self._errors))
+
+
+def note_error(request: Request, status: int, error: Exception) -> None:
+    """Keep the error that a request ended in, in the application that it was sent to.
+
+    Args:
+        request: The request.
+        status: The status of the answer.
+        error: The error.
+    """
+    engine = getattr(request.app.state, "engine", None)
+    if engine is not None:
+        engine.errors.note(request.scope["path"], status, error)
