@@ -1,4 +1,4 @@
-"""`mrag ask` and `mrag search`: answers and entities for a question, or for a picture."""
+"""`mrag ask`, `search`, `questions`, `verify` and `keys`: questions answered and saved, answers checked."""
 
 from __future__ import annotations
 

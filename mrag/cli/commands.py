@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: a command ends with 130 or 143, and states what is kept and how to resume.
+"""How commands run: their parameters are read when one is run, signals end them, and what is kept is said.
 
 Python handles a signal between two steps of its own, so a long step of the engine would delay the end. A
 thread ends the command in any case: whatever was written is safe, since every job may be killed at any

@@ -1,4 +1,4 @@
-"""Hits of a question re-ranked by a concept, and a chat model that polishes and orders."""
+"""Concepts on the command line: printed, kept, explained, measured, and used to re-rank hits."""
 
 from __future__ import annotations
 

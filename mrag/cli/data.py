@@ -1,4 +1,4 @@
-"""`mrag load`, `create` and `reason`: a knowledge graph is filled and reasoned over."""
+"""`mrag load`, `create`, `reason`, `update`, `remove` and `kgs`: a knowledge graph is filled and changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mrag import` and `mrag views`: knowledge graphs of annotated images, scene graphs and tables."""
+"""`mrag import`, `views` and `describe`: graphs of annotated images, scene graphs and tables."""
 
 from __future__ import annotations
 

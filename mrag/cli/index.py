@@ -1,4 +1,4 @@
-"""`mrag index`: the similarity index of a knowledge graph."""
+"""`mrag index`, `clues` and `codes`: the indexes of a knowledge graph are built, searched and inspected."""
 
 from __future__ import annotations
 

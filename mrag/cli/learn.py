@@ -1,4 +1,4 @@
-"""`mrag learn`: class expressions are learnt from examples, kept, explained and used to re-rank."""
+"""`mrag learn` and `mrag train`: class expressions are learnt from examples, and models are trained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application: which address is answered by what."""
+"""The application: which address is answered by what, for one knowledge graph or several."""
 
 from __future__ import annotations
 

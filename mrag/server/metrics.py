@@ -1,4 +1,4 @@
-"""The last errors of a server, for the page: those that a request ended in, and those behind its back."""
+"""What the server can be watched by: metrics, a log of requests, running queries and recent errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a query asks an engine to do, as a tree of operators (SPARQL 1.1 Query, section 18.2)."""
+"""What is read in a query's text by a child process: values bound, and its operators as a tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A query on its way through the server: the request, the query as the read gate passed it, its result."""
+"""A query on its way through the server: the request, its dataset, its result, and what is kept of it."""
 
 from __future__ import annotations
 

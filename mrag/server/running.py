@@ -1,4 +1,4 @@
-"""Running the server until it is told to stop."""
+"""Running the server until it is told to stop, on connections whose clients must send and read in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SPARQL 1.1 Graph Store HTTP Protocol, and the reading of statements that match."""
+"""The SPARQL 1.1 Protocol, Graph Store Protocol and Service Description, and their negotiation of formats."""
 
 from __future__ import annotations
 

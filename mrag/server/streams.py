@@ -1,4 +1,4 @@
-"""Answers that arrive piece by piece from a child process, without a thread waiting for them."""
+"""Answers that arrive piece by piece from a child process, or wait in files for their readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explore: classes, properties and named graphs; an entity's neighbourhood, its history, and paths."""
+"""Entities for the page: their triples, neighbourhood, history, images and paths, and the graph's classes."""
 
 from __future__ import annotations
 

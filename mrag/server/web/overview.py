@@ -1,4 +1,4 @@
-"""What a server says of itself: its graph, its indexes and model, its queries, and where to begin."""
+"""What a server says of itself: its graph, indexes, model and queries, its checks and recent errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation of the JSON API's input, and errors as JSON with the matching HTTP status."""
+"""Requests to the page's views: validation of input, errors as JSON, and the choice of a ranker."""
 
 from __future__ import annotations
 
