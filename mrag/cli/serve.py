@@ -109,7 +109,7 @@ def serve(
     try:
         from mrag.generation.models.resolve import check_model
         from mrag.retrieval.registry import check_ranker
-        from mrag.server.remote.processes import serve_in_processes
+        from mrag.server.processes import serve_in_processes
         from mrag.server.running import address_of, listen
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings

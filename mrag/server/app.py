@@ -20,11 +20,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.server import sparql
+from mrag.server import graphdb, rdf4j, sparql
 from mrag.server.engine import Engine
 from mrag.server.metrics import Observed, ServerMetrics, ready, show
 from mrag.server.protect import AccessGuard, Bounded, OneLength, allowed, crash, http_error, mrag_error
-from mrag.server.protocols import graphdb, rdf4j, transactions
 from mrag.server.settings import BELOW, ServerSettings
 from mrag.server.web import assets as pages
 from mrag.server.web import routes as api
@@ -109,7 +108,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
     )
     app.state.engine, app.state.metrics = Engine(kg, settings), metrics
     metrics.watch(app.state.engine)
-    app.state.transactions = transactions.Transactions(settings.shared)
+    app.state.transactions = rdf4j.Transactions(settings.shared)
     return app
 
 
@@ -145,8 +144,8 @@ def _routes() -> Sequence[BaseRoute]:
         _route(f"{one}/rdf-graphs", rdf4j.on_contexts, "GET"),
         _route(f"{one}/rdf-graphs/service", rdf4j.graphs_reply, *_ALL),
         _route(f"{one}/health", rdf4j.health, "GET"),
-        _route(f"{one}/transactions", transactions.begin, "POST"),
-        _route(f"{one}/transactions/{{transaction}}", transactions.on_transaction, "POST", "PUT", "DELETE"),
+        _route(f"{one}/transactions", rdf4j.begin, "POST"),
+        _route(f"{one}/transactions/{{transaction}}", rdf4j.on_transaction, "POST", "PUT", "DELETE"),
         _route("/rest/repositories", graphdb.repositories, *_ALL),
         _route(many, graphdb.one_repository, *_ALL),
         _route(f"{many}/size", graphdb.size, "GET"),

@@ -20,7 +20,7 @@ from mrag.graph.record import Record
 from mrag.graph.updates import UpdateReport
 from mrag.rdf.terms import RDF, XSD
 from mrag.server.engine import Engine
-from mrag.server.protocols.forms import Fields, pairs
+from mrag.server.forms import Fields, pairs
 from mrag.server.queries import CheckedQuery, GraphView, QueryRequest, ResultStream
 from mrag.server.settings import ServerSettings
 from mrag.stores.base import Limits
@@ -391,7 +391,7 @@ async def read_fields(request: Request) -> tuple[Fields, str, str | None]:
 
 def _apart(body: bytes, bounds: Bounds) -> Fields:
     """Read the parameters of a large form in a child process."""
-    return cast(Fields, perform("mrag.server.protocols.forms:pairs", body, bounds=bounds))
+    return cast(Fields, perform("mrag.server.forms:pairs", body, bounds=bounds))
 
 
 def has(fields: Fields, name: str) -> bool:

@@ -24,11 +24,10 @@ from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import to_ox
 from mrag.server.protect import Slots
-from mrag.server.web import entities, images, overview, validation
+from mrag.server.web import concepts, entities, images, overview, queries, receipts, review, validation
 from mrag.server.web.entities import exists, head, neighbourhood, proof_json, triples
 from mrag.server.web.events import Prepared, events, hit, pictures_among, ranked
 from mrag.server.web.validation import Rankers
-from mrag.server.web.views import concepts, query, receipts, review
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +74,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
     found.append(Route("/api/image", validation.guarded(api.image, settings.token), methods=["GET"]))
     found.append(Route("/api/ask", validation.guarded(api.ask, settings.token), methods=["POST"]))
-    views = (concepts, receipts, query, entities, overview, review, images)
+    views = (concepts, receipts, queries, entities, overview, review, images)
     return [*found, *(route for view in views for route in view.routes(api))]
 
 

@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 import mrag
 from mrag.server.engine import Engine
+from mrag.server.forms import pairs
 from mrag.server.protect import json_object
-from mrag.server.protocols.forms import pairs
-from mrag.server.protocols.rdf4j import repository
+from mrag.server.rdf4j import repository
 from mrag.server.sparql import accepts, one
 
 OFFERED = "10.8.0"
