@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from mrag.cli import app, main
-from mrag.cli.shared.commands import Commands
+from mrag.cli.commands import Commands
 from tests.commands import process, run
 from tests.conftest import PRODUCTS
 

@@ -15,7 +15,7 @@ from mrag.planning.certainty import FEATURES, Certainty, keep_certainty
 from mrag.retrieval.answering import stream
 from mrag.retrieval.routing import routed
 from mrag.server.web.events import Prepared, events
-from mrag.widgets.answers import show
+from mrag.widgets import show
 from tests.evaluation.test_eval_cli import invoke
 
 QUESTION = "How many countries are there?"

@@ -184,7 +184,7 @@ def test_a_file_is_kept_until_the_new_one_is_whole(tmp_path: Path) -> None:
 NATIVE = """
 import ctypes, signal, sys
 from mrag.cli import app, main
-from mrag.cli.shared import stopping
+from mrag.cli import commands
 
 @app.command("stuck")
 def stuck() -> None:
@@ -193,7 +193,7 @@ def stuck() -> None:
     print("now", flush=True)
     ctypes.CDLL(None).sleep(60)
 
-stopping.GRACE = 0.3
+commands.GRACE = 0.3
 sys.argv = ["mrag", "stuck"]
 main()
 """

@@ -10,31 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from mrag.cli import (
-    ask,
-    clues,
-    codes,
-    complete,
-    data,
-    describe,
-    doctor,
-    edit,
-    images,
-    index,
-    learn,
-    query,
-    questions,
-    serve,
-    train,
-)
-from mrag.cli.evaluation import rankings
-from mrag.cli.receipts import keys, verify
-from mrag.cli.shared import stopping
-from mrag.cli.shared.commands import Commands
+from mrag.cli import ask, commands, complete, data, doctor, evaluation, images, index, learn, query, serve
+from mrag.cli.commands import Commands
 from mrag.terminal import guarded, inline
 
 
-class _Guarded(stopping.Stoppable):
+class _Guarded(commands.Stoppable):
     """The commands, with guarded streams also where they are not started by `main`."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -80,8 +61,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def options(
+def start(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -93,23 +73,26 @@ def options(
     logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, format="%(message)s")
 
 
+app.callback()(start)
+
+
 _COMMANDS: dict[str, Callable[..., None]] = {
     "load": data.load,
     "import": images.import_,
     "create": data.create,
     "reason": data.reason,
-    "update": edit.update,
-    "remove": edit.remove,
-    "kgs": edit.kgs,
-    "index": index.index,
+    "update": data.update,
+    "remove": data.remove,
+    "kgs": data.kgs,
+    "index": index.update_index,
     "views": images.views,
-    "describe": describe.describe,
+    "describe": images.describe,
     "ask": ask.ask,
     "search": ask.search,
     "query": query.query,
     "explain": query.explain,
-    "verify": verify.verify,
-    "benchmark": rankings.benchmark,
+    "verify": ask.verify,
+    "benchmark": evaluation.benchmark,
     "doctor": doctor.doctor,
     "mcp": serve.mcp,
     "serve": serve.serve,
@@ -117,14 +100,14 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 for _name, _command in _COMMANDS.items():
     app.command(_name)(_command)
 for _name, _group in {
-    "learn": learn.app,
-    "train": train.app,
+    "learn": learn.learn_app,
+    "train": learn.train_app,
     "complete": complete.app,
-    "codes": codes.app,
-    "clues": clues.app,
-    "questions": questions.app,
-    "keys": keys.app,
-    "eval": rankings.app,
+    "codes": index.codes_app,
+    "clues": index.clues_app,
+    "questions": ask.questions_app,
+    "keys": ask.keys_app,
+    "eval": evaluation.app,
 }.items():
     app.add_typer(_group, name=_name)
 
@@ -152,17 +135,17 @@ def _run() -> None:
     from mrag.errors import MragError
 
     try:
-        with stopping.stoppable():
+        with commands.stoppable():
             app()
     except MragError as error:
         sys.stderr.write(f"mrag: {inline(str(error))}\n")
         sys.exit(1)
     except SystemExit:
-        if stopping.silent():
-            sys.exit(stopping.told())
+        if commands.silent():
+            sys.exit(commands.told())
         raise
     except KeyboardInterrupt:
-        sys.exit(stopping.told())
+        sys.exit(commands.told())
     except BrokenPipeError:
         # Whoever read the output has had enough.
         sys.stderr.close()

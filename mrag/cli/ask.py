@@ -1,25 +1,140 @@
-"""`mrag ask` and `mrag search`: answers and entities for a question, or for a picture."""
+"""`mrag ask`, `search`, `questions`, `verify` and `keys`: questions answered and saved, answers checked."""
 
 from __future__ import annotations
 
+import getpass
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 import mrag
 from mrag import context as contexts
-from mrag import images
-from mrag.cli.shared import options
-from mrag.cli.shared.answers import follow_ups, show_answer
-from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json, shown
+from mrag import evaluation, generation, images, planning, retrieval
+from mrag.cli import options
+from mrag.cli.commands import Commands
+from mrag.cli.output import hit_json, progress, say, show, show_data, show_hit, show_json, show_lines, shown
 from mrag.config import Settings
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, ModelError, MragError
+from mrag.generation.receipts import KeyStore
 
 if TYPE_CHECKING:
+    from mrag.generation.result import Computed
     from mrag.images.graph import Allowed
     from mrag.planning.neural.choosing import Planner
     from mrag.retrieval.routing import How
+
+_AGAIN = re.compile(r"reading (\d{1,3})")
+_WAYS = {
+    "plan": "Computed",
+    "read": "Read, not computed",
+    "complete": "Completed from texts",
+    "images": "Answered with images",
+}
+
+
+def show_answer(
+    given: generation.Answer,
+    *,
+    sparql: bool = False,
+    context: bool = False,
+    way: bool = False,
+    as_json: bool = False,
+    more: bool = False,
+) -> None:
+    """Print an answer.
+
+    Args:
+        given: The answer.
+        sparql: Whether the query that was run is printed too.
+        context: Whether all lines it was made from are printed too.
+        way: Whether it is said why the answer was found otherwise than by computing it.
+        as_json: Whether it is printed as JSON.
+        more: Whether it is one of several: each says what it follows from, and JSON is on a line of its own.
+    """
+    if as_json:
+        show_json(given.to_json(), indent=None if more else 2)
+        return
+    show_lines(given.told)
+    if given.computed is not None:
+        _show_reading(given.computed, sparql)
+    elif given.offered:
+        show("")
+        for one in given.offered:
+            show(f"Perhaps (--reading {one.number}): {one}")
+    if given.citations:
+        show("")
+    for citation in given.citations:
+        show(f"[{citation.line_id}] {citation.text}{citation.mark}")
+    for part in given.beside():
+        show("")
+        show_lines(part)
+    for heading, told in given.doubted().items():
+        say(heading, style="yellow")
+        for text in told:
+            say(f"- {text}", style="yellow")
+    if context:
+        show()
+        show_lines(given.context.text())
+    if given.why and (more or (way and given.way != "plan")):
+        say()
+        say(f"{_WAYS[given.way]}: {given.why}.", style="dim")
+    if given.notice:
+        say()
+        say(given.notice, style="dim")
+
+
+def _show_reading(computed: Computed, sparql: bool) -> None:
+    """Show how a question was read, and what other readings would give."""
+    show("")
+    if computed.runners_up:
+        show(f"Next: {computed.next}")
+    show(f"Read as: {computed.reading}")
+    for other in computed.readings:
+        show(f"Also (--reading {other.number}): {other}")
+    if sparql:
+        show("")
+        show_data(computed.query)
+
+
+def follow_ups(talk: retrieval.Conversation, questions: Sequence[str]) -> Iterator[generation.Answer]:
+    """Yield the answers to questions; without any, to the lines of standard input.
+
+    On a terminal there is a prompt, and an error ends its question and not the conversation.
+
+    Args:
+        talk: The conversation.
+        questions: The questions.
+    """
+    terminal = not questions and sys.stdin.isatty()
+    for line in questions or lines(terminal):
+        if not (question := line.strip()):
+            continue
+        again = _AGAIN.fullmatch(question)
+        try:
+            yield talk.again(int(again[1])) if again else talk.ask(question)
+        except MragError as error:
+            if not terminal:
+                raise
+            say(str(error), style="yellow")
+
+
+def lines(terminal: bool) -> Iterator[str]:
+    """Yield the lines of standard input, each asked for by a prompt on a terminal."""
+    while True:
+        if terminal:
+            sys.stderr.write("> ")
+            sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            return
+        yield line
+
 
 HOWS = ("auto", "plan", "read", "complete", "images")
 PLANNERS = ("judge", "writer", "tools", "parser")
@@ -168,9 +283,7 @@ def ask(
         _folder(media)
     with options.opened(store, kg, lang, graph=graph, index=index) as seen:
         if teach:
-            from mrag.cli.questions import teach as taught
-
-            saved = taught(seen, text, reading, replacing=True)
+            saved = save_reading(seen, text, reading, replacing=True)
             say(f"Saved as {saved.name}.")
             reading = 1
         chosen = Settings.from_env(model=model)
@@ -310,3 +423,370 @@ def _allowed(graph: mrag.KnowledgeGraph, only: str) -> Allowed:
     if only.endswith((".rq", ".sparql")):
         return images.of_query(graph, options.read_query_file(only))
     return images.of_class(graph, str(iri(only, graph.prefixes)))
+
+
+questions_app = Commands(
+    help="Save questions with their plans, run them again with other names, and calibrate.",
+    epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the saved question.")]
+NameOption = Annotated[str, typer.Option("--name", help="What to call it. Default: its words.")]
+AuthorOption = Annotated[
+    str | None, typer.Option("--by", help="Who saves it. Default: the name that you are logged in by.")
+]
+
+
+@questions_app.command()
+def save(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    name: NameOption = "",
+    reading: Annotated[int, typer.Option(min=1, help="Which of its readings is right.")] = 1,
+    by: AuthorOption = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace a question of this name.")] = False,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Save a question with the plan that answers it; later questions of the same words are read like it.
+
+    \b
+    Example:
+      mrag questions save "Which products does Ontotext develop?" --name "products of a vendor"
+    """
+    with options.opened(store, kg, lang) as graph:
+        _show_saved(
+            save_reading(graph, question, reading, name=name, by=by, replacing=replace), as_json=as_json
+        )
+
+
+@questions_app.command("list")
+def list_(
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
+) -> None:
+    """List the saved questions: name, template, parameters, reading, who saved them and when.
+
+    \b
+    Example:
+      mrag questions list --json
+    """
+    with options.opened(store, kg, lang) as graph:
+        every = planning.list_questions(graph)
+    if as_json:
+        show_json([saved.to_json() for saved in every])
+        return
+    for saved in every:
+        _show_saved(saved, as_json=False)
+    if not every:
+        say("No question is saved.")
+
+
+@questions_app.command()
+def run(
+    name: NameArgument,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="PARAMETER=NAME", help="What to ask for instead; repeatable."),
+    ] = None,
+    sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Answer a saved question, with other names where they are given.
+
+    \b
+    Example:
+      mrag questions run "products of a vendor" --with company="Stardog Union"
+    """
+    values = {}
+    for given in with_ or ():
+        parameter, equals, value = given.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{given!r} is not PARAMETER=NAME.", param_hint="'--with'")
+        values[parameter.strip()] = value.strip()
+    with options.opened(store, kg, lang) as graph:
+        answer = planning.run_question(graph, name, values)
+    show_answer(answer, sparql=sparql, context=False, as_json=as_json)
+
+
+@questions_app.command()
+def remove(
+    name: NameArgument,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+) -> None:
+    """Remove a saved question.
+
+    \b
+    Example:
+      mrag questions remove "products of a vendor"
+    """
+    with options.opened(store, kg, lang) as graph:
+        planning.remove_question(graph, name)
+    say(f"Removed: {name}")
+
+
+@questions_app.command()
+def calibrate(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="Questions with `answers`, a JSON object a line."),
+    ] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Go back to the weights that ship, without questions.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how well it fits.")] = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Fit how certain computed answers are to questions whose answers are known.
+
+    The weights are kept with the graph, and `mrag ask` uses them from then on; 50 questions or more are
+    best. Shown is how many answers of which certainty are right, before and after: after, each by weights
+    that were fitted without its question. The files are those of `mrag eval questions`.
+
+    \b
+    Examples:
+      mrag questions calibrate questions.jsonl --store ./data
+      mrag questions calibrate questions.jsonl --dry-run --json
+      mrag questions calibrate --forget
+    """
+    from mrag.planning.certainty import keep_certainty
+
+    if forget == bool(files):
+        raise typer.BadParameter("Give files, or --forget.", param_hint="'FILE'")
+    if forget:
+        with options.opened(store, kg, lang) as graph:
+            keep_certainty(graph, None)
+        say("The weights that ship are used.")
+        return
+    asked = evaluation.read_questions(files or [])
+    with options.opened(store, kg, lang) as graph, progress("Computing", unit="questions") as note:
+        found = evaluation.calibrate_answers(graph, asked, keep=not dry_run, on_progress=note)
+    if as_json:
+        show_json(found.to_json())
+        return
+    show(f"{found.questions:,} questions: {found.answered:,} are answered, {found.right:,} rightly.")
+    for title, buckets in (("as shipped", found.before), ("calibrated", found.after)):
+        show(f"Certainty {title}:")
+        for b in buckets:
+            span, expected = f"{b.low:.1f} to {b.high:.1f}", b.expected / b.answers
+            show(f"  {span}: {b.right:,} of {b.answers:,} are right, expected {expected:.0%}")
+    say("Nothing was kept." if dry_run else "The weights are kept with the graph.")
+
+
+def save_reading(
+    graph: mrag.KnowledgeGraph,
+    question: str,
+    reading: int | None,
+    *,
+    name: str = "",
+    by: str | None = None,
+    replacing: bool = False,
+) -> planning.SavedQuestion:
+    """Save a question in one of its readings.
+
+    Args:
+        graph: The graph.
+        question: The question.
+        reading: The number of the right reading; None to ask for it.
+        name: What to call it.
+        by: Who saves it; by default the name of the login.
+        replacing: Whether another question of this name may be replaced.
+
+    Raises:
+        ConfigError: If it cannot be computed, or no reading is chosen.
+    """
+    # What was taught before must not hide what else may be right.
+    attempt = planning.compute(graph, question, reading=reading or 1, learnt=False)
+    if attempt.answer is None or attempt.answer.computed is None:
+        raise ConfigError(f"There is no plan to save: {attempt.why}.")
+    answer, computed = attempt.answer, attempt.answer.computed
+    if reading is None:
+        numbered = {1: computed.reading, **{other.number: other.reading for other in computed.readings}}
+        for number, words in numbered.items():
+            show(f"{number}: {words}")
+        sys.stderr.write(f"Which reading is right ({', '.join(map(str, numbered))}; nothing for none)? ")
+        sys.stderr.flush()
+        chosen = sys.stdin.readline().strip()
+        if chosen not in map(str, numbered):
+            raise ConfigError("No reading was chosen, so nothing is saved.")
+        if chosen != "1":
+            taken = planning.compute(graph, question, reading=int(chosen), learnt=False).answer
+            answer = taken or answer
+    if by is None:
+        by = ""
+        with suppress(OSError, KeyError, ImportError):  # a container may have no such user
+            by = getpass.getuser()
+    return planning.save_question(graph, answer, name, author=by, replacing=replacing)
+
+
+def _show_saved(saved: planning.SavedQuestion, *, as_json: bool) -> None:
+    value = saved.to_json()
+    if as_json:
+        show_json(value)
+        return
+    show(f"{saved.name}: {value['template']}")
+    for parameter, label in value["parameters"].items():
+        show(f"  {parameter} = {label}")
+    show(f"  read as: {saved.reading}")
+    show(f"  saved {saved.saved}{f' by {saved.author}' if saved.author else ''}")
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Output of `mrag ask --json`, or a receipt.")],
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    no_store: Annotated[
+        bool, typer.Option("--no-store", help="Check a receipt by its signature alone, without the graph.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail too if a part is neither recomputed nor signed.")
+    ] = False,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write the receipt of the check, signed if there is a key."),
+    ] = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Check a saved answer, or the receipt of one.
+
+    Its triples must be there, and all that it says is made again from them and compared. What cannot be made
+    again is named as not checked, unless a key that you trust vouches for it.
+
+    \b
+    Examples:
+      mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
+      mrag verify answer.json --receipt receipt.jsonld
+      mrag verify receipt.jsonld --no-store --strict
+    """
+    given = _read(file)
+    if no_store:
+        from mrag.generation.receipts import checked_alone
+
+        if receipt is not None:
+            raise typer.BadParameter("A receipt is of a check against the graph.", param_hint="--receipt")
+        report = checked_alone(given)
+    else:
+        with options.opened(store, kg) as graph:
+            report = mrag.verify(graph, given)
+            if receipt is not None:
+                from mrag.retrieval.verifying import receipt_of
+
+                made = receipt_of(graph, given, report)
+                receipt.write_text(json.dumps(made, ensure_ascii=False, indent=1), encoding="utf-8")
+                progress(f"The receipt is {'signed' if 'proof' in made else 'not signed'}: {receipt}")
+    show_json(report.to_json()) if as_json else show_lines(str(report))
+    if not report.ok or (strict and not report.complete):
+        raise typer.Exit(1)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    from mrag.generation.result import parse
+
+    try:
+        given = parse(file.read_bytes())
+    except (OSError, ModelError) as error:
+        said = error.message if isinstance(error, ModelError) else f"Not JSON: {error}."
+        raise ConfigError(said, file=str(file), hint="Save the output of `mrag ask --json`.") from error
+    if not isinstance(given, dict):
+        raise ConfigError(
+            "Not the JSON form of an answer.", file=str(file), hint="Save the output of `mrag ask --json`."
+        )
+    return given
+
+
+keys_app = Commands(
+    help="Keep the key that signs receipts, and say whose keys are trusted.",
+    epilog="Example: mrag keys create && mrag verify answer.json --receipt receipt.jsonld",
+)
+
+KeyArgument = Annotated[str, typer.Argument(metavar="NAME", help="What the holder of the key is called.")]
+
+
+@keys_app.command("create")
+def create_key() -> None:
+    """Make the key of this installation; its private part stays in a file that you alone may read.
+
+    \b
+    Example:
+      mrag keys create
+    """
+    keys = KeyStore()
+    made = keys.create()
+    progress(f"The private key is in {keys.file}. Others trust the public one:")
+    show_lines(made.public)
+
+
+@keys_app.command("show")
+def show_key() -> None:
+    """Show whether this installation has a key, and where.
+
+    \b
+    Example:
+      mrag keys show
+    """
+    keys = KeyStore()
+    own = keys.own()
+    show_lines("No key: receipts are not signed." if own is None else f"{own.public}\n{keys.file}")
+
+
+@keys_app.command()
+def export() -> None:
+    """Print the public key, for others to trust.
+
+    \b
+    Example:
+      mrag keys export
+    """
+    own = KeyStore().own()
+    if own is None:
+        raise ConfigError("This installation has no key.", hint="Make one with `mrag keys create`.")
+    show_lines(own.public)
+
+
+@keys_app.command()
+def trust(
+    name: KeyArgument,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Their public key, which begins with z6Mk.")],
+) -> None:
+    """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to.
+
+    \b
+    Example:
+      mrag keys trust "Example Library" z6Mkr5qKqTSm7cRs8kVNtmgJ5mYgRGMFgCsKpxsRqJ2MJ4aX
+    """
+    KeyStore().trust(name, key)
+
+
+@keys_app.command("forget")
+def forget_key(name: KeyArgument) -> None:
+    """Trust a key no more.
+
+    \b
+    Example:
+      mrag keys forget "Example Library"
+    """
+    KeyStore().forget(name)
+
+
+@keys_app.command("list")
+def list_keys(as_json: options.JsonOption = False) -> None:
+    """List the keys that are trusted, this installation's own among them.
+
+    \b
+    Example:
+      mrag keys list
+    """
+    every = KeyStore().trusted()
+    rows = "\n".join(f"{key}\t{name}" for key, name in every.items())
+    show_json(dict(every)) if as_json else show_lines(rows or "No key is trusted.")

@@ -9,13 +9,173 @@ from typing import Annotated, Any
 import typer
 
 import mrag
-from mrag import completion, generation, rdf
-from mrag.cli.shared import options, stopping
-from mrag.cli.shared.commands import Commands
-from mrag.cli.shared.completing import calibrated, calibration_json, show_calibration, sources_of
-from mrag.cli.shared.output import progress, show, show_json
-from mrag.cli.shared.runs import run_lines, show_completed, show_decision
+from mrag import completion, context, evaluation, generation, index, loaders, rdf
+from mrag.cli import commands, options
+from mrag.cli.commands import Commands
+from mrag.cli.output import progress, say, show, show_json, show_lines
 from mrag.errors import ConfigError
+
+_SHOWN = 10
+
+
+def calibrated(graph: mrag.KnowledgeGraph, files: list[Path], embedder: str) -> completion.Calibration:
+    """Learn from files of questions and answers."""
+    asked = [
+        completion.KnownAnswers(one.text, tuple(str(value) for row in one.accepted[0].rows for value in row))
+        for one in evaluation.read_questions(files)
+        if one.accepted
+    ]
+    with progress("Solving", unit="questions") as note:
+        return completion.calibrate_on_answers(
+            graph, asked, model=None if embedder == "none" else embedder, on_progress=note
+        )
+
+
+def show_calibration(found: completion.Calibration, out: Path) -> None:
+    """Print what was learnt."""
+    exact = sum(one.f1 == 1.0 for one in found.solved)
+    total = len(found.solutions)
+    show(f"{total:,} questions: a path leads to the answers of {len(found.solved):,}, to {exact:,} exactly.")
+    lost = [one.known.question for one in found.solutions if one.example is None]
+    for question in lost[:_SHOWN]:
+        say(f"  no path: {question}", style="yellow")
+    if len(lost) > _SHOWN:
+        say(f"  and {len(lost) - _SHOWN:,} more", style="yellow")
+    if found.held_out:
+        show(
+            f"Of {found.held_out:,} questions that were kept apart, {found.before:,} are answered exactly "
+            f"without weights, and {found.after:,} with weights learnt from the others."
+        )
+    show(f"The weights are in {out}. Use them by: mrag complete ask --weights {out}")
+
+
+def calibration_json(found: completion.Calibration, out: Path) -> dict[str, Any]:
+    """Return what was learnt as JSON values."""
+    return {
+        "weights": str(out),
+        "questions": len(found.solutions),
+        "solved": len(found.solved),
+        "exact": sum(one.f1 == 1.0 for one in found.solved),
+        "held_out": {"questions": found.held_out, "before": found.before, "after": found.after},
+        "solutions": [
+            {
+                "question": one.known.question,
+                "entity": None if one.example is None else str(one.example.entity),
+                "path": None if one.example is None else [str(step) for step in one.example.path],
+                "f1": round(one.f1, 4),
+            }
+            for one in found.solutions
+        ],
+    }
+
+
+def sources_of(
+    graph: mrag.KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
+) -> tuple[completion.PassageSource | None, list[Any]]:
+    """Bring texts and images into the store; return the source of passages, and all passages."""
+    model = index.embedder(embedder)
+    sources: list[completion.PassageSource] = []
+    corpus: list[Any] = []
+    collections = []
+    for folder in texts:
+        with progress(f"Reading {folder.name}") as note:
+            snippets = loaders.Snippets(folder, on_progress=note)
+            collection, kept = completion.store_folder(graph, snippets)
+        collections.append(collection)
+        say(f"{folder.name}: {kept.total:,} texts, {kept.added:,} new, {kept.gone:,} gone.", style="dim")
+        for kind, count in sorted(snippets.report.problems.items()):
+            say(f"{folder.name}: {count:,} files skipped ({kind}).", style="yellow")
+    if collections:
+        with progress("Indexing", unit="passages") as note:
+            passages = completion.Passages.of(graph, collections, model, on_progress=note)
+        sources.append(passages)
+        corpus += passages.all
+    if images is not None:
+        found = _pictures(graph, images, image_model)
+        sources.append(found)
+        corpus += found.all
+    if not sources:
+        return None, []
+    return (sources[0] if len(sources) == 1 else completion.CombinedPassages(sources)), corpus
+
+
+def _pictures(graph: mrag.KnowledgeGraph, folder: Path, model: str | None) -> Any:
+    with progress("Describing images", unit="images") as note:
+        report = completion.describe_folder(
+            graph, folder, model, on_progress=lambda p: note(p.described + p.failed, p.total)
+        )
+    for kind, count in report.kinds().items():
+        say(f"{folder.name}: {count:,} images or parts without a description ({kind}).", style="yellow")
+    return completion.Passages(completion.image_passages(graph))
+
+
+def show_decision(graph: mrag.KnowledgeGraph, report: completion.WriteReport) -> None:
+    """Print what became of a run, and what was not written."""
+    gone = f", {len(report.removed)} triples removed" if report.removed else ""
+    came = f", {len(report.entered)} triples written" if report.entered else ""
+    show(f"CompletionRun {report.run.id} is {report.run.state}{came}{gone}.")
+    for one in report.run.refused if report.run.state == "accepted" else ():
+        say(
+            f"  not written: {_statement(graph, one, report.run)}: {'; '.join(one.objections)}",
+            style="yellow",
+        )
+
+
+def show_completed(graph: mrag.KnowledgeGraph, given: generation.Answer) -> None:
+    """Print an answer, and the run that holds what was read for it."""
+    show_lines(str(given))
+    if given.completed is None or given.completed.run is None:
+        return
+    run = completion.find_run(graph, str(given.completed.run["id"]))
+    for one in run.refused:
+        say(
+            f"  will not be written: {_statement(graph, one, run)}: {'; '.join(one.objections)}",
+            style="yellow",
+        )
+    if given.completed.entered:
+        show(f"{given.completed.entered} triples written by run {run.id}.")
+    elif run.state == "proposed":
+        say(f"Nothing is written yet. To accept it, run: mrag complete accept {run.id}", style="dim")
+    else:
+        say(f"The same was read before, by run {run.id}, which is {run.state}.", style="dim")
+
+
+def run_lines(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list[str]:
+    """Return the lines of a run: its statements with their evidence."""
+    lines = [f"CompletionRun {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
+    lines += _checked_under(graph, run)
+    for one in run.statements:
+        mark = {"fits": "+", "known": "=", "refused": "!"}[one.verdict]
+        lines.append(f"  {mark} {_statement(graph, one, run)}  ({one.confidence:.2f})")
+        lines += [f"      {why}" for why in one.objections]
+        lines += [f"      {ref.source}: “{' '.join(ref.quote.split())}”" for ref in one.evidence]
+    return lines
+
+
+def _checked_under(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list[str]:
+    one_value = [context.Display(graph).predicate(p) for p in run.checks.functional]
+    said = [f"one value of {', '.join(one_value)}"] if one_value else []
+    said += ["SHACL shapes"] if run.checks.shape_texts else []
+    return [f"  checked for {' and '.join(said)}"] if said else []
+
+
+def _statement(graph: mrag.KnowledgeGraph, one: Any, run: completion.CompletionRun) -> str:
+    from rdflib import RDFS, URIRef
+
+    iris = [str(t) for t in (one.subject, one.object) if isinstance(t, URIRef)]
+    labels = graph.labels(iris)
+
+    new = {s.subject: str(s.object) for s in run.statements if s.predicate == RDFS.label}
+
+    def name(term: Any) -> str:
+        if not isinstance(term, URIRef):
+            return str(term)
+        return labels.get(str(term)) or new.get(term) or rdf.curie(str(term), graph.prefixes)
+
+    return (
+        f"{name(one.subject)} | {context.Display(graph).predicate(str(one.predicate))} | {name(one.object)}"
+    )
+
 
 _DECIDED = (
     "Each run is in the graph as a whole or not at all; `mrag complete review --all` lists them. "
@@ -92,7 +252,7 @@ def ask(
       mrag complete ask "Who directed Moss?" --texts articles
       mrag complete ask "Who directed Moss?" --texts articles --accept-all
     """
-    with options.opened(store, kg, lang) as graph, stopping.kept(_ASKED):
+    with options.opened(store, kg, lang) as graph, commands.kept(_ASKED):
         found = _answered(
             graph, questions, texts or [], images, model, image_model, embedder,
             {"always": always, "k": top, "write": "accept" if accept_all else "propose"},
@@ -259,7 +419,7 @@ def _decide(
     as_json: bool,
 ) -> None:
     """Decide on runs one after the other, and print what became of them."""
-    with stopping.kept(_DECIDED):
+    with commands.kept(_DECIDED):
         reports = [decide(name) for name in names]
     if as_json:
         show_json({"decided": [report.to_json() for report in reports]})

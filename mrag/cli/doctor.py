@@ -11,10 +11,10 @@ import typer
 
 import mrag
 from mrag import stores
-from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened, warn_of_login
-from mrag.cli.shared.output import progress, say, show, show_json
+from mrag.cli.options import JsonOption, KgOption, StoreOption, opened, warn_of_login
+from mrag.cli.output import progress, say, show, show_json
 from mrag.config import Settings
-from mrag.diagnosis.checks import CheckResult, checked, contents, language_model, packages, query_process
+from mrag.diagnosis import CheckResult, checked, contents, language_model, packages, query_process
 from mrag.errors import MragError
 from mrag.storage.files import is_private
 

@@ -1,31 +1,99 @@
-"""`mrag import` and `mrag views`: knowledge graphs of annotated images, scene graphs and tables."""
+"""`mrag import`, `views` and `describe`: graphs of annotated images, scene graphs and tables."""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 import mrag
 from mrag import graph as graphs
-from mrag import loaders
-from mrag.cli.data import loading
-from mrag.cli.shared import stopping
-from mrag.cli.shared.contradictions import show_groups
-from mrag.cli.shared.importing import name_of, read_records, reading, show_problems, show_sketch, skipped
-from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, WorkersOption, opened
-from mrag.cli.shared.output import progress, say, show, show_json, status
-from mrag.errors import ConfigError
+from mrag import images, loaders
+from mrag.cli import commands
+from mrag.cli.data import loading, show_groups
+from mrag.cli.options import JsonOption, KgOption, RunnerOption, StoreOption, WorkersOption, opened
+from mrag.cli.output import progress, say, show, show_data, show_json, status
+from mrag.errors import ConfigError, LoadError
 from mrag.redaction import redact_url
 from mrag.storage.files import Scratch
+from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.jobs import Runner
+    from mrag.loaders.importing import ImportSettings
+    from mrag.loaders.rdf import Progress
+    from mrag.loaders.tables import TableDialect
+
+_EXAMPLES = 5
+
+
+def name_of(file: str) -> str:
+    """Return the name of a source without its folder; of a database, without its login and its parameters.
+
+    Example:
+        >>> name_of("data/shops.csv"), name_of("postgresql://ann:secret@host/shop?sslmode=require")
+        ('shops.csv', 'shop')
+    """
+    return Path(file.partition("?")[0]).name if "://" in file else Path(file).name
+
+
+@contextmanager
+def reading(file: str) -> Iterator[Any]:
+    """Show a bar while a source is read: bytes of a file, or rows of a database."""
+    with progress(f"Reading {name_of(file)}", unit="rows" if "://" in file else "bytes") as note:
+        yield note
+
+
+def read_records(file: str, how: ImportSettings, out: Path, note: Progress) -> loaders.RecordReport:
+    """Write the records of a source as N-Triples, those of files in a process with limits.
+
+    Raises:
+        LoadError: If there is no such file, or it cannot be read.
+    """
+    from mrag.stores.process.parsing import imported
+
+    if "://" not in file and not Path(file).is_file():
+        raise LoadError("There is no such file.", file=file, hint="Check the path.")
+    return imported(file, out, how, note)
+
+
+def skipped(reports: Sequence[loaders.RecordReport]) -> dict[str, int]:
+    """Return how much was left out of all sources, by reason, the commonest first."""
+    total: Counter[str] = Counter()
+    for report in reports:
+        total.update(report.problems)
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+
+
+def show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport]) -> None:
+    """Say what was left out of each source and why, with examples."""
+    for file, report in zip(files, reports, strict=True):
+        for kind, count in sorted(report.problems.items(), key=lambda item: (-item[1], item[0])):
+            say(f"{name_of(file)}: {kind}, skipped {counted(count, 'time')}.", style="yellow")
+            for problem in [each for each in report.examples if each.kind == kind][:_EXAMPLES]:
+                say(f"  {problem.where}: {problem.what}", style="dim")
+
+
+def show_sketch(files: Sequence[str], dialect: TableDialect) -> None:
+    """Print a mapping to begin with.
+
+    Raises:
+        LoadError: If a file cannot be read as a table.
+    """
+    from mrag.stores.process.parsing import sketch
+
+    with status("Reading"):
+        text = sketch(files, dialect)
+    show_data(text.rstrip())
+
 
 _LOADED = "The files are loaded. Run the same command again to do the rest."
 ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph separately.")]
@@ -113,7 +181,7 @@ def import_(
                 folder = stack.enter_context(Scratch("records"))
                 paths.append(folder / (name.removesuffix(".gz") + ".nt"))
                 reports.append(read_records(file, how, paths[-1], note))
-        with stopping.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
+        with commands.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
         if fashion and graph.store.capabilities.reasoning:
@@ -123,10 +191,10 @@ def import_(
             )
             fashion = False
         if fashion:
-            with stopping.kept(_LOADED):
+            with commands.kept(_LOADED):
                 _views(steps, graph, reason, source_too=True)
         elif reason:
-            with stopping.kept(_LOADED), status("Reasoning"):
+            with commands.kept(_LOADED), status("Reasoning"):
                 _reason(steps, graph)
         result = {
             "store": graph.store.url,
@@ -182,7 +250,7 @@ def views(
                 endpoint=graph.store.url,
                 hint="Load some with `mrag import`, or name another graph with --store and --kg.",
             )
-        with stopping.kept("Finished views are kept. Run the same command again to make the others."):
+        with commands.kept("Finished views are kept. Run the same command again to make the others."):
             carrying = None if runner is None else runner_of(runner, workers)
             made = _views(steps, graph, reason, runner=carrying)
         if as_json:
@@ -276,3 +344,152 @@ def _show(steps: _Steps) -> None:
     for step in steps.done:
         triples = f"{step['triples']:>12,} triples" if "triples" in step else ""
         show(f"{step['step']:<{width}}  {step['seconds']:>8.1f} s {triples}".rstrip())
+
+
+def describe(
+    media: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder of the image files that the graph names.")
+    ],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="Vision model, as for `mrag ask`; `labels` uses a classifier (extra `conse`). "
+            "Default: the first llava model of Ollama.",
+        ),
+    ] = None,
+    prompt: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="fashion, general, or a file that holds a prompt.")
+    ] = "fashion",
+    workers: Annotated[int, typer.Option(min=1, help="Parallel requests.")] = 2,
+    rate: Annotated[float | None, typer.Option(min=0.01, help="Maximum requests per minute.")] = None,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds without data after which a request fails.")
+    ] = 600.0,
+    attempts: Annotated[int, typer.Option(min=1, help="Attempts for each image.")] = 3,
+    on_error: Annotated[
+        str, typer.Option(help="What to do if an image cannot be described: skip or stop.")
+    ] = "skip",
+    regions: Annotated[
+        str, typer.Option(help="Parts to describe too: none, boxes (annotated ones, else a grid) or grid.")
+    ] = "none",
+    grid: Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="Size of the grid.")] = "2x2",
+    boxes: Annotated[
+        str | None, typer.Option("--boxes", metavar="NAME", help="Knowledge graph that holds the boxes.")
+    ] = None,
+    max_side: Annotated[
+        int, typer.Option(min=0, help="Longest side of images sent, in pixels; 0 for no limit.")
+    ] = 1024,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of images and parts in this run.")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also describe images that another model or prompt has described.")
+    ] = False,
+    runner: RunnerOption = "threads",
+    as_json: JsonOption = False,
+) -> None:
+    """Have a vision model describe the images of the graph.
+
+    An interrupted run resumes when the command is run again.
+
+    \b
+    Examples:
+      mrag describe photos/ --store oxigraph:./data --model ollama:llava
+      mrag describe photos/ --regions boxes --boxes annotations --rate 60 --on-error stop
+    """
+    from mrag.images.enrichment import Regions
+
+    rows, _, columns = grid.partition("x")
+    if not (rows.isdecimal() and columns.isdecimal()):
+        raise ConfigError(f"{grid!r} is not a grid.", hint="Write rows and columns, such as 2x3.")
+    if not media.is_dir():
+        raise ConfigError("There is no such folder.", file=str(media))
+    settings = images.EnrichSettings(
+        prompt=Path(prompt).read_text(encoding="utf-8-sig").strip() if Path(prompt).is_file() else prompt,
+        workers=workers,
+        per_minute=rate,
+        timeout=timeout,
+        attempts=attempts,
+        on_error=cast(Any, on_error),
+        regions=cast(Regions, regions),
+        rows=int(rows),
+        columns=int(columns),
+        again=again,
+        limit=limit,
+        limits=images.PictureLimits(max_side=max_side),
+    )
+    with opened(store, kg) as graph:
+        other = mrag.KnowledgeGraph(graph.store, boxes) if boxes else None
+        report = _described(graph, model, media, settings, other, runner)
+    if as_json:
+        show_json(report.to_json())
+    else:
+        _show_report(report)
+    for failure in report.failures:
+        part = f", part {failure.region}" if failure.region else ""
+        say(f"{failure.kind}: <{failure.image}>{part}: {failure.reason}", style="yellow")
+    if report.interrupted:
+        raise typer.Exit(commands.told("What was described is kept. Run the same command again to resume."))
+    if report.failures:
+        raise typer.Exit(1)
+
+
+def _described(
+    graph: mrag.KnowledgeGraph,
+    model: str | None,
+    media: Path,
+    settings: images.EnrichSettings,
+    other: mrag.KnowledgeGraph | None,
+    runner: str,
+) -> images.EnrichReport:
+    """Describe; the first Ctrl-C or SIGTERM ends the run in order, the second one at once."""
+    from mrag.jobs import runner as runner_of
+
+    stop, carrying = threading.Event(), runner_of(runner, settings.workers, waits=True)
+
+    def interrupted(number: int, frame: Any) -> None:
+        stop.set()
+        for each in before:
+            signal.signal(each, commands.stop)
+
+    before: dict[int, Any] = {}
+    before.update({number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)})
+    try:
+        with progress("Describing", unit="images") as note:
+
+            def on_progress(at: images.EnrichProgress) -> None:
+                note(at.described + at.failed, at.total)
+
+            return images.describe(
+                graph,
+                model,
+                folder=media,
+                settings=settings,
+                boxes_from=other,
+                runner=carrying,
+                stop=stop,
+                on_progress=on_progress,
+            )
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _show_report(report: images.EnrichReport) -> None:
+    words = [f"{report.described:,} described in {report.seconds:.1f} s"]
+    if report.recovered:
+        words.append(f"{report.recovered:,} taken from the journal of an earlier run")
+    if report.already:
+        words.append(f"{report.already:,} described before")
+    if report.left:
+        words.append(f"{report.left:,} left")
+    if report.failures:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in report.kinds().items())
+        words.append(f"{len(report.failures):,} not described ({kinds})")
+    show("; ".join(words) + ".")
+    if not (report.described or report.already or report.left or report.failures):
+        say("The graph names no image files; it should name them by <http://example.org/hasFileName>.")

@@ -9,8 +9,8 @@ import typer
 
 import mrag
 from mrag import rdf, stores
-from mrag.cli.shared import options
-from mrag.cli.shared.output import show, show_data, show_json, show_lines
+from mrag.cli import options
+from mrag.cli.output import show, show_data, show_json, show_lines
 from mrag.errors import ConfigError
 
 LAYERS = ("all", "asserted", "inferred")

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 import mrag
-from mrag.cli.shared import options
-from mrag.cli.shared.output import say, show, shown
+from mrag.cli import options
+from mrag.cli.output import say, show, shown
 from mrag.config import Settings
 from mrag.errors import ConfigError
 from mrag.storage.files import is_private
@@ -109,7 +109,7 @@ def serve(
     try:
         from mrag.generation.models import check_model
         from mrag.retrieval.registry import check_ranker
-        from mrag.server.remote.processes import serve_in_processes
+        from mrag.server.processes import serve_in_processes
         from mrag.server.running import address_of, listen
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings

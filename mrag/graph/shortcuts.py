@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from mrag.retrieval.answering import Conversation, TripleProofs
     from mrag.retrieval.rankers import Hit, Hits, Question, Ranker
     from mrag.retrieval.routing import How
-    from mrag.widgets.answers import AnswerView
-    from mrag.widgets.entities import EntityView
-    from mrag.widgets.marks import MarksView
+    from mrag.widgets import AnswerView, EntityView, MarksView
 
 
 class Shortcuts:
@@ -134,15 +132,15 @@ class Shortcuts:
 
     def show(self, answer: Answer) -> AnswerView:
         """Show an answer in a notebook, with a proof for each cited triple by a click; see `mrag.widgets`."""
-        return cast("AnswerView", _public("mrag.widgets.answers", "show")(self, answer))
+        return cast("AnswerView", _public("mrag.widgets", "show")(self, answer))
 
     def learn_widget(self, hits: Iterable[Hit | str]) -> MarksView:
         """Show hits in a notebook, to be marked: what the marked ones share is learnt; see `mrag.widgets`."""
-        return cast("MarksView", _public("mrag.widgets.marks", "learn_widget")(self, hits))
+        return cast("MarksView", _public("mrag.widgets", "learn_widget")(self, hits))
 
     def explore(self, iri: str) -> EntityView:
         """Show an entity in a notebook, from which one can walk on; see `mrag.widgets`."""
-        return cast("EntityView", _public("mrag.widgets.entities", "explore")(self, iri))
+        return cast("EntityView", _public("mrag.widgets", "explore")(self, iri))
 
 
 def _public(module: str, name: str) -> Any:

@@ -6,18 +6,53 @@ query one knowledge graph. Needs the extra `mcp`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError
-from mrag.mcp.settings import McpSettings
 
 if TYPE_CHECKING:
     from mcp.server import Server
 
     from mrag.graph.kg import KnowledgeGraph
 
-__all__ = ["McpSettings", "create_server", "serve"]
+__all__ = [
+    "McpSettings",
+    "create_server",
+    "serve",
+]
+
+
+@dataclass(frozen=True)
+class McpSettings:
+    """How much a call may use, and what it uses.
+
+    Attributes:
+        index: Name of the similarity index.
+        ranker: What ranks entities, by a name of `mrag.known_rankers()`.
+        seconds: Deadline of a call.
+        model: Language model of `ask`, as `mrag.generation.models.resolve.resolve` names them.
+        calls: Calls that run at once; further ones wait, and their waiting counts.
+        rows: Maximum number of rows that a query may have; most of them are counted, not shown.
+        characters: Maximum number of characters of a result's text, and ten times as many of its JSON.
+
+    Raises:
+        ConfigError: If a number is not positive.
+    """
+
+    index: str = "main"
+    ranker: str = "hybrid"
+    seconds: float = 30.0
+    model: str | None = None
+    calls: int = 4
+    rows: int = 10_000
+    characters: int = 20_000
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "calls", "rows", "characters"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} is more than 0, not {getattr(self, name)}.")
 
 
 def create_server(kg: KnowledgeGraph, settings: McpSettings | None = None) -> Server[Any]:
@@ -31,8 +66,8 @@ def create_server(kg: KnowledgeGraph, settings: McpSettings | None = None) -> Se
         ConfigError: If the SDK is not installed.
     """
     _need_sdk()
-    from mrag.mcp.context import ToolContext
     from mrag.mcp.server import build
+    from mrag.mcp.tools import ToolContext
 
     return build(ToolContext(kg, settings or McpSettings()))
 

@@ -12,9 +12,10 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from types import FrameType
+from dataclasses import dataclass
+from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
 import anyio
@@ -22,18 +23,179 @@ import mcp_types as types
 from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from mrag import __version__, untrusted
 from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.mcp import McpSettings
 from mrag.mcp.catalogue import entries
-from mrag.mcp.context import ToolContext
-from mrag.mcp.lines import Answered
-from mrag.mcp.prompts import prompts
-from mrag.mcp.results import Result, clip
-from mrag.mcp.settings import McpSettings
-from mrag.mcp.tools import tools
+from mrag.mcp.tools import Result, ToolContext, clip, tools
+
+_LONGEST = 1 << 20
+
+
+class Answered:
+    """The messages of a client; lines that are none are answered by an error, and left out.
+
+    JSON can name halves of characters, which no text may hold, so the SDK cannot read a line with one. It
+    would drop the line, and the client would wait for its answer.
+
+    Args:
+        incoming: The messages, and the errors of lines that could not be read.
+        outgoing: Where answers go.
+    """
+
+    def __init__(self, incoming: Any, outgoing: Any) -> None:
+        self._incoming, self._outgoing = incoming, outgoing
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._incoming, name)
+
+    def __aiter__(self) -> Answered:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        """Return the next message."""
+        while True:
+            item = await self._incoming.__anext__()
+            if not isinstance(item, Exception):
+                return item  # type: ignore[no-any-return]
+            await self._outgoing.send(SessionMessage(refusal(item)))
+
+    async def receive(self) -> SessionMessage:
+        """Return the next message."""
+        return await self.__anext__()
+
+    async def __aenter__(self) -> Answered:
+        await self._incoming.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._incoming.__aexit__(kind, error, trace)
+
+
+def refusal(error: Exception) -> types.JSONRPCError:
+    """Return the answer to a line that is no message: with its id, if it has one.
+
+    Example:
+        >>> refusal(ValueError("no JSON")).error.code
+        -32700
+    """
+    inputs = [one["input"] for one in error.errors()] if isinstance(error, ValidationError) else []
+    said: Any = next((one for one in inputs if isinstance(one, dict) and "jsonrpc" in one), None)
+    line: Any = inputs[0] if inputs else None
+    if said is None and isinstance(line, str | bytes) and len(line) < _LONGEST:
+        with suppress(ValueError, RecursionError):
+            said = json.loads(line)
+    if said is None:
+        return _error(None, types.PARSE_ERROR, "The line is not JSON.")
+    id = said.get("id") if isinstance(said, dict) else None
+    id = id.encode(errors="replace").decode() if isinstance(id, str) else id
+    return _error(
+        id if isinstance(id, int | str) and not isinstance(id, bool) else None,
+        types.INVALID_REQUEST,
+        "The line is no message of the protocol, or holds half of a character.",
+    )
+
+
+def _error(id: int | str | None, code: int, message: str) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=message))
+
+
+_MOST = 2_000
+
+
+@dataclass(frozen=True)
+class McpPrompt:
+    """A prompt.
+
+    Attributes:
+        name: Its name.
+        title: A short title.
+        description: What a person reads of it.
+        steps: What the assistant is asked to do.
+        arguments: Its arguments, all required, with what they are.
+    """
+
+    name: str
+    title: str
+    description: str
+    steps: str
+    arguments: Mapping[str, str]
+
+    def text(self, given: Mapping[str, str]) -> str:
+        """Return the text for some arguments.
+
+        Raises:
+            ConfigError: If one is missing, unknown or too long.
+
+        Example:
+            >>> print(prompts()["about"].text({"thing": "GraphDB"}).splitlines()[-1])
+            thing: GraphDB
+        """
+        wrong = set(given) ^ set(self.arguments)
+        if wrong:
+            raise ConfigError(
+                f"The prompt {self.name} takes {', '.join(self.arguments) or 'no arguments'}.",
+                hint="Give each of them, and no others.",
+            )
+        if any(not value.strip() or len(value) > _MOST for value in given.values()):
+            raise ConfigError(
+                f"An argument of a prompt has 1 to {_MOST} characters.", hint="Write it shorter, or say more."
+            )
+        said = [f"{name}: {untrusted.one_line(given[name])}" for name in self.arguments]
+        return "\n".join([self.steps, *said])
+
+
+def prompts() -> dict[str, McpPrompt]:
+    """Return the prompts by name, in the order in which a client shows them."""
+    found = (
+        McpPrompt(
+            "overview",
+            "What is in this graph?",
+            "Describe the graph to somebody who has not seen it.",
+            "Describe this knowledge graph. Read `schema` first. Say in a paragraph what it is about, "
+            "then list the main classes with their numbers, how they are linked, and three questions that "
+            "it can answer. Use `run_query` with evaluation/instances for examples. Say which triples are "
+            "inferred.",
+            {},
+        ),
+        McpPrompt(
+            "answer",
+            "Answer a question with its sources",
+            "Answer from the graph alone, citing the triples.",
+            "Answer the question below from this knowledge graph alone. Call `ask` first. If its answer "
+            "is read and not computed, or leaves words of the question out, check it with `search` and "
+            "`context`, or with `schema` and `query`. Cite the line of a triple behind each statement, "
+            "mark what is inferred, and say so where the graph does not tell.",
+            {"question": "The question."},
+        ),
+        McpPrompt(
+            "about",
+            "What is known of a thing?",
+            "Summarise what the graph states and what it infers of one thing.",
+            "Tell what this knowledge graph knows of the thing below. Find it by `search`, and ask which "
+            "one is meant where several fit. Show `context`, group what is said by topic, and prove the "
+            "two most interesting inferred triples by `explain`.",
+            {"thing": "A name, a description or an IRI."},
+        ),
+        McpPrompt(
+            "sparql",
+            "Write a query",
+            "Write, run and explain a SPARQL query.",
+            "Write a SPARQL query for the request below. Read `schema` for classes, predicates and "
+            "prefixes, and look at a few triples by `run_query` with context/out. Run it by `query` with "
+            "a LIMIT, mend it until its rows fit the request, then show the query, its first rows, and "
+            "what each line of it does.",
+            {"request": "What the query is to give."},
+        ),
+    )
+    return {prompt.name: prompt for prompt in found}
+
 
 logger = logging.getLogger(__name__)
 

@@ -21,16 +21,21 @@ from mrag.rdf import queries
 from mrag.rdf.guard import ReadQuery
 from mrag.rdf.slicing import sliced
 from mrag.retrieval.reading import QuestionReader
-from mrag.server.bounded import Slots
-from mrag.server.cache import AnswerCache, SizedCache
-from mrag.server.protocols.dataset import GraphView, dataset_of
-from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream, plain_term
-from mrag.server.remote.answers import RemoteAnswers
+from mrag.server.metrics import ActiveQueries, RecentErrors
+from mrag.server.protect import Slots
+from mrag.server.queries import (
+    AnswerCache,
+    CheckedQuery,
+    GraphView,
+    QueryRequest,
+    RemoteAnswers,
+    ResultStream,
+    SizedCache,
+    dataset_of,
+    plain_term,
+)
 from mrag.server.settings import ServerSettings
-from mrag.server.spool import Room, Spool
-from mrag.server.streams import QueryParsers, chained, finish, frames, send
-from mrag.server.web.views.active import ActiveQueries
-from mrag.server.web.views.recent import RecentErrors
+from mrag.server.streams import QueryParsers, Room, Spool, chained, finish, frames, send
 from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore

@@ -1,16 +1,31 @@
-"""A query on its way through the server: the request, the query as the read gate passed it, its result."""
+"""A query on its way through the server: the request, its dataset, its result, and what is kept of it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, cast
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar, cast
+from xml.sax.saxutils import escape, quoteattr
 
-from rdflib import BNode, Literal
+import pyoxigraph as ox
+from rdflib import BNode, Literal, URIRef
 
-from mrag.rdf.guard import ReadQuery
-from mrag.rdf.queries import Value
-from mrag.stores.base import SelectResult
+from mrag.errors import EndpointError, QueryTimeout
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import Record, read_record
+from mrag.graph.updates import NIL
+from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery
+from mrag.rdf.patterns import Construct, Group, TriplePattern, to_sparql, var
+from mrag.rdf.queries import Value, term
+from mrag.rdf.terms import XSD, Term, Triple, term_to_json, to_ox
+from mrag.stores.base import Dataset, Limits, SelectResult
+from mrag.stores.changes import RESERVED
+from mrag.stores.process.query_child import serialized, term_of
+from mrag.stores.sparql import SparqlEndpoint
 
 
 @dataclass(frozen=True)
@@ -102,7 +117,6 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
     import pyoxigraph as ox
 
     from mrag.rdf.terms import to_ox
-    from mrag.server.protocols.tables import answer, table
     from mrag.stores.process.query_child import serialized
 
     if isinstance(result, bool):
@@ -111,3 +125,478 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
         return table(result.variables, result.rows, format)
     triples = (ox.Triple(cast(Any, to_ox(t.s)), cast(Any, to_ox(t.p)), to_ox(t.o)) for t in result)
     return serialized(triples, format, prefixes)
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+_LARGEST = 16
+"""One entry may take up this part of a cache at most."""
+
+_ENTRY = 512
+"""Bytes that an entry takes beside its key and its value, about."""
+
+
+class SizedCache(Generic[K, V]):
+    """The values that were asked for last, by their keys.
+
+    Args:
+        size: Maximum number of bytes of all; 0 keeps none.
+
+    Example:
+        >>> kept = SizedCache(64_000)
+        >>> kept.put("a", "value", 3000)
+        >>> kept.get("a")
+        'value'
+        >>> for name in "bcdefghijklmnopqrstuvwxyz":
+        ...     kept.put(name, "another", 3000)
+        >>> kept.get("a") is None, len(kept)
+        (True, 18)
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._held = 0
+        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: K) -> V | None:
+        """Return a value that is kept."""
+        found = self._values.get(key)
+        if found is None:
+            return None
+        self._values.move_to_end(key)
+        return found[0]
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Keep a value, and forget the oldest when there are too many.
+
+        Args:
+            key: Its key.
+            value: The value.
+            size: Bytes of both, about.
+        """
+        size += _ENTRY
+        if size * _LARGEST > self._size:
+            return
+        self._held += size - self._values.pop(key, (value, 0))[1]
+        self._values[key] = value, size
+        while self._held > self._size:
+            _, (_, freed) = self._values.popitem(last=False)
+            self._held -= freed
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._values.clear()
+        self._held = 0
+
+
+class AnswerCache:
+    """The answers to the queries that were asked last, forgotten at any write.
+
+    Args:
+        size: Maximum number of bytes of all answers; 0 keeps none.
+
+    Example:
+        >>> cache = AnswerCache(64_000)
+        >>> cache.put(1, "query", b"answer", 5)
+        >>> cache.get(1, "query")
+        b'answer'
+        >>> cache.get(2, "query") is None
+        True
+    """
+
+    def __init__(self, size: int) -> None:
+        self._generation = -1
+        self._answers: SizedCache[Hashable, bytes] = SizedCache(size)
+
+    def get(self, generation: int, key: Hashable) -> bytes | None:
+        """Return the answer to a query in a state of the store."""
+        return self._answers.get(key) if generation == self._generation else None
+
+    def put(self, generation: int, key: Hashable, answer: bytes, size: int) -> None:
+        """Keep an answer, and forget those of other states, and the oldest when there are too many.
+
+        Args:
+            generation: The state of the store that was answered from.
+            key: What tells the query from others.
+            answer: The answer.
+            size: Bytes of the key, about.
+        """
+        if generation < self._generation:
+            return
+        if generation != self._generation:
+            self._answers.clear()
+            self._generation = generation
+        self._answers.put(key, answer, size + len(answer))
+
+
+_IGNORED = frozenset({"http://www.ontotext.com/disable-sameAs"})
+
+
+@dataclass(frozen=True)
+class GraphView:
+    """The graphs of a knowledge graph as clients see them.
+
+    Attributes:
+        record: Describes the state that is meant.
+        contexts: The named graphs of the clients.
+        union: Whether the default graph holds the triples of named graphs too.
+        as_found: Whether the data is a server's own, so that its graphs are named as they are there.
+        beside: Graphs of where its triples come from, which a query sees if it names them together.
+        all_graphs: Name of the union of the named graphs on such a server; empty if it has none.
+    """
+
+    record: Record
+    contexts: tuple[str, ...]
+    union: bool = True
+    as_found: bool = False
+    all_graphs: str = ""
+    beside: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Return the graphs that a query may name."""
+        record = self.record
+        return (*record.asserted, *record.inferred, *self.contexts, *NIL, *sorted(_IGNORED))
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """Return the graphs of what clients assert in no graph of their own."""
+        return tuple(g for g in self.record.asserted if g not in (self.record.merged, self.all_graphs))
+
+    def default(self, infer: bool = True) -> tuple[str, ...]:
+        """Return the graphs of the default graph.
+
+        Args:
+            infer: Whether inferred triples count.
+        """
+        asserted = self.record.asserted if self.union else self.unnamed
+        return (*asserted, *(self.record.inferred if infer else ()))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Return the graphs that `GRAPH` can reach; empty where the server's own are not narrowed."""
+        return () if self.as_found else self.contexts
+
+    def may_read(self, graph: str) -> bool:
+        """Return whether a query may name a graph, by the name that it has in the store."""
+        if graph in self.known:
+            return True
+        return self.as_found and not graph.startswith(RESERVED)
+
+
+def dataset_of(read: CheckedQuery, view: GraphView) -> Dataset:
+    """Return the graphs that a query sees.
+
+    The protocol's graphs come before those of the query. A graph that is not there is an empty one; nothing
+    is fetched from the web.
+
+    Args:
+        read: A query that has passed the read gate.
+        view: The graphs that there are.
+    """
+    asked, record = read.asked, view.record
+    default, named = read.query.graphs, read.query.named
+    if asked.default or asked.named:
+        default, named = asked.default, asked.named
+    default = tuple(g for g in default if g not in _IGNORED)
+    if not default and not named:
+        return Dataset(view.default(asked.infer), view.named)
+    found: list[str] = []
+    layers = {EXPLICIT: record.asserted, IMPLICIT: record.inferred}
+    layers[PROVENANCE] = (*record.asserted, *record.inferred, *view.beside)
+    for graph in default:
+        if graph in layers:
+            found += layers[graph]
+        elif graph in NIL:
+            found += view.unnamed
+        elif view.may_read(graph):
+            found.append(graph)
+    named = tuple(g for g in named if view.may_read(g))
+    pseudo = bool(default) and all(g in (EXPLICIT, IMPLICIT, *NIL) for g in default)
+    return Dataset(tuple(dict.fromkeys(found)), view.named if pseudo and not named else named)
+
+
+Rows = Iterable[Sequence[Term | None]]
+_SPARQL = "http://www.w3.org/2005/sparql-results#"
+
+
+def table(variables: Sequence[str], rows: Rows, format: str) -> bytes:
+    r"""Write rows as SPARQL 1.1 Query Results in JSON, XML, CSV or TSV.
+
+    Args:
+        variables: Names of the columns.
+        rows: Terms; None where a variable has no value.
+        format: `json`, `xml`, `csv` or `tsv`.
+
+    Example:
+        >>> table(["a", "b"], [[URIRef("urn:x"), Literal("one, two")]], "csv")
+        b'a,b\r\nurn:x,"one, two"\r\n'
+    """
+    if format == "json":
+        bindings = [
+            {v: term_to_json(t) for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
+        ]
+        return _dumped({"head": {"vars": list(variables)}, "results": {"bindings": bindings}})
+    if format == "xml":
+        head = "".join(f"<variable name={quoteattr(v)}/>" for v in variables)
+        cells = (
+            "".join(_xml(v, t) for v, t in zip(variables, row, strict=True) if t is not None) for row in rows
+        )
+        body = "".join(f"<result>{row}</result>" for row in cells)
+        return _xml_document(f"<head>{head}</head><results>{body}</results>")
+    if format == "csv":
+        lines = [",".join(variables), *(",".join(map(_csv, row)) for row in rows)]
+        return "".join(line + "\r\n" for line in lines).encode()
+    lines = ["\t".join("?" + v for v in variables), *("\t".join(map(_tsv, row)) for row in rows)]
+    return "".join(line + "\n" for line in lines).encode()
+
+
+def answer(value: bool, format: str) -> bytes:
+    """Write the answer of an ASK query.
+
+    Example:
+        >>> answer(True, "json")
+        b'{"head":{},"boolean":true}'
+    """
+    word = "true" if value else "false"
+    if format == "json":
+        return _dumped({"head": {}, "boolean": value})
+    if format == "xml":
+        return _xml_document(f"<head></head><boolean>{word}</boolean>")
+    return word.encode()
+
+
+def _dumped(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _xml_document(body: str) -> bytes:
+    return f'<?xml version="1.0"?><sparql xmlns="{_SPARQL}">{body}</sparql>'.encode()
+
+
+def _xml(variable: str, t: Term) -> str:
+    text = escape(str(t), {"\r": "&#13;"})
+    if isinstance(t, Literal):
+        kind = ""
+        if t.language:
+            kind = f" xml:lang={quoteattr(t.language)}"
+        elif t.datatype is not None and str(t.datatype) != XSD + "string":
+            kind = f" datatype={quoteattr(str(t.datatype))}"
+        value = f"<literal{kind}>{text}</literal>"
+    else:
+        value = f"<bnode>{text}</bnode>" if isinstance(t, BNode) else f"<uri>{text}</uri>"
+    return f"<binding name={quoteattr(variable)}>{value}</binding>"
+
+
+def _csv(t: Term | None) -> str:
+    text = "" if t is None else f"_:{t}" if isinstance(t, BNode) else str(t)
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in '",\r\n') else text
+
+
+def _tsv(t: Term | None) -> str:
+    if t is None:
+        return ""
+    written = f"_:{t}" if isinstance(t, BNode) else term(URIRef(t) if isinstance(t, URIRef) else t)
+    return written.replace("\t", "\\t")
+
+
+_RECORD = 1.0
+"""Seconds for which a record is taken for the present one, unless an answer has to be sure of it."""
+_COUNT = 60.0
+"""The same for triples that can only be counted, by a scan."""
+
+
+class RecordFollower:
+    """Keeps a knowledge graph up to date with its store.
+
+    Other processes may load, reason and change; the record in the store names the graphs that are then in
+    sight. Data that mrag did not load has no record, and is counted instead.
+
+    Args:
+        kg: The knowledge graph, in a store that is a server.
+
+    Attributes:
+        graphs: The named graphs of a store whose data mrag did not load, as they were listed last.
+        all_graphs: Name of the union of those, where the server has one.
+    """
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self._kg = kg
+        self.graphs = self._listed()
+        store = kg.store
+        self.all_graphs = store.dialect.union if isinstance(store, SparqlEndpoint) else ""
+        self._reading = threading.Lock()
+        self._read = time.monotonic()
+
+    @property
+    def due(self) -> bool:
+        """Return whether the store has not been asked for some time."""
+        return time.monotonic() - self._read > (_RECORD if self._kept else _COUNT)
+
+    @property
+    def _kept(self) -> bool:
+        return self._kg.record.kept and not self._kg.store.capabilities.reasoning
+
+    def catch_up(self, *, now: bool = False) -> None:
+        """Take over what has been written meanwhile.
+
+        Args:
+            now: Whether to ask the store for its record even if that has been done a moment ago.
+
+        Raises:
+            StoreError: If the store does not answer.
+        """
+        now = now and self._kept
+        if not (now or self.due):
+            return
+        with self._reading:
+            if not (now or self.due):
+                return
+            before = self._kg.record
+            after = self._present(before)
+            self.graphs, self._read = self._listed(), time.monotonic()
+            # A change of this process lands while the lock is held, and it knows better.
+            with self._kg.landing:
+                if self._kg.record is before and after != before:
+                    self._kg.written(after, changed=after.revision != before.revision)
+
+    def _listed(self) -> tuple[str, ...]:
+        if not self._kg.as_found:
+            return ()
+        return tuple(g for g in self._kg.store.graphs() if not g.startswith(RESERVED))
+
+    def _present(self, before: Record) -> Record:
+        kg = self._kg
+        if self._kept:
+            found = read_record(kg.store, kg.iri)
+            return found if found.kept and found.revision >= before.revision else before
+        count = kg.counted(before.asserted)
+        if count == before.triples:
+            return before
+        reasoned = count if kg.store.capabilities.reasoning else -1
+        return replace(before, triples=count, revision=count, reasoned=reasoned)
+
+
+T = TypeVar("T")
+_TRIES = 3
+"""Times that a query is run where graphs that it reads are replaced meanwhile."""
+_WITH_PREFIXES = ("turtle", "trig", "rdfxml")
+
+
+class RemoteAnswers:
+    """Runs queries on a store that is a server, and writes their results down.
+
+    What is answered belongs to one state of the graph: where another process has replaced a graph while the
+    query ran, it runs again.
+
+    Args:
+        kg: The knowledge graph.
+    """
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
+        self.follower = RecordFollower(kg)
+
+    def answer(
+        self,
+        read: CheckedQuery,
+        seen: Callable[[], Dataset],
+        format: str,
+        limits: Limits,
+        extra: bytes,
+    ) -> bytes:
+        """Return the answer to a query.
+
+        Args:
+            read: A query that has passed the read gate, its values bound in its text.
+            seen: Returns the graphs that it sees at present.
+            format: Name of the format.
+            limits: Its caps.
+            extra: Hits of similarity searches in it, as N-Triples.
+
+        Raises:
+            QueryRefused: If the server or a cap refuses it.
+            QueryTimeout: At the deadline.
+            EndpointError: If the server does not answer.
+        """
+        base = read.asked.base
+        # The server would take relative IRIs to be relative to its own address.
+        text = f"BASE {term(URIRef(base))} {read.text}" if base else read.text
+
+        def run(dataset: Dataset, left: Limits) -> bytes:
+            result = self.kg.store.bounded(text, dataset, left, extra)
+            return written(result, format, self.kg.prefixes)
+
+        return self._in_one_state(seen, limits, run)
+
+    def statements(
+        self,
+        graphs: Callable[[], Mapping[str, str | None]],
+        pattern: Sequence[Any],
+        format: str,
+        limits: Limits,
+        *,
+        named: bool,
+    ) -> bytes:
+        """Return the statements of some graphs that match.
+
+        Args:
+            graphs: Returns the graphs to read at present, each with the name that clients know it by.
+            pattern: Subject, predicate and object, taken apart, or None for any.
+            format: Name of the format.
+            limits: How many there may be, and how long it may take.
+            named: Whether the names of graphs are written too.
+
+        Raises:
+            QueryRefused: If there are more.
+            QueryTimeout: At the deadline.
+            EndpointError: If the server does not answer.
+        """
+        terms = [None if value is None else term_of(value) for value in pattern]
+        nodes = [var(name) if t is None else t for name, t in zip("spo", terms, strict=True)]
+        # A server's blank nodes have no names that a query could use; in one they would stand for anything.
+        nothing = any(isinstance(t, ox.BlankNode) for t in terms)
+        one = TriplePattern(*nodes)
+        text = "" if nothing else to_sparql(Construct((one,), Group((one,))))
+
+        def run(dataset: Dataset, left: Limits) -> bytes:
+            inside = graphs()
+            found: list[ox.Quad | ox.Triple] = []
+            for name in () if nothing else dict.fromkeys(inside.values() if named else (None,)):
+                default = tuple(g for g, n in inside.items() if not named or n == name)
+                rest = replace(left, rows=left.rows - len(found))
+                triples = cast(list[Triple], self.kg.store.bounded(text, Dataset(default), rest))
+                graph = ox.DefaultGraph() if name is None else ox.NamedNode(name)
+                for s, p, o in (map(to_ox, t) for t in triples):
+                    t = ox.Triple(cast(Any, s), cast(Any, p), o)
+                    found.append(ox.Quad(t.subject, t.predicate, t.object, graph) if named else t)
+            prefixes = self.kg.prefixes if format in _WITH_PREFIXES else None
+            return serialized(found, format, prefixes)
+
+        return self._in_one_state(lambda: Dataset(tuple(graphs())), limits, run)
+
+    def _in_one_state(
+        self, seen: Callable[[], Dataset], limits: Limits, run: Callable[[Dataset, Limits], T]
+    ) -> T:
+        until = time.monotonic() + limits.seconds
+        for _ in range(_TRIES):
+            dataset, left = seen(), until - time.monotonic()
+            if left <= 0:
+                raise QueryTimeout(
+                    "The graph was being changed until the deadline.",
+                    endpoint=self.kg.store.url,
+                    hint="Try again, or allow more seconds.",
+                )
+            found = run(dataset, replace(limits, seconds=left))
+            self.follower.catch_up(now=True)
+            if seen() == dataset:
+                return found
+        raise EndpointError(
+            f"The graph has changed {_TRIES} times while the query ran.",
+            endpoint=self.kg.store.url,
+            hint="Try again when the changes have been made.",
+        )

@@ -49,12 +49,12 @@ def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
             )
         read = read_gate(request["text"], request["graphs"], request["prefixes"])
         if request["do"] == "operators":
-            from mrag.server.web.views.operators import operators
+            from mrag.server.parsing import operators
 
             return "operators", operators(read.text, request["prefixes"]), read.text
         if not request["values"]:
             return "query", read, read.text, {}
-        from mrag.server.protocols.binding import bind
+        from mrag.server.parsing import bind
 
         return "query", read, *bind(read, request["values"], substitutes=request.get("substitutes", True))
     except MragError as error:

@@ -21,7 +21,7 @@ from mrag.config import Settings
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import PlannedUpdate, UpdateReport, apply, preview
 from mrag.rdf.terms import DEFAULT_PREFIXES
-from mrag.server.remote.processes import writing_alone
+from mrag.server.processes import writing_alone
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import QueryParsers
 from mrag.stores.oxigraph import OxigraphStore

@@ -16,7 +16,7 @@ from mrag.community import graphdb_graph, rdf_graph
 from mrag.context.display import Display
 from mrag.errors import MragError
 from mrag.generation.answering import answer
-from mrag.mcp.results import of_query
+from mrag.mcp.tools import of_query
 from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.reasoning.proofs import Proof, render
 from mrag.stores.base import SelectResult

@@ -213,8 +213,7 @@ def test_a_process_for_questions_only_reads(elsewhere: KnowledgeGraph) -> None:
 def test_questions_of_an_assistant_end_at_their_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mcp")
     from mrag.mcp import McpSettings
-    from mrag.mcp.arguments import AskArguments
-    from mrag.mcp.context import ToolContext
+    from mrag.mcp.tools import AskArguments, ToolContext
     from mrag.mcp.tools import ask as tool
 
     monkeypatch.setattr(reading, "CHILD", "tests.server.endless_child")

@@ -53,8 +53,8 @@ def command(body: str) -> str:
     return f"""
 import sys, threading, logging, warnings
 import mrag.cli
-from mrag.cli.shared.options import opened
-from mrag.cli.shared.output import progress, say, show, show_json, status
+from mrag.cli.options import opened
+from mrag.cli.output import progress, say, show, show_json, status
 T, N = {TEXT!a}, {NAME!a}
 @mrag.cli.app.command("odd")
 def odd() -> None:

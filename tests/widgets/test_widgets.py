@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).parents[2]
-MODULE = base64.b64encode((ROOT / "mrag/widgets/panel.js").read_bytes()).decode()
+MODULE = base64.b64encode((ROOT / "mrag/panel.js").read_bytes()).decode()
 H = "http://hostile.example/"
 HOSTILE = (
     "<img src=x onerror=\"document.title='owned'\"><b>bold</b></pre><script>document.title='owned'</script>"

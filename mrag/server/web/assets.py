@@ -35,7 +35,7 @@ HEADERS = {
 """Headers of the page and its files (Content Security Policy Level 3)."""
 
 
-def routes() -> list[BaseRoute]:
+def page_routes() -> list[BaseRoute]:
     """Return the routes of the page: `/`, and its files below `/page/`.
 
     Example:

@@ -15,8 +15,8 @@ from mrag.context.neighbourhood import Statement, read
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf.terms import to_ox
-from mrag.server.web import media
-from mrag.server.web.neighbourhood import drawing, head
+from mrag.server.web import entities
+from mrag.server.web.entities import drawing, head
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -108,7 +108,9 @@ def ranked(kg: KnowledgeGraph, hits: Sequence[dict[str, Any]]) -> list[dict[str,
     ]
 
 
-def images(statements: Iterable[Statement], folder: Path | None, display: Display) -> list[dict[str, Any]]:
+def pictures_among(
+    statements: Iterable[Statement], folder: Path | None, display: Display
+) -> list[dict[str, Any]]:
     """Return the images among triples: a link for those on the web, an address for those served here.
 
     Args:
@@ -122,9 +124,9 @@ def images(statements: Iterable[Statement], folder: Path | None, display: Displa
             "label": display.entity(image.entity),
             "name": image.name,
             "link": image.value if image.web else None,
-            "src": media.address(image) if media.file_of(image, folder) is not None else None,
+            "src": entities.address(image) if entities.file_of(image, folder) is not None else None,
         }
-        for image in media.images(statements)[:_IMAGES]
+        for image in entities.images_among(statements)[:_IMAGES]
     ]
 
 
@@ -153,7 +155,7 @@ def _whole(
         "answer": answer,
         "listed": _listed(kg, given, display),
         "pictures": [p for p in pictures if p["edges"]],
-        "images": images(statements, folder, display),
+        "images": pictures_among(statements, folder, display),
     }
 
 

@@ -1,25 +1,46 @@
-"""What a server says of itself: its graph, its indexes and model, its queries, and where to begin."""
+"""What a server says of itself: its graph, indexes, model and queries, its checks and recent errors."""
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 from rdflib import URIRef
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
 import mrag
 from mrag import generation
 from mrag.context.display import Display
 from mrag.context.neighbourhood import read
-from mrag.errors import MragError, QueryRefused
+from mrag.errors import IndexError_, MissingIndex, MragError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.guard import read_gate
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
-from mrag.server.web.neighbourhood import exists
+from mrag.server.web.entities import exists
+from mrag.server.web.validation import (
+    MAX_BODY,
+    PageView,
+    check_names,
+    choice_value,
+    guarded,
+    int_value,
+    problem,
+    reply,
+)
 from mrag.stores.base import Limits, SelectResult
 
 if TYPE_CHECKING:
+    from mrag.server.engine import Engine
     from mrag.server.settings import ServerSettings
+    from mrag.server.web.routes import Api
 
 _DEMO = "https://w3id.org/mrag/demo/products"
 _DEMO_QUESTIONS = (
@@ -170,3 +191,148 @@ def _examples(kg: KnowledgeGraph, display: Display, classes: list[str]) -> list[
         if named and len(found) < 3:
             found[f"What is {named[0][0]}?"] = None
     return list(found)
+
+
+_PARTS = ("inference", "index")
+_KEPT = 10.0
+"""Seconds for which the checks are kept: each starts a process."""
+
+
+def routes(api: Api) -> list[BaseRoute]:
+    """Return the routes below `/api/health`."""
+    health = Health(api)
+    token = api.settings.token
+    return [
+        Route("/api/health", guarded(health.now, token), methods=["GET"]),
+        Route("/api/health/state", guarded(health.state, token), methods=["GET"]),
+        Route("/api/health/checks", api.on_thread(health.checks, api.slots(1, "checks")), methods=["GET"]),
+        Route("/api/health/refresh", guarded(health.refresh, token), methods=["POST"]),
+        Route("/api/health/stop", guarded(health.stop, token), methods=["POST"]),
+    ]
+
+
+class Health(PageView):
+    """Answers the requests about the server's health.
+
+    Args:
+        api: The API that these requests belong to.
+    """
+
+    most = MAX_BODY
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(api)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._failed: dict[str, dict[str, Any]] = {}
+        self._checked: tuple[float, list[dict[str, Any]]] | None = None
+
+    async def now(self, request: Request) -> Response:
+        """Return what is going on: the state of graph and index, running queries, recent errors."""
+        check_names(dict(request.query_params))
+        engine: Engine = request.app.state.engine
+        state = await self._state(engine)
+        queries = engine.active.listed()
+        if not self.api.settings.update:
+            # What others ask is shown only to those who may stop it.
+            queries = [{**one, "text": "", "stoppable": False} for one in queries]
+        about = {
+            "queries": queries,
+            "waiting": engine.slots.waiting,
+            "changing": engine.writer.busy,
+            "errors": engine.errors.listed(),
+        }
+        return reply({**state, **about})
+
+    async def state(self, request: Request) -> Response:
+        """Return whether inferences and index belong to the present triples."""
+        check_names(dict(request.query_params))
+        return reply(await self._state(request.app.state.engine))
+
+    def checks(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return what `mrag doctor` finds of this system and this graph."""
+        from mrag.diagnosis import checked, contents, language_model, packages, query_process
+
+        check_names(values)
+        now = time.monotonic()
+        if self._checked is None or now - self._checked[0] > _KEPT:
+            found = [
+                *checked("packages", packages),
+                *checked("graph", lambda: contents(self.kg)),
+                *checked("query process", query_process),
+                *checked("model", lambda: language_model(self.api.settings.model)),
+            ]
+            self._checked = (now, [asdict(one) for one in found])
+        return self._checked[1]
+
+    async def refresh(self, request: Request) -> Response:
+        """Begin to bring inferences or the index up to date; 202, since that may take long."""
+        engine, values = await self.change(request, "what")
+        what = choice_value(values, "what", _PARTS)
+        if what == "inference" and self.kg.store.capabilities.reasoning:
+            raise HTTPException(409, "The store is a server that reasons itself.")
+        task = self._tasks.get(what)
+        if task is None or task.done():
+            self._failed.pop(what, None)
+            self._tasks[what] = asyncio.get_running_loop().create_task(self._refreshed(engine, what))
+        return reply({"what": what, "state": "running"}, 202)
+
+    async def stop(self, request: Request) -> Response:
+        """End a running query."""
+        engine, values = await self.change(request, "id")
+        return reply({"stopped": engine.active.stop(int_value(values, "id", 0, 1, 1 << 62))})
+
+    async def _refreshed(self, engine: Engine, what: str) -> None:
+        from mrag.index.similarity import SimilarityIndexes
+        from mrag.reasoning.run import reason
+
+        index = self.api.settings.index
+        try:
+            if what == "inference":
+                await engine.writer.make(functools.partial(reason, self.kg))
+            else:
+                there = await asyncio.to_thread(lambda: index in SimilarityIndexes.of(self.kg).names())
+                await engine.writer.build_index(index, "", again=there)
+        except Exception as error:  # the page says what happened
+            engine.errors.note(f"bringing the {what} up to date", None, error)
+            self._failed[what] = problem(error)
+        finally:
+            self._checked = None
+
+    async def _state(self, engine: Engine) -> dict[str, Any]:
+        found = await self.api.run(self.api.readers, state_of, self.kg, engine)
+        for what in _PARTS:
+            task = self._tasks.get(what)
+            found[what]["running"] = task is not None and not task.done()
+            found[what]["failed"] = self._failed.get(what)
+        return {**found, "following": engine.writer.following, "writable": self.api.settings.update}
+
+
+def state_of(kg: KnowledgeGraph, engine: Engine) -> dict[str, Any]:
+    """Return whether what was inferred, and what is indexed, belong to the present triples.
+
+    Args:
+        kg: The knowledge graph.
+        engine: What answers queries on it.
+    """
+    from mrag.index.similarity import SimilarityIndexes
+
+    record = engine.record
+    inference = "current"
+    if kg.store.capabilities.reasoning:
+        inference = "server"
+    elif record.reasoned < 0:
+        inference = "none"
+    elif record.outdated:
+        inference = "outdated"
+    name = engine.settings.index
+    index: dict[str, Any] = {"name": name, "documents": None, "embedder": None}
+    try:
+        info = SimilarityIndexes.of(kg).info(name)
+    except MissingIndex:
+        index["state"] = "missing"
+    except IndexError_ as error:
+        index |= {"state": "damaged", "message": error.message}
+    else:
+        index |= {"state": "stale" if info.stale else "current"}
+        index |= {"documents": info.documents, "embedder": info.embedder}
+    return {"triples": record.triples, "inference": {"state": inference}, "index": index}

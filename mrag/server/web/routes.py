@@ -23,20 +23,18 @@ from mrag import context, generation, rdf, reasoning, retrieval
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import to_ox
-from mrag.server.bounded import Slots
-from mrag.server.web import media, overview, validation
-from mrag.server.web.choice import Rankers
-from mrag.server.web.events import Prepared, events, hit, images, ranked
-from mrag.server.web.neighbourhood import exists, head, neighbourhood, proof_json, triples
-from mrag.server.web.views import concepts, explore, health, query, receipts, review
-from mrag.server.web.views.images import routes as gallery
+from mrag.server.protect import Slots
+from mrag.server.web import concepts, entities, images, overview, queries, receipts, review, validation
+from mrag.server.web.entities import exists, head, neighbourhood, proof_json, triples
+from mrag.server.web.events import Prepared, events, hit, pictures_among, ranked
+from mrag.server.web.validation import Rankers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mrag.retrieval.routing import How
     from mrag.server.engine import Engine
-    from mrag.server.protocols.metrics import ServerMetrics
+    from mrag.server.metrics import ServerMetrics
     from mrag.server.settings import ServerSettings
 
 HOWS = ("auto", "plan", "read")
@@ -76,7 +74,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
     found.append(Route("/api/image", validation.guarded(api.image, settings.token), methods=["GET"]))
     found.append(Route("/api/ask", validation.guarded(api.ask, settings.token), methods=["POST"]))
-    views = (concepts, receipts, query, explore, health, review, gallery)
+    views = (concepts, receipts, queries, entities, overview, review, images)
     return [*found, *(route for view in views for route in view.routes(api))]
 
 
@@ -166,7 +164,7 @@ class Api:
             **head(self.kg, name, out, display),
             "out": begins,
             "in": ends,
-            "images": images(out, self.media, display),
+            "images": pictures_among(out, self.media, display),
             "neighbourhood": neighbourhood(self.kg, name, hops),
         }
 
@@ -211,16 +209,16 @@ class Api:
             validation.check_names(values, "entity", "value")
             name = str(validation.iri_value(values, "entity", self.kg.prefixes))
             value = validation.text_value(values, "value")
-            for found in media.images(read(self.kg, name, "out", scan=2_000, share=200).statements):
+            for found in entities.images_among(read(self.kg, name, "out", scan=2_000, share=200).statements):
                 if found.value == value:
-                    return media.file_of(found, self.media)
+                    return entities.file_of(found, self.media)
             return None
 
         file = await self.run(self.readers, find)
         if file is None:
             raise HTTPException(404, "The graph names no such image, or it is not in the media folder.")
         headers = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
-        return FileResponse(file, media_type=media.KINDS[file.suffix.lower()], headers=headers)
+        return FileResponse(file, media_type=entities.KINDS[file.suffix.lower()], headers=headers)
 
     # -- asking ------------------------------------------------------------------------------------
 

@@ -1,20 +1,28 @@
-"""Validation of the JSON API's input, and errors as JSON with the matching HTTP status."""
+"""Requests to the page's views: validation of input, errors as JSON, and the choice of a ranker."""
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rdflib import URIRef
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from mrag import errors
+import mrag
+from mrag import cel, errors
+from mrag.errors import MragError
 from mrag.rdf.terms import iri
+from mrag.server.metrics import note_error
 from mrag.server.protect import authorised, json_object
-from mrag.server.web.views.recent import note_error
+
+if TYPE_CHECKING:
+    from mrag.server.engine import Engine
+    from mrag.server.settings import ServerSettings
+    from mrag.server.web.routes import Api
 
 logger = logging.getLogger(__name__)
 
@@ -220,3 +228,104 @@ def iri_value(values: Mapping[str, Any], name: str, prefixes: Mapping[str, str])
         TermError: If it is not one.
     """
     return iri(text_value(values, name, MAX_IRI), prefixes)
+
+
+class PageView:
+    """Answers the requests of one view.
+
+    Args:
+        api: The API that these requests belong to.
+    """
+
+    most = 4 * MAX_BODY
+    """Maximum number of bytes of a body, where the settings allow more."""
+
+    def __init__(self, api: Api) -> None:
+        self.api, self.kg = api, api.kg
+
+    async def body(self, request: Request, *names: str) -> dict[str, Any]:
+        """Read a JSON object with these members and no others."""
+        values = await json_body(request, min(self.most, self.api.settings.max_body))
+        check_names(values, *names)
+        return values
+
+    async def change(self, request: Request, *names: str) -> tuple[Engine, dict[str, Any]]:
+        """Read what a request wants changed, if the server allows changes."""
+        engine: Engine = request.app.state.engine
+        engine.writer.writable()
+        return engine, await self.body(request, *names)
+
+
+_KEPT_RANKERS = 50
+"""Most rankers that are kept; what clients ask for has no end."""
+
+
+class Rankers:
+    """The rankers that requests may choose from.
+
+    Args:
+        kg: The knowledge graph.
+        settings: The server's settings; `ranker` is the one of requests that choose none.
+    """
+
+    def __init__(self, kg: mrag.KnowledgeGraph, settings: ServerSettings) -> None:
+        self.kg, self.settings = kg, settings
+        self._made: dict[str, mrag.Ranker] = {}
+        self._making = threading.Lock()
+
+    def known(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return every ranker by name: what it does, whether it can be chosen, and if not, why."""
+        check_names(values)
+        own = self.settings.ranker
+        found = [{"name": own, "summary": "the server's own", "usable": True, "own": True}]
+        for info in mrag.known_rankers().values():
+            name = f"hybrid+{info.name}" if info.reranks else info.name
+            if name == own:
+                found[0]["summary"] = info.summary
+                continue
+            why = self._missing(info.name, name)
+            one: dict[str, Any] = {"name": name, "summary": info.summary, "usable": not why, "own": False}
+            found.append({**one, "why": why} if why else one)
+        return found
+
+    def given(self, values: Mapping[str, Any]) -> str:
+        """Return why a question is to be read, where a ranker or a class is chosen; an empty text if not."""
+        if values.get("class"):
+            return "only entities of one class are asked for"
+        return "a ranker was chosen" if values.get("ranker") else ""
+
+    def ranker(self, values: Mapping[str, Any]) -> mrag.Ranker:
+        """Return what `ranker` and `class` ask for.
+
+        Raises:
+            ConfigError: If there is no such ranker, or it runs a model that the operator did not choose.
+        """
+        ranks = self._named(
+            text_value(values, "ranker", 100) if values.get("ranker") else self.settings.ranker
+        )
+        if not values.get("class"):
+            return ranks
+
+        return cel.ClassFilter(ranks, self.kg, text_value(values, "class", MAX_IRI))
+
+    def _named(self, name: str) -> mrag.Ranker:
+        from mrag.retrieval.registry import check_client_ranker, ranker
+
+        check_client_ranker(name, self.settings.ranker)
+        with self._making:
+            if name not in self._made:
+                if len(self._made) >= _KEPT_RANKERS:
+                    self._made.clear()
+                self._made[name] = ranker(name, self.kg, index=self.settings.index)
+            return self._made[name]
+
+    def _missing(self, kind: str, name: str) -> str:
+        from mrag.retrieval.registry import NEEDS_MODEL
+
+        if kind in NEEDS_MODEL:
+            return f"it runs a model, which the operator names: mrag serve --ranker {name}:MODEL"
+        try:
+            self._named(name)
+        except MragError as error:
+            return error.message
+        return ""

@@ -21,7 +21,7 @@ from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndexes, freshen
 from mrag.rdf.terms import Triple
 from mrag.server.settings import ServerSettings
-from mrag.server.web.history import Origin, origins
+from mrag.server.web.entities import Origin, origins
 from tests.completion.towns import TURTLE, read
 from tests.server.browsing import SIZES, watched
 from tests.server.serving import serving

@@ -1,0 +1,408 @@
+"""`mrag eval` and `mrag benchmark`: rankers are measured, and questions with known answers are made."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from typer.core import TyperGroup
+
+import mrag
+from mrag import evaluation, rdf
+from mrag import index as indexes
+from mrag.cli import options
+from mrag.cli.commands import Commands, kept
+from mrag.cli.options import opened
+from mrag.cli.output import progress, say, show_json, show_lines
+from mrag.config import Settings
+from mrag.errors import ConfigError, IndexError_
+from mrag.storage.files import saved_text
+
+HOWS = ("auto", "plan", "read")
+
+
+def measure_questions(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Questions with gold answers, a JSON object a line; repeatable."),
+    ],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=VALUE", help="Only questions with this field; repeatable."),
+    ] = None,
+    how: Annotated[
+        str, typer.Option("--how", metavar="auto|plan|read", help="Way of answering, as for `mrag ask`.")
+    ] = "auto",
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="Language model, as for `mrag ask`; none by default.")
+    ] = "none",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File for the answers, a JSON object a line; an interrupted run resumes."),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap samples.")] = 10_000,
+    seed: options.SeedOption = 0,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    index: options.IndexOption = "main",
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Evaluate the answers to questions with gold answers.
+
+    A line has `question` and `answers`, a list of rows or of values; without `answers` the right thing is to
+    say that the graph has no answer. Also read: `id`, `category`, `alternatives`, `choice_columns`,
+    `ordered` and `order_groups`.
+
+    \\b
+    Examples:
+      mrag eval questions questions.jsonl --store oxigraph:./data
+      mrag eval questions questions.jsonl --how plan --out predictions.jsonl --json
+      mrag eval questions a.jsonl unanswerable.jsonl --only db=a --store ./a.db
+    """
+    from mrag.retrieval.routing import How
+
+    options.check_choice("way", how, HOWS)
+    wanted = dict(part.split("=", 1) for part in only or () if "=" in part)
+    if len(wanted) < len(only or ()):
+        raise ConfigError("Not a field and its value.", term=" ".join(only or ()), hint="Write FIELD=VALUE.")
+    asked = evaluation.read_questions(files, only=wanted)
+    if out is not None and not out.parent.is_dir():
+        raise ConfigError("There is no such folder.", file=str(out.parent))
+    journal = None if out is None else out.with_name(f"{out.name}.journal")
+    resumes = (
+        nullcontext() if out is None else kept("Run the same command again: no question is asked twice.")
+    )
+    with options.opened(store, kg, lang) as graph, progress("Asking", unit="questions") as note, resumes:
+        found = evaluation.evaluate_questions(
+            graph, asked, how=cast(How, how), model=model, index=index, journal=journal,
+            resampling=evaluation.Resampling(resamples=resamples, seed=seed),
+            title=", ".join(path.stem for path in files), on_progress=note,
+        )  # fmt: skip
+    if out is not None and journal is not None:
+        lines = [json.dumps(prediction, ensure_ascii=False) + "\n" for prediction in found.predictions]
+        saved_text(out, "".join(lines))
+        journal.unlink(missing_ok=True)
+        say(f"The answers are in {out}.", style="dim")
+    show_json(found.to_json()) if as_json else show_lines(found.to_markdown().rstrip())
+
+
+def ranked(
+    collection: evaluation.Collection,
+    kinds: list[str] | None,
+    k: int,
+    out: Path | None,
+    model: str | None,
+    graph_options: tuple[str | None, str | None, str, str, str | None],
+    notes: list[str],
+) -> list[evaluation.Run]:
+    """Rank the documents of a collection, or the entities of a graph for its queries."""
+    from mrag.evaluation.benchmark import KINDS
+
+    if collection.documents:
+        name = model or Settings.from_env().embedder
+        chosen = indexes.embedder(name) if kinds is None or {"dense", "hybrid"} & {*kinds} else None
+        folder = None if out is None else out / ("index" if chosen is not None else "index-words")
+        files = _opened_index(folder, chosen)
+        with progress("Indexing", unit="documents") as note:
+            files.sync(collection.documents.items(), extra={}, on_progress=note)
+        _note_missing(collection, files, None, notes)
+        wanted = kinds or ["bm25", *(["dense", "hybrid"] if chosen is not None else [])]
+        return _runs([evaluation.index_system(files, kind) for kind in wanted], collection, k, out)
+    store, kg, index, lang, cls = graph_options
+    with opened(store, kg, lang) as graph:
+        known = mrag.SimilarityIndexes.of(graph).get(index)
+        about = f"{graph.store.url} {graph.iri} {graph.revision} {index}"
+        if not isinstance(known, indexes.SimilarityIndex):
+            # An index of the server's own: it ranks in its one way.
+            return _runs(
+                [evaluation.ranker_system("server", mrag.SimilarityRanker(graph, index), about)],
+                collection,
+                k,
+                out,
+            )
+        wanted = kinds or ["bm25", *(["dense", "hybrid"] if known.files.embedder_name else [])]
+        named = named_iri(graph, cls)
+        only = None if named is None else evaluation.instances(graph, named)
+        _note_missing(collection, known.files, only, notes)
+        systems = [
+            evaluation.index_system(known.files, kind, only)
+            if kind in KINDS
+            else evaluation.ranker_system(
+                kind, mrag.ranker(kind, graph, index=index), f"{about} {kind} {only}", only
+            )
+            for kind in wanted
+        ]
+        return _runs(systems, collection, k, out)
+
+
+def _note_missing(
+    collection: evaluation.Collection, files: indexes.StoredIndex, only: list[str] | None, notes: list[str]
+) -> None:
+    """Note relevant documents that no ranker can find."""
+    relevant = {doc for grades in collection.qrels.values() for doc, grade in grades.items() if grade > 0}
+    missing = relevant - set(files.doc_ids if only is None else {*files.doc_ids} & {*only})
+    if missing:
+        text = f"{len(missing)} of {len(relevant)} relevant documents are not in the index"
+        notes.append(f"{text}, such as {min(missing)}; no ranker can find them.")
+
+
+def _opened_index(folder: Path | None, model: indexes.Embedder | None) -> indexes.DocumentIndex:
+    """Open the index of an earlier run, so that only new texts are embedded, or make one."""
+    if folder is not None and (folder / "manifest.json").exists():
+        try:
+            return indexes.DocumentIndex.open(folder, embedder=model, thorough=True)
+        except IndexError_:
+            say("The index of the earlier run does not match and is rebuilt.", style="yellow")
+    return indexes.DocumentIndex.create(folder, embedder=model, replace=True)
+
+
+def _runs(
+    systems: list[evaluation.System], collection: evaluation.Collection, k: int, out: Path | None
+) -> list[evaluation.Run]:
+    asked = {query: collection.queries[query] for query in evaluation.judged(collection.qrels)}
+    runs = []
+    for system in systems:
+        kept = None if out is None else out / "journals" / f"{file_name(system.name)}.jsonl"
+        with progress(f"Ranking by {system.name}", unit="queries") as note:
+            runs.append(evaluation.run_system(system, asked, k, journal=kept, on_progress=note))
+    return runs
+
+
+def file_name(name: str) -> str:
+    """Return the name of a system as part of the name of a file."""
+    return re.sub(r"[^\w.\-]+", "_", name)
+
+
+def named_iri(graph: mrag.KnowledgeGraph, text: str | None) -> str | None:
+    """Return the IRI that a text names, None for none."""
+    return None if text is None else str(rdf.iri(text, graph.prefixes))
+
+
+class _RankersByDefault(TyperGroup):
+    """`mrag eval FOLDER` measures rankers, as `mrag eval rankers FOLDER` does."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not {*args[:1]} & {"--help", *self.commands}:
+            args = ["rankers", *args]
+        return super().parse_args(ctx, args)
+
+
+app = Commands(
+    cls=_RankersByDefault,
+    help="Measure rankers on queries with known answers, or answers to questions.\n\n"
+    "With anything but the name of a command behind it, `mrag eval` is `mrag eval rankers`.\n\n"
+    "\b\nExamples:\n  mrag eval ./cranfield -r bm25 -r bm25-thesis\n"
+    "  mrag eval questions questions.jsonl --how plan",
+)
+app.command("questions")(measure_questions)
+
+
+@app.command("rankers")
+def evaluate(
+    collection: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FOLDER", help="Folder in BEIR or TREC format: queries, judgements, optionally documents."
+        ),
+    ] = None,
+    queries: Annotated[Path | None, typer.Option(help="File of queries. Default: the folder's.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="File of judgements. Default: the folder's.")] = None,
+    split: Annotated[str | None, typer.Option(help="Name of the qrels/NAME.tsv of a BEIR folder.")] = None,
+    ranker: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ranker",
+            "-r",
+            help="bm25, dense, hybrid or bm25-thesis; of a graph any that `mrag search` takes. Repeatable.",
+        ),
+    ] = None,
+    run: Annotated[list[Path] | None, typer.Option(help="Run file in TREC format; repeatable.")] = None,
+    ranks: Annotated[
+        list[Path] | None,
+        typer.Option(help="JSON file: query to rank of its first relevant document, from 0; repeatable."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure", "-m", help="MRR, MAP, nDCG@k, P@k, R@k, Hits@k, HitsExclusive@k; repeatable."
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Documents ranked for each query.")] = 1000,
+    baseline: Annotated[
+        str | None, typer.Option(help="System to compare the others with. Default: the first.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for report, plot and runs; an interrupted evaluation resumes from it."),
+    ] = None,
+    tsne: Annotated[
+        bool, typer.Option("--tsne", help="Write a map (t-SNE) of the questions into --out.")
+    ] = False,
+    embedder: Annotated[
+        str | None, typer.Option(help="Embedding model of the documents: minilm, wordllama or none.")
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap and permutation samples.")] = 10_000,
+    seed: options.SeedOption = 0,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    index: Annotated[str, typer.Option("--index", help="Similarity index of the graph.")] = "main",
+    cls: Annotated[
+        str | None,
+        typer.Option("--class", metavar="IRI", help="Rank only instances of this class."),
+    ] = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Evaluate rankers on queries with known answers.
+
+    Measures come with confidence intervals and significance tests. If the folder has no documents, the
+    entities of a knowledge graph's index are ranked. Next to run files, only rankers that are named run.
+
+    \b
+    Examples:
+      mrag eval ./cranfield -r bm25 -r bm25-thesis
+      mrag eval ./my-benchmark --split graph --class ex:Product --out ./results
+      mrag eval --qrels qrels.txt --run mine.trec --run theirs.trec -m MRR -m nDCG@10 --json
+      mrag eval --ranks ranks.json -m MRR -m Hits@10
+    """
+    from mrag.evaluation.metrics import DEFAULT
+
+    if tsne and (out is None or collection is None):
+        raise ConfigError(
+            "A map of questions needs a collection and a folder.", hint="Name a folder with --out."
+        )
+    systems: list[evaluation.Run | evaluation.FirstRanks] = []
+    notes: list[str] = []
+    judgements = None
+    title = "Evaluation"
+    if collection is not None:
+        found = evaluation.read_collection(collection, split=split, queries=queries, qrels=qrels)
+        judgements, title = found.qrels, found.name
+        notes += found.notes
+        # With rankings from elsewhere, ours are made only if asked for.
+        if ranker or not (run or ranks):
+            systems += ranked(found, ranker, k, out, embedder, (store, kg, index, lang, cls), notes)
+        for note in notes:
+            say(note, style="yellow")
+    elif qrels is not None:
+        judgements = evaluation.read_qrels(qrels)
+    for path in run or ():
+        given = evaluation.read_run(path)
+        taken = {system.name for system in systems}
+        systems.append(evaluation.read_run(path, path.stem) if given.name in taken else given)
+    systems += [evaluation.read_ranks(path) for path in ranks or ()]
+    if not systems:
+        hint = "Name a collection, run files with --qrels, or files of ranks; see `mrag eval rankers --help`."
+        raise ConfigError("There is nothing to evaluate.", hint=hint)
+    measures = measure or (DEFAULT if judgements is not None else ("MRR", "Hits@1", "Hits@10", "Hits@100"))
+    knobs = evaluation.Resampling(resamples=resamples, seed=seed)
+    result = evaluation.evaluate(
+        systems, judgements, measures, resampling=knobs, baseline=baseline, title=title, notes=notes
+    )
+    if out is not None:
+        _write(result, [s for s in systems if not hasattr(s, "ranks")], out)
+        if tsne and collection is not None:
+            _map(found, embedder, seed, out / "questions.svg")
+        say(f"Report and plot are in {out}.", style="dim")
+    show_json(result.to_json(queries=False)) if as_json else show_lines(result.to_markdown().rstrip())
+
+
+def benchmark(
+    out: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder for questions and judgements, in BEIR format.")
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="Language model, as for `mrag ask`; none uses templates."),
+    ] = None,
+    cls: Annotated[
+        str | None, typer.Option("--class", metavar="IRI", help="Class of the entities asked for.")
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(metavar="IRI", help="Predicate between an entity and its parts, such as garments."),
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option(metavar="IRI", help="Predicate for the kind of a part. Default: rdf:type.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of entities, chosen at random.")
+    ] = None,
+    conditions: Annotated[
+        int, typer.Option(min=1, help="Maximum number of values in a template's question.")
+    ] = 2,
+    concurrency: Annotated[int, typer.Option(min=1, help="Parallel requests.")] = 4,
+    embedder: Annotated[
+        str | None, typer.Option(help="Model that finds similar questions: minilm, wordllama or none.")
+    ] = None,
+    seed: options.SeedOption = 0,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    index: Annotated[str, typer.Option("--index", help="Index whose documents the model reads.")] = "main",
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Generate questions with known answers from a graph.
+
+    A language model or templates write the questions. There are three kinds of judgements: the entity itself
+    (target), entities of similar questions (similar), and entities whose triples meet the question's
+    conditions (graph). An interrupted run resumes when the command is run again.
+
+    \b
+    Examples:
+      mrag benchmark ./my-benchmark --class ex:Product --model none
+      mrag benchmark ./images --class ex:Image --link ex:hasGarment --model ollama:llama3.2
+    """
+    from mrag.evaluation.questions import TYPE
+
+    settings = Settings.from_env(model=model)
+    with options.opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
+        shape = evaluation.EntityShape(
+            named_iri(graph, link), named_iri(graph, kind) or TYPE, named_iri(graph, cls)
+        )
+        plan = evaluation.BenchmarkSettings(
+            model=settings.model,
+            shape=shape,
+            limit=limit,
+            conditions=conditions,
+            concurrency=concurrency,
+            embedder=embedder or settings.embedder,
+            seed=seed,
+            index=index,
+        )
+        report = evaluation.build_benchmark(graph, out, plan, on_progress=note)
+    if as_json:
+        show_json(report.to_json())
+        return
+    show_lines(str(report))
+    for entity, error in report.failures.items():
+        say(f"{entity}: {error}", style="yellow")
+
+
+def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
+    import json
+
+    (out / "runs").mkdir(parents=True, exist_ok=True)
+    for run in runs:
+        evaluation.write_run(run, out / "runs" / f"{file_name(run.name)}.trec")
+    text = json.dumps(result.to_json(), ensure_ascii=False, indent=2)
+    saved_text(out / "report.json", text + "\n")
+    saved_text(out / "report.md", result.to_markdown())
+    saved_text(out / "report.svg", evaluation.intervals_svg(result))
+
+
+def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
+    from mrag.evaluation.report import tsne
+    from mrag.index.embedding import embedder
+
+    chosen = embedder(model or Settings.from_env().embedder)
+    if chosen is None:
+        raise ConfigError("A map of questions needs an embedding model.", hint="Use --embedder minilm.")
+    queries = sorted(collection.queries)
+    texts = [collection.queries[query] for query in queries]
+    saved_text(path, evaluation.points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts))

@@ -1,1 +1,0 @@
-"""`mrag eval` and `mrag benchmark`: rankings, and answers to questions."""

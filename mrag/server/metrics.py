@@ -1,0 +1,457 @@
+"""What the server can be watched by: metrics, a log of requests, running queries and recent errors."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import os
+import re
+import signal
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import mrag
+from mrag.errors import IndexError_, MragError, QueryRefused, StoreError
+from mrag.redaction import redact
+from mrag.server.settings import ServerSettings
+from mrag.tracing import span
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+    from mrag.server.engine import Engine
+
+logger = logging.getLogger("mrag.requests")
+
+MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
+"""Names the folder in which the processes of one server share what they count."""
+
+_ENDED = "ended"
+"""A file of that folder, with a byte for each process that ended unforeseen."""
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_ELSEWHERE = "other"
+"""Stands for addresses that there are not, so that nobody can make the metrics grow."""
+
+
+class ServerMetrics:
+    """Counts what a server does.
+
+    Example:
+        >>> metrics = ServerMetrics()
+        >>> metrics.answered("plan", 0.02)
+        >>> b'mrag_answer_seconds_count{way="plan"} 1.0' in metrics.text()
+        True
+    """
+
+    def __init__(self) -> None:
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+        self._registry = CollectorRegistry()
+        self._states: list[_State] = []
+        self._requests = Histogram(
+            "mrag_request_seconds",
+            "Time until a request was answered, by route.",
+            ("method", "route", "status"),
+            registry=self._registry,
+            buckets=_BUCKETS,
+        )
+        self._answers = Histogram(
+            "mrag_answer_seconds",
+            "Time until a question was answered, by the way that was taken.",
+            ("way",),
+            registry=self._registry,
+            buckets=_BUCKETS,
+        )
+        self._errors = Counter(
+            "mrag_errors",
+            "Errors that ended a request, by kind; QueryRefused are those of the read gate.",
+            ("kind",),
+            registry=self._registry,
+        )
+        self._running, self._waiting = (
+            Gauge(name, meaning, registry=self._registry, multiprocess_mode="livesum")
+            for name, meaning in (
+                ("mrag_queries_running", "Queries that are being answered."),
+                ("mrag_queries_waiting", "Queries that wait for a worker."),
+            )
+        )
+
+    def observed(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request.
+
+        Args:
+            method: Its method.
+            route: The pattern of its address.
+            status: Status of the answer.
+            seconds: How long it took.
+        """
+        self._requests.labels(method, route, str(status)).observe(seconds)
+
+    def answered(self, way: str, seconds: float) -> None:
+        """Count an answer to a question.
+
+        Args:
+            way: The way that was taken, as `plan` or `read`.
+            seconds: How long it took.
+        """
+        self._answers.labels(way).observe(seconds)
+
+    def failed(self, error: Exception) -> None:
+        """Count an error that ended a request."""
+        self._errors.labels(type(error).__name__).inc()
+
+    def watch(self, engine: Engine) -> None:
+        """Have each reading of the metrics look at a graph, its index and its workers, too."""
+
+        def told(running: int, waiting: int) -> None:
+            self._running.set(running)
+            self._waiting.set(waiting)
+
+        engine.slots.told = told
+        self._states.append(_State(engine))
+        self._registry.register(self._states[-1])
+
+    def text(self) -> bytes:
+        """Return the metrics in Prometheus' text format, those of all processes that share a folder."""
+        from prometheus_client import CollectorRegistry, generate_latest
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        if MULTIPROCESS not in os.environ:
+            return bytes(generate_latest(self._registry))
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        for state in self._states:
+            registry.register(state)
+        return bytes(generate_latest(registry))
+
+
+class _State:
+    """What there is at the moment when the metrics are read."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the state of graph, index and workers."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        engine, record = self._engine, self._engine.record
+        numbers = {
+            "mrag_graph_triples": (record.triples, "Asserted triples."),
+            "mrag_graph_revision": (record.revision, "Revision of the graph."),
+            "mrag_graph_reasoned": (
+                not record.outdated,
+                "Whether what was inferred belongs to the present triples.",
+            ),
+        }
+        for name, (value, meaning) in (numbers | self._index()).items():
+            yield GaugeMetricFamily(name, meaning, float(value))
+        if engine.pool is not None:
+            meaning = "Worker processes that were killed, at a deadline for the most part."
+            yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
+        elif engine.settings.shared is not None:
+            meaning = "Processes of the server that ended unforeseen and were replaced."
+            yield CounterMetricFamily("mrag_workers_killed", meaning, float(ended(engine.settings.shared)))
+
+    def _index(self) -> dict[str, tuple[float, str]]:
+        engine = self._engine
+        try:
+            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
+        except IndexError_:
+            return {"mrag_index_documents": (0, "Documents of the similarity index.")}
+        behind = 0 if info.revision is None else engine.record.revision - info.revision
+        return {
+            "mrag_index_documents": (info.documents or 0, "Documents of the similarity index."),
+            "mrag_index_stale": (info.stale, "Whether the graph has changed since it was built."),
+            "mrag_index_revisions_behind": (behind, "Changes of the graph since it was built."),
+        }
+
+
+def count_ended(settings: ServerSettings, pid: int) -> None:
+    """Count a process of a server that ended unforeseen, and forget what it alone was doing.
+
+    Args:
+        settings: The server's settings, which name the folder that its processes share.
+        pid: The number of the process.
+    """
+    if settings.shared is None:
+        return
+    with (settings.shared / _ENDED).open("ab") as file:
+        file.write(b".")
+    if (settings.shared / "metrics").is_dir():
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(pid, str(settings.shared / "metrics"))  # type: ignore[no-untyped-call]
+
+
+def ended(shared: Path) -> int:
+    """Return how many processes of a server have ended unforeseen."""
+    return (shared / _ENDED).stat().st_size if (shared / _ENDED).exists() else 0
+
+
+class Observed:
+    """Gives each request an identifier, counts it, and logs it.
+
+    Args:
+        app: The application behind it.
+        metrics: What counts.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: ServerMetrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status, size = time.perf_counter(), 500, 0
+        method = scope["method"] if scope["method"] in _METHODS else _ELSEWHERE
+        given = Headers(scope=scope).get("x-request-id", "")
+        name = given if _ID.fullmatch(given) else uuid.uuid4().hex
+        scope.setdefault("state", {})["request_id"] = name
+
+        async def giving(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = name
+            size += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            carrier = {k: v for k, v in Headers(scope=scope).items() if k in _TRACE}
+            about = {"http.request.method": method, "mrag.request.id": name}
+            with span(f"{method} request", about, carrier=carrier) as note:
+                await self._app(scope, receive, giving)
+                note({"http.route": _route_of(scope), "http.response.status_code": status})
+        finally:
+            seconds = time.perf_counter() - began
+            self._metrics.observed(method, _route_of(scope), status, seconds)
+            if logger.isEnabledFor(logging.INFO):
+                line: dict[str, Any] = {
+                    "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                    "id": name,
+                }
+                line |= {"method": scope["method"], "path": scope["path"], "status": status}
+                line |= {"seconds": round(seconds, 4), "bytes": size}
+                logger.info("%s", json.dumps(line))
+
+
+_TRACE = ("traceparent", "tracestate")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
+
+
+def _route_of(scope: Scope) -> str:
+    endpoint, app = scope.get("endpoint"), scope.get("app")
+    if endpoint is None or not isinstance(app, Starlette):
+        return _ELSEWHERE
+    known: dict[Any, str] | None = getattr(app.state, "patterns", None)
+    if known is None:
+        known = app.state.patterns = {r.endpoint: r.path for r in app.routes if isinstance(r, Route)}
+    return known.get(endpoint, _ELSEWHERE)
+
+
+def count_error(request: Request, error: MragError) -> None:
+    """Count an error in the metrics of the application that a request was sent to."""
+    metrics = getattr(request.app.state, "metrics", None)
+    if isinstance(metrics, ServerMetrics):
+        metrics.failed(error)
+
+
+async def show(request: Request) -> Response:
+    """Handle `/metrics`."""
+    from anyio import to_thread
+    from prometheus_client import CONTENT_TYPE_LATEST
+
+    metrics: ServerMetrics = request.app.state.metrics
+    return Response(await to_thread.run_sync(metrics.text), media_type=CONTENT_TYPE_LATEST)
+
+
+async def ready(request: Request) -> Response:
+    """Handle `/ready`: whether requests may be sent here, and how old what they are answered from is."""
+    from anyio import to_thread
+
+    engine: Engine = request.app.state.engine
+    fine = await engine.alive()
+    index = await to_thread.run_sync(_index_state, engine)
+    about = {"status": "ok" if fine else "failing", "revision": engine.record.revision, "index": index}
+    return JSONResponse(about, 200 if fine else 503)
+
+
+def _index_state(engine: Engine) -> str:
+    try:
+        return "stale" if mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index).stale else "fresh"
+    except IndexError_:
+        return "missing"
+
+
+_SHOWN = 2_000
+
+
+@dataclass
+class ActiveQuery:
+    """A query that is being answered.
+
+    Attributes:
+        id: Its number.
+        text: What is asked; empty where statements are read without a query.
+        process: Number of the process that answers it; None where that is another server.
+        began: When it began, by the monotonic clock.
+        stopped: Whether somebody has ended it.
+    """
+
+    id: int
+    text: str
+    process: int | None
+    began: float = field(default_factory=time.monotonic)
+    stopped: bool = False
+
+
+class ActiveQueries:
+    """The queries that a server is answering.
+
+    Example:
+        >>> queries = ActiveQueries()
+        >>> with queries.running("ASK {}", None):
+        ...     queries.stop(queries.listed()[0]["id"])
+        False
+        >>> queries.listed()
+        []
+    """
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._active: dict[int, ActiveQuery] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def running(self, text: str, process: int | None) -> Iterator[ActiveQuery]:
+        """Count a query while the block answers it.
+
+        Args:
+            text: The query.
+            process: The process that answers it, which nobody takes away before the block ends.
+
+        Raises:
+            QueryRefused: If somebody has ended it.
+        """
+        one = ActiveQuery(next(self._numbers), text, process)
+        with self._lock:
+            self._active[one.id] = one
+        try:
+            yield one
+        except StoreError as error:
+            if one.stopped:
+                raise QueryRefused("The query was stopped by hand.", query=text) from error
+            raise
+        finally:
+            with self._lock:
+                del self._active[one.id]
+
+    def stop(self, number: int) -> bool:
+        """End a query; return whether there is such a one, and it can be ended."""
+        with self._lock:
+            one = self._active.get(number)
+            if one is None or one.process is None:
+                return False
+            one.stopped = True
+            # The process has not been waited for as long as the block runs, so its number is no other's.
+            with suppress(ProcessLookupError):
+                os.kill(one.process, signal.SIGKILL)
+            return True
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return the queries, the longest running first."""
+        now = time.monotonic()
+        with self._lock:
+            found = sorted(self._active.values(), key=lambda one: (one.began, one.id))
+            return [
+                {
+                    "id": one.id,
+                    "text": one.text[:_SHOWN],
+                    "seconds": round(now - one.began, 1),
+                    "stoppable": one.process is not None,
+                }
+                for one in found
+                if not one.stopped
+            ]
+
+
+_KEPT_ERRORS = 50
+
+
+class RecentErrors:
+    """The last errors of a server, oldest first, without what was asked.
+
+    Example:
+        >>> errors = RecentErrors()
+        >>> errors.note("/sparql", 503, MragError("The query passed its deadline."))
+        >>> errors.listed()[0]["message"]
+        'The query passed its deadline.'
+    """
+
+    def __init__(self) -> None:
+        self._errors: deque[dict[str, Any]] = deque(maxlen=_KEPT_ERRORS)
+
+    def note(self, where: str, status: int | None, error: Exception) -> None:
+        """Keep an error, unless the client is to blame for it.
+
+        Args:
+            where: The path of the request, or the name of the work.
+            status: The status of the answer; None where there was no request.
+            error: The error.
+        """
+        if status is not None and status < 500:
+            return
+        message = "An error that nobody expected; the server's log says more."
+        # The text of any other error may quote what was asked.
+        if isinstance(error, MragError):
+            message = redact(error.message)
+        elif isinstance(error, HTTPException):
+            message = error.detail
+        self._errors.append(
+            {
+                "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "where": where[:200],
+                "status": status,
+                "type": type(error).__name__,
+                "message": message,
+                "hint": error.hint if isinstance(error, MragError) else None,
+            }
+        )
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return the errors, the newest first."""
+        return list(reversed(self._errors))
+
+
+def note_error(request: Request, status: int, error: Exception) -> None:
+    """Keep the error that a request ended in, in the application that it was sent to.
+
+    Args:
+        request: The request.
+        status: The status of the answer.
+        error: The error.
+    """
+    engine = getattr(request.app.state, "engine", None)
+    if engine is not None:
+        engine.errors.note(request.scope["path"], status, error)

@@ -1,0 +1,501 @@
+"""The RDF4J REST protocol, as far as clients of a repository use it, and its transactions.
+
+Nothing is locked until then, so two transactions at once see each other's effect only when one has been
+committed. Reading inside a transaction is answered from the state before it, and refused once it has
+changed something, because its own changes would be missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import re
+import time
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+
+import pyoxigraph as ox
+from rdflib import Literal, URIRef
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
+from mrag.server import forms, sparql
+from mrag.server.engine import Engine
+from mrag.server.queries import QueryRequest, plain_term, table
+from mrag.server.sparql import RESULTS, choose, content_type, documents, graph_store, statements
+from mrag.stores.changes import Operation
+
+PROTOCOL = "12"
+"""Version of RDF4J's protocol; clients ask for at least this."""
+
+_TRUE = ("true", "1", "")
+
+
+def repository(request: Request) -> Engine:
+    """Return the engine of the repository that an address names.
+
+    Raises:
+        HTTPException: 404 if there is none of that name.
+    """
+    engine: Engine = request.app.state.engine
+    name = request.path_params["id"]
+    if name != engine.kg.name:
+        raise HTTPException(404, f"There is no repository {name[:100]!r}. It is called {engine.kg.name!r}.")
+    return engine
+
+
+async def protocol(_request: Request) -> Response:
+    """Handle `/protocol`: the version of RDF4J's protocol."""
+    return PlainTextResponse(PROTOCOL)
+
+
+async def list_repositories(request: Request) -> Response:
+    """Handle `/repositories`: the one repository, as a table."""
+    engine: Engine = request.app.state.engine
+    name = engine.kg.name
+    row = (
+        URIRef(f"{str(request.url).partition('?')[0].rstrip('/')}/{name}"),
+        Literal(name),
+        Literal(f"mrag: {name}"),
+        Literal(True),
+        Literal(engine.settings.update),
+    )
+    return _table(request, ("uri", "id", "title", "readable", "writable"), [row])
+
+
+async def query(request: Request) -> Response:
+    """Handle `/repositories/{id}`: queries, with values for variables (`$name=term`)."""
+    engine = repository(request)
+    if request.method in ("PUT", "DELETE"):
+        raise HTTPException(
+            403, "Repositories are made and removed with the mrag command, not over the network."
+        )
+    fields, kind, text = await sparql.read_fields(request)
+    if kind == sparql.UPDATE or (not sparql.has(fields, "query") and sparql.has(fields, "update")):
+        raise HTTPException(400, f"Updates are sent to /repositories/{engine.kg.name}/statements.")
+    asked = asked_of(request, fields, text if kind == sparql.QUERY else None)
+    return await sparql.respond(request, asked, sparql.seconds_of(fields, engine))
+
+
+def asked_of(request: Request, fields: forms.Fields, text: str | None = None) -> QueryRequest:
+    """Return the query that a request's parameters describe.
+
+    Args:
+        request: The request.
+        fields: Its parameters.
+        text: The query, where the body is one.
+
+    Raises:
+        HTTPException: 400 if a parameter cannot be used.
+    """
+    if sparql.one(fields, "queryLn", "sparql").lower() != "sparql":
+        raise HTTPException(400, "Queries are in SPARQL.")
+    return QueryRequest(
+        text if text is not None else sparql.one(fields, "query"),
+        tuple(sparql.many(fields, "default-graph-uri")),
+        tuple(sparql.many(fields, "named-graph-uri")),
+        infer=_flag(fields, "infer", True),
+        values=_values(fields),
+        base=sparql.one(fields, "baseURI").strip("<>")
+        if sparql.has(fields, "baseURI")
+        else sparql.base_of(request),
+        limit=_number(fields, "limit"),
+        offset=_number(fields, "offset") or 0,
+        distinct=_flag(fields, "distinct", False),
+    )
+
+
+def _number(fields: forms.Fields, name: str) -> int | None:
+    """Return a number of solutions; None if it is not given, or is negative, as RDF4J reads it.
+
+    Raises:
+        HTTPException: 400 if it is no number.
+    """
+    if not sparql.has(fields, name):
+        return None
+    text = sparql.one(fields, name).strip()
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise HTTPException(400, f"The parameter `{name}` is no whole number.")
+    return None if text.startswith("-") else int(text)
+
+
+async def on_statements(request: Request) -> Response:
+    """Handle `/repositories/{id}/statements`: read, add, replace and remove statements, and update."""
+    engine = repository(request)
+    kind = content_type(request.headers.get("content-type"))
+    if request.method == "POST" and kind in (sparql.FORM, sparql.UPDATE):
+        return await _update(request, engine)
+    fields = forms.pairs(request.scope["query_string"])
+    graphs = contexts(fields)
+    pattern = pattern_of(fields)
+    if request.method in ("GET", "HEAD"):
+        return await statements(request, graphs, infer=_flag(fields, "infer", True), pattern=pattern)
+    engine.writer.writable()
+    if request.method == "DELETE":
+        operation = ("match", *(_tuple(term) for term in pattern), graphs)
+        return sparql.done(await engine.writer.change([operation]))
+    base = sparql.one(fields, "baseURI").strip("<>") if sparql.has(fields, "baseURI") else None
+    added = await documents(request, graphs, base=base)
+    if request.method == "PUT":
+        removed = [("match", None, None, None, graphs)]
+        return sparql.done(await engine.writer.change([*removed, *added]))
+    return sparql.done(await engine.writer.change(added))
+
+
+async def _update(request: Request, engine: Engine) -> Response:
+    engine.writer.writable()
+    fields, kind, text = await sparql.read_fields(request)
+    if any(key.startswith("$") for key, _ in fields):
+        raise HTTPException(400, "Updates take no values for variables. Put them into VALUES.")
+    operations = await engine.writer.operations(
+        text if kind == sparql.UPDATE and text is not None else sparql.one(fields, "update"),
+        *sparql.using(fields),
+        sparql.base_of(request),
+    )
+    return sparql.done(await engine.writer.change(operations, sparql.seconds_of(fields, engine)))
+
+
+async def repository_size(request: Request) -> Response:
+    """Handle `/repositories/{id}/size`: how many statements have been asserted."""
+    engine = repository(request)
+    graphs = contexts(forms.pairs(request.scope["query_string"]))
+    return PlainTextResponse(str(await count(engine, graphs)))
+
+
+async def count(engine: Engine, graphs: Sequence[str | None] = ()) -> int:
+    """Count the asserted statements of some graphs, None for the unnamed one, or of all."""
+    view, store = engine.view(), engine.kg.store
+    if not graphs:
+        if not view.contexts:
+            return view.record.triples
+        graphs = (None, *view.contexts)
+    names = [n for g in graphs for n in (view.unnamed if g is None else [g] if g in view.contexts else [])]
+    return await asyncio.to_thread(lambda: sum(store.count(name) for name in names))
+
+
+async def on_contexts(request: Request) -> Response:
+    """Handle `/repositories/{id}/contexts`: the clients' named graphs."""
+    engine = repository(request)
+    return _table(request, ("contextID",), [(URIRef(g),) for g in engine.view().contexts])
+
+
+async def graphs_reply(request: Request) -> Response:
+    """Handle `/repositories/{id}/rdf-graphs/service`, the graph store of a repository."""
+    repository(request)
+    return await graph_store(request)
+
+
+async def namespaces(request: Request) -> Response:
+    """Handle `/repositories/{id}/namespaces`: list the prefixes, or forget the repository's own."""
+    engine = repository(request)
+    if request.method == "DELETE":
+        engine.writer.writable()
+        await engine.writer.set_prefixes({})
+        return Response(status_code=204)
+    rows = [(Literal(p), Literal(n)) for p, n in sorted(engine.kg.prefixes.items())]
+    return _table(request, ("prefix", "namespace"), rows)
+
+
+async def namespace(request: Request) -> Response:
+    """Handle `/repositories/{id}/namespaces/{prefix}`."""
+    engine = repository(request)
+    prefix = request.path_params["prefix"]
+    if request.method in ("GET", "HEAD"):
+        found = engine.kg.prefixes.get(prefix)
+        if found is None:
+            raise HTTPException(404, f"There is no prefix {prefix[:100]!r}.")
+        return PlainTextResponse(found)
+    engine.writer.writable()
+    own: dict[str, str] = json.loads(engine.kg.record.prefixes or "{}")
+    if prefix in DEFAULT_PREFIXES:
+        raise HTTPException(403, f"The prefix {prefix!r} is well known and stays as it is.")
+    if request.method == "DELETE":
+        own.pop(prefix, None)
+    else:
+        try:
+            own[prefix] = ox.NamedNode((await request.body()).decode("utf-8").strip()).value
+        except (ValueError, UnicodeDecodeError) as error:
+            raise HTTPException(400, "A namespace is an IRI, sent as plain text.") from error
+        if not prefix.replace("-", "").replace("_", "").replace(".", "").isalnum():
+            raise HTTPException(400, f"{prefix[:100]!r} cannot be a prefix.")
+    await engine.writer.set_prefixes(own)
+    return Response(status_code=204)
+
+
+async def health(request: Request) -> Response:
+    """Handle `/repositories/{id}/health`."""
+    engine = repository(request)
+    status = "green" if await engine.alive() else "red"
+    body = {"name": engine.kg.name, "status": status, "components": []}
+    return Response(json.dumps(body), 200, None, "application/json")
+
+
+def contexts(fields: forms.Fields) -> tuple[str | None, ...]:
+    """Return the graphs that the parameters `context` name, None for the unnamed one (`null`).
+
+    Raises:
+        HTTPException: 400 if one is no IRI.
+    """
+    found: list[str | None] = []
+    for value in sparql.many(fields, "context"):
+        for part in (
+            value.split(",") if value.startswith("<") and ">,<" in value.replace(" ", "") else [value]
+        ):
+            given = part.strip()
+            if given in ("null", ""):
+                found.append(None)
+                continue
+            term = parse_term(given)
+            if not isinstance(term, ox.NamedNode):
+                raise HTTPException(400, f"{given[:200]!r} is not the IRI of a graph.")
+            found.append(term.value)
+    return tuple(dict.fromkeys(found))
+
+
+def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
+    """Read a term as N-Triples writes it; an IRI may come without its angle brackets.
+
+    Raises:
+        HTTPException: 400 if it is none.
+    """
+    written = text.strip()
+    if ":" in written and written[0] not in '<"_':
+        written = f"<{written}>"
+    try:
+        found = list(ox.parse(f"<urn:s> <urn:p> {written} .".encode(), ox.RdfFormat.N_TRIPLES))
+    except (SyntaxError, ValueError) as error:
+        raise HTTPException(400, f"{text[:200]!r} is no RDF term as N-Triples writes it.") from error
+    term = found[0].object if len(found) == 1 else None
+    if term is None or isinstance(term, ox.Triple):
+        raise HTTPException(400, f"{text[:200]!r} is no RDF term as N-Triples writes it.")
+    return cast("ox.NamedNode | ox.Literal | ox.BlankNode", term)
+
+
+def pattern_of(fields: forms.Fields) -> tuple[Any, ...]:
+    """Return subject, predicate and object that the parameters ask for, taken apart; None for any."""
+    return tuple(_term(fields, name) for name in ("subj", "pred", "obj"))
+
+
+def _term(fields: forms.Fields, name: str) -> Any:
+    return plain_term(from_ox(parse_term(sparql.one(fields, name)))) if sparql.has(fields, name) else None
+
+
+def _tuple(term: Any) -> tuple[str, ...] | None:
+    if term is None:
+        return None
+    kind, text, language, datatype = term
+    return ("l", text, language or "", datatype or "") if kind == "l" else (kind, text)
+
+
+def _values(fields: forms.Fields) -> dict[str, Term]:
+    found: dict[str, Term] = {}
+    for key, value in fields:
+        if key.startswith("$") and len(key) > 1:
+            term = from_ox(parse_term(value))
+            if not isinstance(term, URIRef | Literal):
+                raise HTTPException(
+                    400, f"The value of {key[:100]} is a blank node, which names nothing here."
+                )
+            found[key[1:]] = term
+    return found
+
+
+def _flag(fields: forms.Fields, name: str, default: bool) -> bool:
+    return sparql.one(fields, name).lower() in _TRUE if sparql.has(fields, name) else default
+
+
+def _table(request: Request, variables: Sequence[str], rows: Sequence[Sequence[Term]]) -> Response:
+    media, name = choose(request.headers.get("accept"), RESULTS)
+    return Response(table(variables, rows, name), 200, None, media)
+
+
+_MOST = 64
+_SECONDS = 60.0
+_BODIES = 4
+"""All open ones may hold this many times the largest body."""
+_OPEN = ".open"
+
+
+class Transactions:
+    """The transactions of a server; one that is left alone for a minute is forgotten.
+
+    Each is a file of the operations that wait for its commit, so that any of several processes which serve
+    one graph can take the next request of it.
+
+    Args:
+        folder: Where the files are; a folder of its own, made when it is first needed, by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._given = folder
+        self._own: TemporaryDirectory[str] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Return where the files are."""
+        if self._given is not None:
+            return self._given
+        if self._own is None:
+            self._own = TemporaryDirectory(prefix="mrag-transactions-")
+        return Path(self._own.name)
+
+    def close(self) -> None:
+        """Forget those that are open, unless others share them."""
+        if self._own is not None:
+            self._own.cleanup()
+            self._own = None
+
+    def begin(self) -> str:
+        """Begin one, and return its name.
+
+        Raises:
+            HTTPException: 503 if too many are open.
+        """
+        now = time.time()
+        for file in self._files():
+            with suppress(FileNotFoundError):
+                if now - file.stat().st_mtime > _SECONDS:
+                    file.unlink()
+        if len(self._files()) >= _MOST:
+            raise HTTPException(503, "Too many transactions are open.", {"Retry-After": "10"})
+        name = uuid.uuid4().hex
+        (self.folder / f"{name}{_OPEN}").touch(0o600)
+        return name
+
+    def size(self) -> int:
+        """Return the bytes that all of them hold."""
+        found = 0
+        for file in self._files():
+            with suppress(FileNotFoundError):
+                found += file.stat().st_size
+        return found
+
+    def used(self, name: str) -> int:
+        """Return the bytes that one holds, which is thereby in use.
+
+        Raises:
+            HTTPException: 404 if there is none of that name.
+        """
+        file = self._file(name)
+        with suppress(FileNotFoundError):
+            os.utime(file)
+            return file.stat().st_size
+        raise _no_such()
+
+    def add(self, name: str, operations: Sequence[Operation]) -> None:
+        """Have operations wait for the commit.
+
+        Raises:
+            HTTPException: 404 if it is not open any more.
+        """
+        self.used(name)
+        with self._file(name).open("r+b") as file:
+            file.seek(0, os.SEEK_END)
+            pickle.dump(list(operations), file)
+
+    def end(self, name: str) -> list[Operation]:
+        """Take one out, and return its operations; whoever comes second finds none.
+
+        Raises:
+            HTTPException: 404 if there is none of that name.
+        """
+        taken = self.folder / f"{name}.{uuid.uuid4().hex}"
+        try:
+            self._file(name).rename(taken)
+        except FileNotFoundError:
+            raise _no_such() from None
+        found: list[Operation] = []
+        with taken.open("rb") as file:
+            while file.peek(1):
+                found += pickle.load(file)  # noqa: S301 # this server alone writes into the folder
+        taken.unlink()
+        return found
+
+    def _file(self, name: str) -> Path:
+        if not re.fullmatch("[0-9a-f]{32}", name):
+            raise _no_such()
+        return self.folder / f"{name}{_OPEN}"
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob(f"*{_OPEN}"))
+
+
+def _no_such() -> HTTPException:
+    return HTTPException(404, "There is no such transaction; it may have been left alone for too long.")
+
+
+async def begin(request: Request) -> Response:
+    """Handle POST to `/repositories/{id}/transactions`."""
+    engine = repository(request)
+    engine.writer.writable()
+    name = request.app.state.transactions.begin()
+    where = f"{str(request.url).partition('?')[0].rstrip('/')}/{name}"
+    return Response(status_code=201, headers={"Location": where})
+
+
+async def on_transaction(request: Request) -> Response:
+    """Handle `/repositories/{id}/transactions/{transaction}`."""
+    engine = repository(request)
+    open_ones: Transactions = request.app.state.transactions
+    name = request.path_params["transaction"]
+    if request.method == "DELETE":
+        open_ones.end(name)
+        return Response(status_code=204)
+    fields = forms.pairs(request.scope["query_string"])
+    body_kind = content_type(request.headers.get("content-type"))
+    if body_kind == sparql.FORM:
+        fields = [*fields, *forms.pairs(await request.body())]
+    action = sparql.one(fields, "action").upper()
+    size = open_ones.used(name)
+    if action == "PING":
+        return PlainTextResponse("", 200)
+    if action == "ROLLBACK":
+        open_ones.end(name)
+        return Response(status_code=204)
+    if action == "COMMIT":
+        operations = open_ones.end(name)
+        return sparql.done(await engine.writer.change(operations), 200) if operations else Response()
+    if action in ("ADD", "DELETE", "UPDATE"):
+        if size + len(await request.body()) > engine.settings.max_body:
+            raise HTTPException(413, f"The transaction is larger than {engine.settings.max_body} bytes.")
+        if open_ones.size() + len(await request.body()) > _BODIES * engine.settings.max_body:
+            raise HTTPException(503, "The open transactions hold too much already.", {"Retry-After": "10"})
+        found = await _collected(request, engine, action, fields, body_kind)
+        await asyncio.to_thread(open_ones.add, name, found)
+        return Response(status_code=200)
+    if size:
+        raise HTTPException(
+            400, "This transaction has changed something, and cannot be read from until it is committed."
+        )
+    if action == "QUERY":
+        text = await request.body() if body_kind == sparql.QUERY else None
+        asked = asked_of(request, fields, None if text is None else text.decode("utf-8-sig", "replace"))
+        return await sparql.respond(request, asked, sparql.seconds_of(fields, engine))
+    if action == "SIZE":
+        return PlainTextResponse(str(await count(engine, contexts(fields))))
+    if action == "GET":
+        infer = not sparql.has(fields, "infer") or sparql.one(fields, "infer").lower() != "false"
+        return await statements(request, contexts(fields), infer=infer, pattern=pattern_of(fields))
+    raise HTTPException(400, f"There is no action {action[:50]!r}.")
+
+
+async def _collected(
+    request: Request, engine: Engine, action: str, fields: forms.Fields, body_kind: str
+) -> Sequence[Operation]:
+    if action == "UPDATE":
+        text = (
+            (await request.body()).decode("utf-8-sig", "replace")
+            if body_kind == sparql.UPDATE
+            else sparql.one(fields, "update")
+        )
+        return await engine.writer.operations(text, *sparql.using(fields), sparql.base_of(request))
+    base = sparql.one(fields, "baseURI").strip("<>") if sparql.has(fields, "baseURI") else None
+    return await documents(request, contexts(fields), inserting=action == "ADD", base=base)
