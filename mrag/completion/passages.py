@@ -2,7 +2,7 @@
 
 The images of a folder become a small knowledge graph of their own in the same store, named after the one that
 is completed, so that descriptions are made once, survive an interruption, and carry their provenance
-(`mrag.images.enrichment.enrich`). What was said of an image, or of a part of it, is read like a passage.
+(`mrag.images.enrichment`). What was said of an image, or of a part of it, is read like a passage.
 """
 
 from __future__ import annotations
@@ -354,7 +354,7 @@ def describe_folder(
     Args:
         kg: The knowledge graph that is completed; it is not changed.
         folder: The folder; those below are looked through too.
-        model: A model that sees, as for `mrag.images.enrichment.enrich.describe`.
+        model: A model that sees, as for `mrag.images.enrichment.describe`.
         settings: The settings; by default a whole image and a grid of two by two parts.
         on_progress: Called when something is done.
         options: Passed to `describe`.

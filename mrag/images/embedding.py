@@ -253,7 +253,7 @@ class ConseEmbedder:
     """Embeds pictures by their labels, and words by a text model.
 
     Args:
-        text: The text model, as for `mrag.index.embedding.embedders.embedder`.
+        text: The text model, as for `mrag.index.embedding.embedder`.
         labels: How many labels a picture's vector is made of.
 
     Raises:
