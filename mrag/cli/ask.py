@@ -21,9 +21,9 @@ from mrag.cli.commands import Commands
 from mrag.cli.output import hit_json, progress, say, show, show_data, show_hit, show_json, show_lines, shown
 from mrag.config import Settings
 from mrag.errors import ConfigError, ModelError, MragError
-from mrag.generation.receipts import KeyStore
 
 if TYPE_CHECKING:
+    from mrag.generation.receipts import KeyStore
     from mrag.generation.result import Computed
     from mrag.images.graph import Allowed
     from mrag.planning.neural.choosing import Planner
@@ -710,6 +710,14 @@ keys_app = Commands(
     epilog="Example: mrag keys create && mrag verify answer.json --receipt receipt.jsonld",
 )
 
+
+def _key_store() -> KeyStore:
+    # It loads RDF, and no other command needs it to start.
+    from mrag.generation.receipts import KeyStore
+
+    return KeyStore()
+
+
 KeyArgument = Annotated[str, typer.Argument(metavar="NAME", help="What the holder of the key is called.")]
 
 
@@ -721,7 +729,7 @@ def create_key() -> None:
     Example:
       mrag keys create
     """
-    keys = KeyStore()
+    keys = _key_store()
     made = keys.create()
     progress(f"The private key is in {keys.file}. Others trust the public one:")
     show_lines(made.public)
@@ -735,7 +743,7 @@ def show_key() -> None:
     Example:
       mrag keys show
     """
-    keys = KeyStore()
+    keys = _key_store()
     own = keys.own()
     show_lines("No key: receipts are not signed." if own is None else f"{own.public}\n{keys.file}")
 
@@ -748,7 +756,7 @@ def export() -> None:
     Example:
       mrag keys export
     """
-    own = KeyStore().own()
+    own = _key_store().own()
     if own is None:
         raise ConfigError("This installation has no key.", hint="Make one with `mrag keys create`.")
     show_lines(own.public)
@@ -765,7 +773,7 @@ def trust(
     Example:
       mrag keys trust "Example Library" z6Mkr5qKqTSm7cRs8kVNtmgJ5mYgRGMFgCsKpxsRqJ2MJ4aX
     """
-    KeyStore().trust(name, key)
+    _key_store().trust(name, key)
 
 
 @keys_app.command("forget")
@@ -776,7 +784,7 @@ def forget_key(name: KeyArgument) -> None:
     Example:
       mrag keys forget "Example Library"
     """
-    KeyStore().forget(name)
+    _key_store().forget(name)
 
 
 @keys_app.command("list")
@@ -787,6 +795,6 @@ def list_keys(as_json: options.JsonOption = False) -> None:
     Example:
       mrag keys list
     """
-    every = KeyStore().trusted()
+    every = _key_store().trusted()
     rows = "\n".join(f"{key}\t{name}" for key, name in every.items())
     show_json(dict(every)) if as_json else show_lines(rows or "No key is trusted.")

@@ -1179,6 +1179,8 @@ def _is_noun(sides: _Sides, at: int) -> bool:
     word = sides.low[at]
     if word.removesuffix("s") in _GENERAL:
         return True
+    if word in PREPOSITIONS:
+        return False  # though a property may be called "of"
     cued = any(c.start <= at < c.end for c in sides.cues) and not sides.is_own(at)
     told = (meaningful(sides.asked.words[at]) and word not in _FUNCTION) or sides.is_own(at)
     return told and positive(word) is None and not cued and at not in sides.numbered

@@ -251,7 +251,10 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
         told = CheckedPart(WHY, "not checked", "it says that a language model helped")
     elif why not in read.whys:
         wrong.append("why it was answered so is not what is found now")
-    soft, doubtful = _certainty(kg, value, read, helped=said != why)
+    unknown = (
+        "it says that a language model helped" if said != why else "" if said else "it does not tell why"
+    )
+    soft, doubtful = _certainty(kg, value, read, unknown)
     parts = [CheckedPart(READING, "recomputed"), soft, told]
     # A model moves the certainty, of which a notice tells.
     apart = ("why", "readings", "confidence", *(("notice",) if said != why else ()))
@@ -362,7 +365,7 @@ def _has(given: Answer, known: LastAnswer) -> bool:
 
 
 def _certainty(
-    kg: KnowledgeGraph, value: Mapping[str, Any], read: _Read, *, helped: bool
+    kg: KnowledgeGraph, value: Mapping[str, Any], read: _Read, unknown: str
 ) -> tuple[CheckedPart, list[str]]:
     """Compare the certainty and the other readings, of which fewer are tried where time is short."""
     assert read.given is not None
@@ -371,8 +374,8 @@ def _certainty(
     before = LastAnswer.from_json(follows) if follows is not None else None
     tries = iter(range(TRIED - 1, 0, -1) if read.number else ())
     while not same({name: now[name] for name in said}, said):
-        if helped:
-            return CheckedPart(CERTAINTY, "not checked", "it says that a language model helped"), []
+        if unknown:
+            return CheckedPart(CERTAINTY, "not checked", unknown), []
         if (tried := next(tries, None)) is None:
             told = f"it says {said['confidence']}, and {read.given.to_json()['confidence']} is computed now"
             wrong = f"the certainty or the other readings are not what is computed now: {told}"

@@ -880,7 +880,9 @@ def read_statement(card: SchemaCard, text: str) -> tuple[Plan, tuple[str, ...]]:
         >>> shown, plan.columns[0].value.function
         (('maximum',), 'maximum')
     """
-    return _Statement(card, text[:_LONGEST]).read()
+    if len(text) > _LONGEST:
+        raise ConfigError(f"The statement has more than {_LONGEST:,} characters.")
+    return _Statement(card, text).read()
 
 
 class _Statement(ConditionReader):
