@@ -217,6 +217,8 @@ _NEAR: Final = 0.45
 """How near in meaning a word is to a name that stands for it, as a cosine."""
 _ALIKE: Final = 0.55
 """The same of what a name of the plan is to words of the question."""
+_RARE: Final = 1000
+"""Triples of a relation to one with a value that is no restriction."""
 _LONG: Final = 12
 """Words of a name that are looked at; what is longer is a text."""
 _SURE: Final = 0.9
@@ -274,6 +276,8 @@ _NAMES_OF: Final = {
     "-": "difference gap",
 }
 """What operations go by beside the words that ask for them."""
+_NOUNS_OF: Final = {"sum": "sum total", "without": "unknown missing absent"}
+"""The same of what is no time and no quotient."""
 _PLACES: Final = frozenset(
     map(root, "place location city country region address area room building site venue state".split())
 )
@@ -292,6 +296,10 @@ _HOW: Final = re.compile(
     r"\b(?:decimals?|digits?|places|joins?|tables?)\b"
 )
 """What says how to compute, and not what."""
+
+
+_CODED: Final = re.compile(r"[\d=:(;,]")
+"""What stands in a comment before what codes stand for."""
 
 
 @dataclass(frozen=True)
@@ -380,7 +388,7 @@ class _Sides:
     @cached_property
     def done(self) -> set[str]:
         """Return the roots of the words by which what is computed of times goes."""
-        return {root(w) for name in self.use.done for w in _NAMES_OF.get(name, "").split()}
+        return {root(w) for name in self.use.done for w in (_NAMES_OF | _NOUNS_OF).get(name, "").split()}
 
     def is_own(self, at: int) -> bool:
         """Return whether a word that may say how to compute is part of a name that the plan has."""
@@ -396,8 +404,15 @@ class _Sides:
         }
         if self.roots[at] in vocabulary or not vocabulary.isdisjoint(others):
             return True
+        if not vocabulary.isdisjoint(self.heads(at)):
+            return True
         short = stem(word)
         return len(short) > 3 and any(alike(short, other) for other in vocabulary if other[:3] == short[:3])
+
+    def heads(self, at: int) -> set[str]:
+        """Return the roots of what a noun for somebody may be made with: "screenwriter" tells a writer."""
+        word = self.low[at] if is_role(self.low[at]) else ""
+        return {root(word[start:]) for start in range(3, len(word) - 4) if is_role(word[start:])}
 
     def read_as(self, used: Set[str]) -> set[int]:
         """Return the places of words that name something of what is used."""
@@ -419,7 +434,10 @@ class _Sides:
         info = self.schema.properties.get(candidate.term)
         if info is None or candidate.way != "synonym" or self.use.texts or self.use.numbers:
             return False
-        return self.roots[at] in roots_in([info.comment], 200)
+        # "Customer satisfaction rating from 1 (worst)" and "name of the head coach" begin with what is told.
+        gist = _CODED.split(info.comment)[0]
+        gist = gist if not info.flag and (info.kind == "number" or " of " in gist) else ""
+        return self.roots[at] in roots_in([info.comment], 200) - roots_in([gist], 200)
 
     @cached_property
     def read(self) -> set[int]:
@@ -444,9 +462,60 @@ class _Sides:
         )
 
     def is_near(self, at: int) -> bool:
-        """Return whether a word is near in meaning to a name that the plan has."""
+        """Return whether a word is near in meaning to a name that the plan has, and tells no other."""
+        if (heads := self.heads(at)) and not heads.isdisjoint(self.names(self.schema.properties) - self.own):
+            return False
         names = {n for iri in self.use.properties | self.use.classes for n in list(self._named(iri))[:2]}
         return any(self.lexicon.likeness(self.low[at], name) >= _NEAR for name in sorted(names))
+
+    @cached_property
+    def titled(self) -> set[int]:
+        """Return the places of words of longer names that the plan has: "Rebel Without a Cause"."""
+        used = self.use.things | self.use.texts
+        return {
+            at
+            for m in self.mentions
+            if m.end - m.start > 1 and any(c.way == "exact" and c.term in used for c in m.candidates)
+            for at in range(m.start, m.end)
+        }
+
+    def is_kind(self, at: int) -> bool:
+        """Return whether a word says what everything is about, and tells no thing from another.
+
+        On a graph without classes that is a noun near in meaning to several of its relations. A value is near
+        to the one that has it; what is rarely one, as a tag "film" of few of many films, is none in earnest.
+        """
+        word = self.low[at]
+        behind = self.asked.words[at + 1 : at + 3]
+        behind = behind[: 2 if any(w.before == "-" for w in behind[1:]) else 1]
+        # "Film co-writers" are no films, and a role tells one from another.
+        roles = (
+            w.token.raw.islower() and is_role(w.low) and w.low not in _FUNCTION
+            for w in (self.asked.words[at], *behind)
+        )
+        if not self.classless or any(self.schema.classes) or any(roles) or self.is_called(at):
+            return False
+        exact = [c for c in self.covering(at) if c.kind != "property" and c.way in ("exact", "inflected")]
+        things = sorted({c.term for c in exact if c.kind == "entity" and root(c.name) == self.roots[at]})
+        if len(things) < len(exact) or self.asked.words[at].token.raw != word:
+            return False
+        near = {
+            iri
+            for iri, info in self.schema.properties.items()
+            if any(
+                self.lexicon.likeness(w, n) >= _NEAR
+                for n in info.names[:2]
+                for w in {word, word.removesuffix("s")}
+            )
+        }
+        if len(near) > 1 and things:
+            for text in queries.get("context/in-degree").batches("entity", list(map(URIRef, things))):
+                for _, iri, uses in self.lexicon.kg.select(text):
+                    info = self.schema.properties.get(str(iri))
+                    if info is None or _RARE * int(str(uses)) > info.triples:
+                        return False
+                    near.discard(str(iri))
+        return len(near) > 1
 
     def is_like(self, name: str) -> bool:
         """Return whether a word of the question, or two of them, are near in meaning to a name."""
@@ -570,6 +639,8 @@ def _carries(sides: _Sides, at: int) -> bool:
     if sides.low[at] == "us" and sides.low[at - 1 : at] == ["the"]:
         return True
     low, before = sides.low[at], sides.low[at - 1 : at]
+    if [*before, low] in (["so", "far"], ["as", "well"]) and sides.low[at + 1 : at + 2] != ["as"]:
+        return False
     if (
         positive(low) == low
         and (low in _ANY or (before and before[0] in ("how", "more", "most", "less", "least", "as")))
@@ -608,8 +679,11 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     if ["or", "other"] in (low[at + 1 : at + 3], low[at + 2 : at + 4]):
         return True  # "captain, mate or other sailor"
     room = {"can", "could"} & set(low) and {"many", "most", "more", "than"} & set(low[max(0, at - 2) : at])
-    if _is_apposed(sides, at) or (
-        room and any(i.kind == "number" for i in sides.use.infos(sides.use.properties))
+    if (
+        sides.is_kind(at)
+        or _is_stranded(sides, at)
+        or _is_apposed(sides, at)
+        or (room and any(i.kind == "number" for i in sides.use.infos(sides.use.properties)))
     ):
         return True
     if any(c.way == "exact" and (c.kind == "entity" or (c.kind == "value" and not common))
@@ -631,6 +705,18 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS and not word.endswith("s")
     # On a graph without classes nothing is called a song; "in the league" is all that a graph is about.
     return not known and ((sides.classless and sides.reasoned) or everything)
+
+
+def _is_stranded(sides: _Sides, at: int) -> bool:
+    """Return whether a word is the verb before a last preposition: "which genres does it fall under"."""
+    low = sides.low
+    asks = not {"do", "does", "did"}.isdisjoint(low[:at])
+    last = at + 2 == len(low) and low[-1] in PREPOSITIONS and not low[at].endswith("s")
+    common = (
+        sides.asked.words[at].token.raw.islower() and sides.asked.text[:-1] != sides.asked.text[:-1].lower()
+    )
+    called = any(c.name.islower() for c in sides.covering(at, alone=True) if c.way == "exact")
+    return asks and last and common and not called and sides.reasoned and not sides.strict
 
 
 def _is_apposed(sides: _Sides, at: int) -> bool:
@@ -746,7 +832,8 @@ def _operations(sides: _Sides) -> Iterator[Gap]:
     for cue in sides.cues:
         holds = _CHECKS.get(cue.value if cue.kind == "fold" else cue.kind)
         own = any(sides.is_own(at) for at in range(cue.start, cue.end)) and cue.kind not in ("not", "compare")
-        if holds is not None and not own and not holds(sides, cue):
+        titled = sides.titled.issuperset(range(cue.start, cue.end))
+        if holds is not None and not own and not titled and not holds(sides, cue):
             both = [c for c in sides.cues if (c.start, c.end) == (cue.start, cue.end) and c != cue]
             if not any(
                 (h := _CHECKS.get(c.value if c.kind == "fold" else c.kind)) and h(sides, c) for c in both
