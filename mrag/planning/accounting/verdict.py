@@ -42,6 +42,8 @@ _NEAR: Final = 0.45
 """How near in meaning a word is to a name that stands for it, as a cosine."""
 _ALIKE: Final = 0.55
 """The same of what a name of the plan is to words of the question."""
+_RARE: Final = 1000
+"""Triples of a relation to one with a value that is no restriction."""
 _LONG: Final = 12
 """Words of a name that are looked at; what is longer is a text."""
 _SURE: Final = 0.9
@@ -221,6 +223,10 @@ class _Sides:
         }
         if self.roots[at] in vocabulary or not vocabulary.isdisjoint(others):
             return True
+        # What a compound tells is its head: a "screenwriter" is a writer.
+        heads = (word[start:] for start in range(3, len(word) - 4))
+        if is_role(word) and any(is_role(head) and root(head) in vocabulary for head in heads):
+            return True
         short = stem(word)
         return len(short) > 3 and any(alike(short, other) for other in vocabulary if other[:3] == short[:3])
 
@@ -272,6 +278,50 @@ class _Sides:
         """Return whether a word is near in meaning to a name that the plan has."""
         names = {n for iri in self.use.properties | self.use.classes for n in list(self._named(iri))[:2]}
         return any(self.lexicon.likeness(self.low[at], name) >= _NEAR for name in sorted(names))
+
+    @cached_property
+    def titled(self) -> set[int]:
+        """Return the places of words of longer names that the plan has: "Rebel Without a Cause"."""
+        used = self.use.things | self.use.texts
+        return {
+            at
+            for m in self.mentions
+            if m.end - m.start > 1 and any(c.way == "exact" and c.term in used for c in m.candidates)
+            for at in range(m.start, m.end)
+        }
+
+    def is_kind(self, at: int) -> bool:
+        """Return whether a word says what everything is about, and tells no thing from another.
+
+        On a graph without classes that is a noun near in meaning to several of its relations. A value is near
+        to the one that has it; what is rarely one, as a tag "film" of few of many films, is none in earnest.
+        """
+        word = self.low[at]
+        behind = (w.token.raw for w in self.asked.words[at : at + 3])
+        roles = (raw.islower() and is_role(raw) for raw in behind)  # "film writers" are no films
+        if not self.classless or any(self.schema.classes) or any(roles) or self.is_called(at):
+            return False
+        exact = [c for c in self.covering(at) if c.kind != "property" and c.way in ("exact", "inflected")]
+        things = sorted({c.term for c in exact if c.kind == "entity" and root(c.name) == self.roots[at]})
+        if len(things) < len(exact) or self.asked.words[at].token.raw != word:
+            return False
+        near = {
+            iri
+            for iri, info in self.schema.properties.items()
+            if any(
+                self.lexicon.likeness(w, n) >= _NEAR
+                for n in info.names[:2]
+                for w in {word, word.removesuffix("s")}
+            )
+        }
+        if len(near) > 1 and things:
+            for text in queries.get("context/in-degree").batches("entity", list(map(URIRef, things))):
+                for _, iri, uses in self.lexicon.kg.select(text):
+                    info = self.schema.properties.get(str(iri))
+                    if info is None or _RARE * int(str(uses)) > info.triples:
+                        return False
+                    near.discard(str(iri))
+        return len(near) > 1
 
     def is_like(self, name: str) -> bool:
         """Return whether a word of the question, or two of them, are near in meaning to a name."""
@@ -433,8 +483,11 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     if ["or", "other"] in (low[at + 1 : at + 3], low[at + 2 : at + 4]):
         return True  # "captain, mate or other sailor"
     room = {"can", "could"} & set(low) and {"many", "most", "more", "than"} & set(low[max(0, at - 2) : at])
-    if _is_apposed(sides, at) or (
-        room and any(i.kind == "number" for i in sides.use.infos(sides.use.properties))
+    if (
+        sides.is_kind(at)
+        or _is_stranded(sides, at)
+        or _is_apposed(sides, at)
+        or (room and any(i.kind == "number" for i in sides.use.infos(sides.use.properties)))
     ):
         return True
     if any(c.way == "exact" and (c.kind == "entity" or (c.kind == "value" and not common))
@@ -456,6 +509,18 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS and not word.endswith("s")
     # On a graph without classes nothing is called a song; "in the league" is all that a graph is about.
     return not known and ((sides.classless and sides.reasoned) or everything)
+
+
+def _is_stranded(sides: _Sides, at: int) -> bool:
+    """Return whether a word is the verb before a last preposition: "which genres does it fall under"."""
+    low = sides.low
+    asks = not {"do", "does", "did"}.isdisjoint(low[:at])
+    last = at + 2 == len(low) and low[-1] in PREPOSITIONS and not low[at].endswith("s")
+    common = (
+        sides.asked.words[at].token.raw.islower() and sides.asked.text[:-1] != sides.asked.text[:-1].lower()
+    )
+    called = any(c.name.islower() for c in sides.covering(at, alone=True) if c.way == "exact")
+    return asks and last and common and not called and sides.reasoned and not sides.strict
 
 
 def _is_apposed(sides: _Sides, at: int) -> bool:
@@ -571,7 +636,8 @@ def _operations(sides: _Sides) -> Iterator[Gap]:
     for cue in sides.cues:
         holds = _CHECKS.get(cue.value if cue.kind == "fold" else cue.kind)
         own = any(sides.is_own(at) for at in range(cue.start, cue.end)) and cue.kind not in ("not", "compare")
-        if holds is not None and not own and not holds(sides, cue):
+        titled = sides.titled.issuperset(range(cue.start, cue.end))
+        if holds is not None and not own and not titled and not holds(sides, cue):
             both = [c for c in sides.cues if (c.start, c.end) == (cue.start, cue.end) and c != cue]
             if not any(
                 (h := _CHECKS.get(c.value if c.kind == "fold" else c.kind)) and h(sides, c) for c in both
