@@ -364,3 +364,54 @@ def test_the_rows_tell_whether_people_are_told(tmp_path: Path) -> None:
         # Both are linked things, most of which are no people.
         assert told("dune")[0][0].ignored == ("who",) and told("moon")[0][0].ignored == ()
         assert not compute(kg, "Who lives on Dune?").sure
+
+
+FILMS = """
+@prefix : <http://example.org/films/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:directed_by rdfs:label "directed by" . :starred_actors rdfs:label "starred actors" .
+:written_by rdfs:label "written by" . :has_tags rdfs:label "has tags" .
+:one rdfs:label "Storm Without a Cause" ; :directed_by :ray ; :starred_actors :ada ; :written_by :lou ;
+  :has_tags :slavery , :comedy .
+:two rdfs:label "Fall" ; :directed_by :ray ; :starred_actors :bo ; :written_by :ray ; :has_tags :comedy .
+:ray rdfs:label "Ray Nicholson" . :ada rdfs:label "Ada Wood" . :bo rdfs:label "Bo Dean" .
+:lou rdfs:label "Lou Stern" . :slavery rdfs:label "slavery" . :comedy rdfs:label "comedy" .
+"""
+
+
+def film(name: str) -> URIRef:
+    return URIRef(f"http://example.org/films/{name}")
+
+
+def of_films(*triples: Pattern) -> Plan:
+    return Plan(Block(triples), (Column(X, "x"),))
+
+
+TAGGED = of_films(Pattern(X, film("has_tags"), film("slavery")))
+WRITTEN = of_films(Pattern(X, film("written_by"), film("lou")))
+CAST = of_films(Pattern(film("one"), film("starred_actors"), X))
+WRITERS = of_films(Pattern(film("one"), film("written_by"), X))
+
+
+@pytest.mark.parametrize(
+    ("question", "plan", "left"),
+    [
+        ("which movies are about slavery", TAGGED, ()),
+        ("which comedies are about slavery", TAGGED, ("comedies",)),
+        ("which comedies were written by Lou Stern", WRITTEN, ("comedies",)),
+        ("who are the actors in Storm Without a Cause", CAST, ()),
+        ("who are the actors without a part in Storm Without a Cause", CAST, ("without",)),
+        ("who is the screenwriter of Storm Without a Cause", WRITERS, ()),
+        ("who is the screenwriter of Storm Without a Cause", CAST, ("screenwriter",)),
+        ("which movie writers are about slavery", TAGGED, ("movie", "writers")),
+    ],
+)
+def test_without_classes_what_all_is_about_is_no_restriction(
+    tmp_path: Path, question: str, plan: Plan, left: tuple[str, ...]
+) -> None:
+    path = tmp_path / "films.ttl"
+    path.write_text(FILMS, encoding="utf-8")
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([path])
+        words = account(lexicon_of(kg), question, plan, ["x"]).words
+        assert set(left) <= set(words) and bool(left) == bool(words)

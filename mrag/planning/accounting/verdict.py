@@ -101,6 +101,8 @@ _NAMES_OF: Final = {
     "-": "difference gap",
 }
 """What operations go by beside the words that ask for them."""
+_NOUNS_OF: Final = {"sum": "sum total", "without": "unknown missing absent"}
+"""The same of what is no time and no quotient."""
 _PLACES: Final = frozenset(
     map(root, "place location city country region address area room building site venue state".split())
 )
@@ -119,6 +121,10 @@ _HOW: Final = re.compile(
     r"\b(?:decimals?|digits?|places|joins?|tables?)\b"
 )
 """What says how to compute, and not what."""
+
+
+_CODED: Final = re.compile(r"[\d=:(;]")
+"""What stands in a comment before what codes stand for."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +213,7 @@ class _Sides:
     @cached_property
     def done(self) -> set[str]:
         """Return the roots of the words by which what is computed of times goes."""
-        return {root(w) for name in self.use.done for w in _NAMES_OF.get(name, "").split()}
+        return {root(w) for name in self.use.done for w in (_NAMES_OF | _NOUNS_OF).get(name, "").split()}
 
     def is_own(self, at: int) -> bool:
         """Return whether a word that may say how to compute is part of a name that the plan has."""
@@ -223,12 +229,15 @@ class _Sides:
         }
         if self.roots[at] in vocabulary or not vocabulary.isdisjoint(others):
             return True
-        # What a compound tells is its head: a "screenwriter" is a writer.
-        heads = (word[start:] for start in range(3, len(word) - 4))
-        if is_role(word) and any(is_role(head) and root(head) in vocabulary for head in heads):
+        if not vocabulary.isdisjoint(self.heads(at)):
             return True
         short = stem(word)
         return len(short) > 3 and any(alike(short, other) for other in vocabulary if other[:3] == short[:3])
+
+    def heads(self, at: int) -> set[str]:
+        """Return the roots of what a noun for somebody may be made with: "screenwriter" tells a writer."""
+        word = self.low[at] if is_role(self.low[at]) else ""
+        return {root(word[start:]) for start in range(3, len(word) - 4) if is_role(word[start:])}
 
     def read_as(self, used: Set[str]) -> set[int]:
         """Return the places of words that name something of what is used."""
@@ -250,7 +259,9 @@ class _Sides:
         info = self.schema.properties.get(candidate.term)
         if info is None or candidate.way != "synonym" or self.use.texts or self.use.numbers:
             return False
-        return self.roots[at] in roots_in([info.comment], 200)
+        # What it begins with says what the property is: "customer satisfaction rating from 1 (worst)".
+        gist = "" if info.flag else _CODED.split(info.comment)[0]
+        return self.roots[at] in roots_in([info.comment], 200) - roots_in([gist], 200)
 
     @cached_property
     def read(self) -> set[int]:
@@ -275,7 +286,9 @@ class _Sides:
         )
 
     def is_near(self, at: int) -> bool:
-        """Return whether a word is near in meaning to a name that the plan has."""
+        """Return whether a word is near in meaning to a name that the plan has, and tells no other."""
+        if (heads := self.heads(at)) and not heads.isdisjoint(self.names(self.schema.properties) - self.own):
+            return False
         names = {n for iri in self.use.properties | self.use.classes for n in list(self._named(iri))[:2]}
         return any(self.lexicon.likeness(self.low[at], name) >= _NEAR for name in sorted(names))
 
@@ -297,8 +310,13 @@ class _Sides:
         to the one that has it; what is rarely one, as a tag "film" of few of many films, is none in earnest.
         """
         word = self.low[at]
-        behind = (w.token.raw for w in self.asked.words[at : at + 3])
-        roles = (raw.islower() and is_role(raw) for raw in behind)  # "film writers" are no films
+        behind = self.asked.words[at + 1 : at + 3]
+        behind = behind[: 2 if any(w.before == "-" for w in behind[1:]) else 1]
+        # "Film co-writers" are no films, and a role tells one from another.
+        roles = (
+            w.token.raw.islower() and is_role(w.low) and w.low not in _FUNCTION
+            for w in (self.asked.words[at], *behind)
+        )
         if not self.classless or any(self.schema.classes) or any(roles) or self.is_called(at):
             return False
         exact = [c for c in self.covering(at) if c.kind != "property" and c.way in ("exact", "inflected")]
@@ -445,6 +463,8 @@ def _carries(sides: _Sides, at: int) -> bool:
     if sides.low[at] == "us" and sides.low[at - 1 : at] == ["the"]:
         return True
     low, before = sides.low[at], sides.low[at - 1 : at]
+    if [*before, low] in (["so", "far"], ["as", "well"]):
+        return False
     if (
         positive(low) == low
         and (low in _ANY or (before and before[0] in ("how", "more", "most", "less", "least", "as")))
