@@ -47,6 +47,8 @@ SHOP = """
   :discontinued false ; :price 7 .
 :kite a :Product ; rdfs:label "kite" ; :inCategory :toys ; :suppliedBy :bolt ;
   :discontinued false ; :price 5 .
+:csat rdfs:label "csat" ; rdfs:comment "customer satisfaction from 1 (worst) to 5, negative if angry" .
+:axe :csat 4 . :saw :csat 2 . :kite :csat 5 .
 :ann a :Teacher ; rdfs:label "Ann Lee" ; :age 31 ; :hometown "Oslo" ; :teaches :axe .
 :ben a :Teacher ; rdfs:label "Ben Fox" ; :age 25 ; :hometown "Rome" .
 :north a :State ; rdfs:label "North" ; :highestPoint "Mount Ember" .
@@ -131,6 +133,8 @@ DROPPED = [
     ("How many products does each supplier have?", PRICED, ["x"], "how many"),
     ("Which products cost more than 6?", PRICED, ["x"], "6"),
     ("Which products are cheaper than the axe?", PRICED, ["x"], "cheaper than"),
+    ("Which products do customers find angry?",
+     Plan(Block(of("Product", value("csat"))), (Column(X, "x"),)), ["x"], "angry"),
     ("Which products are not supplied by Bolt?",
      Plan(Block(of("Product", Pattern(X, iri("suppliedBy"), iri("bolt")))), (Column(X, "x"),)), ["x"], "not"),
     ("Which products come from tools?",
@@ -171,6 +175,12 @@ SAID = [
         ["y"],
     ),
     ("Please show me the prices of all products in the database.", PRICED, ["v"]),
+    ("What are the prices of the products so far?", PRICED, ["v"]),
+    (
+        "What is the customer satisfaction score of each product?",
+        Plan(Block(of("Product", value("csat"))), (Column(X, "x"), Column(V, "v"))),
+        ["x", "v"],
+    ),
     (
         "Which products cost at least 6?",
         Plan(Block(of("Product", value("price")), (Comparison(V, ">=", Literal(6)),)), (Column(X, "x"),)),

@@ -123,7 +123,7 @@ _HOW: Final = re.compile(
 """What says how to compute, and not what."""
 
 
-_CODED: Final = re.compile(r"[\d=:(;]")
+_CODED: Final = re.compile(r"[\d=:(;,]")
 """What stands in a comment before what codes stand for."""
 
 
@@ -259,8 +259,9 @@ class _Sides:
         info = self.schema.properties.get(candidate.term)
         if info is None or candidate.way != "synonym" or self.use.texts or self.use.numbers:
             return False
-        # What it begins with says what the property is: "customer satisfaction rating from 1 (worst)".
-        gist = "" if info.flag else _CODED.split(info.comment)[0]
+        # "Customer satisfaction rating from 1 (worst)" and "name of the head coach" begin with what is told.
+        gist = _CODED.split(info.comment)[0]
+        gist = gist if not info.flag and (info.kind == "number" or " of " in gist) else ""
         return self.roots[at] in roots_in([info.comment], 200) - roots_in([gist], 200)
 
     @cached_property
@@ -463,7 +464,7 @@ def _carries(sides: _Sides, at: int) -> bool:
     if sides.low[at] == "us" and sides.low[at - 1 : at] == ["the"]:
         return True
     low, before = sides.low[at], sides.low[at - 1 : at]
-    if [*before, low] in (["so", "far"], ["as", "well"]):
+    if [*before, low] in (["so", "far"], ["as", "well"]) and sides.low[at + 1 : at + 2] != ["as"]:
         return False
     if (
         positive(low) == low
