@@ -235,7 +235,7 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     """Compute an answer again: by the reading of its question that has its plan, else by the plan alone."""
     question, known, said = str(value["question"]), LastAnswer.from_json(value), str(value.get("why", ""))
     why = said.removesuffix(HELPED)
-    read = _read(kg, question, known, said)
+    read = _read(kg, question, known, said, value.get("ignored", ()))
     if read.given is None:
         parts = [
             CheckedPart(READING, "not checked", read.note),
@@ -264,7 +264,9 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
 _OF_READING = ("why", "readings", "confidence", "ignored", "notice", "follows")
 
 
-def _read(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> _Read:
+def _read(
+    kg: KnowledgeGraph, question: str, known: LastAnswer, said: str, ignored: Collection[str] = ()
+) -> _Read:
     """Return the reading of a question that has a plan.
 
     Args:
@@ -272,6 +274,7 @@ def _read(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> _R
         question: The question.
         known: The plan, and what the question goes on from.
         said: What is said of why it is read so; "" where that is not known.
+        ignored: Words that the answer itself says were not understood.
     """
     if known.before is not None:
         if not known.before.question:
@@ -287,7 +290,7 @@ def _read(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> _R
         if not said or said.removesuffix(HELPED) in one.whys:
             return one
         found = found or one
-    return found or _unread(kg, question, known, said)
+    return found or _unread(kg, question, known, said, ignored)
 
 
 def _readings(kg: KnowledgeGraph, question: str, known: LastAnswer) -> Iterator[_Read]:
@@ -314,7 +317,9 @@ def _readings(kg: KnowledgeGraph, question: str, known: LastAnswer) -> Iterator[
                 break
 
 
-def _unread(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> _Read:
+def _unread(
+    kg: KnowledgeGraph, question: str, known: LastAnswer, said: str, ignored: Collection[str]
+) -> _Read:
     """Return why no reading of a question has a plan, as far as that can be told."""
     names = {saved.name for saved in list_questions(kg)}
     if (by := _SAVED.match(said)) is not None and by[1] not in names:
@@ -322,7 +327,7 @@ def _unread(kg: KnowledgeGraph, question: str, known: LastAnswer, said: str) -> 
     if said.startswith(_GOES_ON) and known.before is None:
         return _Read(note=_UNTOLD)
     if said.endswith(HELPED):
-        left = unread(lexicon_of(kg), question, known.plan).missing
+        left = [w for w in unread(lexicon_of(kg), question, known.plan).missing if w not in ignored]
         words = ", ".join(f"“{word}”" for word in left)
         wrong = f"the query says nothing of {words}" if left else ""
         return _Read(note="a language model is said to have read it", wrong=wrong)

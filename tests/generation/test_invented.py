@@ -215,7 +215,7 @@ FORGERIES: dict[str, tuple[str, Forge, set[str]]] = {
     "more certain, without the other readings": (
         GROUPS, both(put("confidence", to=1.0), put("readings", to=[])), set()),
     "why it was computed": (COUNT, put("why", to="the ministry has approved it"), set()),
-    "a notice": (COUNT, put("notice", to="The ministry has approved it."), {NOTICE}),
+    "a notice": (COUNT, put("notice", to="The ministry has approved it."), set()),
     # As if there were no plan.
     "the plan alone left out": (COUNT, unplanned, set()),
     "the plan and all of it left out": (COUNT, without_plan, {FOUND}),
