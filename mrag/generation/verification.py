@@ -566,7 +566,8 @@ def _unsupported(
         text = s["text"]
         if s["supported"] and (s["left"] or s["against"]):
             altered.append(f"marked as supported, with words or lines held against it: {text[:80]}")
-        if value.get("model") is None and s["rejected_ids"]:
+        # Texts of others that were cited say no reason; what was asked without a model rejects nothing.
+        if value.get("model") is None and value.get("why") and s["rejected_ids"]:
             altered.append(f"ids are rejected that no model wrote: {text[:80]}")
         if s["supported"] and not support.supported:
             # What is marked as not supported says so itself.

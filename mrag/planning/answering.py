@@ -221,13 +221,14 @@ def _computed(
     if wanted is None and isinstance(other, Pattern) and may_be_meant(taken.plan, other, schema):
         told = to_words(Plan(Block((other,))), namer(kg)).removeprefix("whether ")
         return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, namer(kg))}, but {told}"))
-    why = (taken.note or READ) + helped
-    given = replace(answer_of(kg, question, taken, result, others, ends, nothing), why=why)
+    given = answer_of(kg, question, taken, result, others, ends, nothing)
     doubt = _doubt(taken, result, [one for _, *one in others], least)
     if doubt:
         instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
+        given = replace(given, why=helped)
         return Attempt(given, False, doubt, reading=taken, offered=instead, helped=bool(helped))
-    return Attempt(given, True, why, reading=taken, helped=bool(helped))
+    why = (taken.note or READ) + helped
+    return Attempt(replace(given, why=why), True, why, reading=taken, helped=bool(helped))
 
 
 def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], least: float = EVEN) -> str:
