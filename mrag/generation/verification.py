@@ -51,9 +51,7 @@ def read_form(value: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str
     """
     try:
         written = Answer.from_json(value).to_json()
-        # Answers of earlier releases do not say again in a word how certain they are.
-        whole = {"doubt": written["doubt"], **_bare(value)}
-        found = list(dict.fromkeys(differences(whole, written, lenient=True)))
+        found = list(dict.fromkeys(differences(_bare(value), written, lenient=True)))
     except (MragError, TypeError, ValueError, AttributeError, KeyError) as error:
         said = error.hint or error.message if isinstance(error, MragError) else str(error)
         return None, [f"it cannot be read back: {said}"]

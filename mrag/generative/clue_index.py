@@ -114,7 +114,7 @@ class ClueSegment:
         """Put a segment together.
 
         Example:
-            >>> arrays, places = sorted_texts([np.array([7, 9, 9]), np.array([3])])
+            >>> arrays, places = sort_texts([np.array([7, 9, 9]), np.array([3])])
             >>> segment = ClueSegment.named(arrays, [(int(places[0]), "urn:a"), (int(places[1]), "urn:b")])
             >>> segment.document(0).tolist(), segment.document(1).tolist(), segment.tokens
             ([3], [7, 9, 9], 4)

@@ -474,7 +474,7 @@ def pad(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]]
         -100 does not count.
 
     Example:
-        >>> padded([TrainingPair((1, 2), (3,)), TrainingPair((4,), (5, 6))])
+        >>> pad([TrainingPair((1, 2), (3,)), TrainingPair((4,), (5, 6))])
         ([[1, 2, 3, 0], [0, 4, 5, 6]], [[1, 1, 1, 0], [0, 1, 1, 1]], [[3, -100], [5, 6]], 2)
     """
     ahead = max(len(pair.prompt) for pair in pairs)

@@ -579,7 +579,9 @@ def _verified(
 ) -> VerifyReport:
     receipt = None if isinstance(given, Answer) else opened(given)
     value = given if isinstance(given, Answer) else given if receipt is None else receipt.answer
-    looked = GraphLookup(kg, value.context.lines if isinstance(value, Answer) else _lines(value))
+    completed = value.completed if isinstance(value, Answer) else value.get("completed")
+    lines = value.context.lines if isinstance(value, Answer) else _lines(value)
+    looked = GraphLookup(kg, lines, layers=completed is not None)
     report = checked(
         value, looked.holds, looked.names, graphs=looked.wrong_graph, said=looked.said,
         recompute=lambda answer: answered_again(kg, answer, retrieve), facts=StoreFacts(kg),
@@ -632,11 +634,13 @@ class GraphLookup:
     Args:
         kg: The graph.
         lines: The lines.
+        layers: Whether lines may tell the layer of their triple and no graph, as those of completion do.
     """
 
-    def __init__(self, kg: KnowledgeGraph, lines: Sequence[Line]) -> None:
+    def __init__(self, kg: KnowledgeGraph, lines: Sequence[Line], *, layers: bool = False) -> None:
         self._kg, self._display = kg, Display(kg)
         self._of_server = kg.as_found or kg.store.capabilities.reasoning
+        self._layers = layers
         triples = list(dict.fromkeys(line.triple for line in lines))
         self._homes = _homes(kg, triples)
         self._named = dict(zip(triples, named_graphs(kg, triples), strict=True))
@@ -676,7 +680,7 @@ class GraphLookup:
             return f"its triple is not stated in the named graphs {', '.join(line.named) or 'that it names'}"
         marks = {status_of(g, inferred=self._kg.is_inferred(g)) for g in homes}
         status = status_of(line.graph, inferred=line.inferred)
-        if not line.graph and self._of_server:
+        if not line.graph and (self._layers or self._of_server):
             right = status in marks  # it tells its layer alone
         elif line.graph in homes:
             right = line.inferred == self._kg.is_inferred(line.graph)

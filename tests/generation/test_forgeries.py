@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -164,6 +165,9 @@ def accepted(kg: KnowledgeGraph, value: dict[str, Any], most: int | None) -> lis
         report = passed(kg, make())
         # How a question is written in large and small letters says nothing.
         if report is None or name.endswith(EMPTY) or name.endswith("question: the case"):
+            continue
+        # Whoever had less time tried fewer of the other readings.
+        if re.fullmatch(r"readings\.\d+: taken away", name):
             continue
         if report.complete or not {part.name for part in report.of("not checked")} - before:
             through.append(name)

@@ -112,7 +112,7 @@ def test_segments_of_clues_are_the_same_where_a_worker_is_killed(
         (f"urn:twin{n}", [n, 7, 9 + n % 3]) for n in (0, 3)
     ]
     alone = ClueIndex.build(texts, 20, segment_tokens=8)
-    monkeypatch.setattr(clue_index, "sorted_texts", DeadlyTexts(str(tmp_path / "told")))
+    monkeypatch.setattr(clue_index, "sort_texts", DeadlyTexts(str(tmp_path / "told")))
     for runner in (ProcessRunner(2), ThreadRunner(2)):
         place = tmp_path / type(runner).__name__
         index = ClueIndex.build(texts, 20, segment_tokens=8, folder=place, runner=runner)

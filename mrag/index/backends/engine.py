@@ -210,7 +210,7 @@ def parts_of(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]
     """Yield a sequence in parts.
 
     Example:
-        >>> list(some("abcde", 2))
+        >>> list(parts_of("abcde", 2))
         ['ab', 'cd', 'e']
     """
     for start in range(0, len(items), size):
@@ -221,7 +221,7 @@ def best_hits(found: Iterable[tuple[str, float]], k: int) -> Found:
     """Return the best k, ties by ID.
 
     Example:
-        >>> ordered([("b", 1.0), ("c", 2.0), ("a", 1.0)], 2)
+        >>> best_hits([("b", 1.0), ("c", 2.0), ("a", 1.0)], 2)
         [('c', 2.0), ('a', 1.0)]
     """
     return sorted(found, key=lambda one: (-one[1], one[0]))[:k]
@@ -432,7 +432,7 @@ def settle_ties(ask: Callable[[int], Found], k: int) -> Found:
 
     Example:
         >>> hits = [("d", 2.0), ("c", 1.0), ("b", 1.0), ("a", 1.0)]
-        >>> settled(lambda most: hits[:most], 2)
+        >>> settle_ties(lambda most: hits[:most], 2)
         [('d', 2.0), ('a', 1.0)]
     """
     most = k + _BEYOND
@@ -461,7 +461,7 @@ def by_term_number(weights: Mapping[str, float]) -> dict[int, float]:
     """Return weights by number of a term, as sparse vectors have them; hardly two of 100,000 terms share one.
 
     Example:
-        >>> numbered({"shoe": 0.5})
+        >>> by_term_number({"shoe": 0.5})
         {1757513937: 0.5}
     """
     found: dict[int, float] = {}

@@ -39,7 +39,7 @@ def page_routes() -> list[BaseRoute]:
     """Return the routes of the page: `/`, and its files below `/page/`.
 
     Example:
-        >>> [route.path for route in routes()]
+        >>> [route.path for route in page_routes()]
         ['/', '/favicon.ico', '/page']
     """
     folder = Path(str(files("mrag") / "server" / "page"))

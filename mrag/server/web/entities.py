@@ -424,7 +424,7 @@ def images_among(statements: Iterable[Statement]) -> list[Image]:
 
     Example:
         >>> a, depiction = "http://example.org/a", "http://xmlns.com/foaf/0.1/depiction"
-        >>> found = images([(a, depiction, ox.NamedNode("http://example.org/a.png"), "urn:g")])
+        >>> found = images_among([(a, depiction, ox.NamedNode("http://example.org/a.png"), "urn:g")])
         >>> found[0].web, found[0].name
         (True, 'a.png')
     """
