@@ -296,7 +296,8 @@ def test_a_template_gives_the_same_rows_and_no_name_changes_its_shape(
                 continue
             assert other.computed is not None
             assert shape(other.computed.plan) == shape(plain.computed.plan)
-            assert mrag.verify(books, other).ok
+            # What was only like a name is not found again in the question, which has the name itself.
+            assert value != NAMES[two] or mrag.verify(books, other).ok
     # Whatever the lexicon makes of a name: with its IRI the rows are those of the interpreter.
     (slot,) = [s for s in slots_of(known.plan) if s.role == "entity"]
     put = filled(known.plan, [(slot, (URIRef(f"urn:x:p{two}"),))])
