@@ -186,6 +186,9 @@ import ctypes, signal, sys
 from mrag.cli import app, main
 from mrag.cli import commands
 
+# Whoever runs the tests in the background has SIGINT ignored, which children inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 @app.command("stuck")
 def stuck() -> None:
     # One step that Python does not come back from, as a long query of the engine: this thread hears nothing.
