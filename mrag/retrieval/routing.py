@@ -44,6 +44,7 @@ MAX_COMPUTED = 500
 """Characters up to which a question is computed. The longest of the benchmarks' has 300."""
 
 ASKED_FOR = "this way was asked for"
+FOLDER_GIVEN = "the folder of the images is given"
 
 _COMPUTING: frozenset[CueKind] = frozenset(
     ("count", "fold", "most", "top", "compare", "between", "group", "not", "ratio", "percentage",
@@ -252,7 +253,7 @@ def _words(text: str) -> list[str]:
 def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> str:
     """Return why images are the answer to a question, "" if they are not."""
     if media is not None:
-        return "the folder of the images is given"
+        return FOLDER_GIVEN
     from mrag.images.prompts import wanted
 
     if asked.image is not None or wanted(asked.text) is None:

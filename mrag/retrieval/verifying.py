@@ -37,7 +37,7 @@ from mrag.planning.results import TRIED
 from mrag.planning.saved import run_question
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, Term, Triple, to_ox
-from mrag.retrieval.routing import ASKED_FOR, computed, routed, uncomputed
+from mrag.retrieval.routing import ASKED_FOR, FOLDER_GIVEN, computed, routed, uncomputed
 from mrag.stores.base import Dataset
 from mrag.text.tokens import is_stopword, tokens
 
@@ -285,6 +285,9 @@ def _read(
             told = f"the question before it, “{known.before.question}”, is not known to be read so"
             wrong = f"{told}: {before.wrong}" if before.wrong and known.before.why else ""
             return _Read(note=told, wrong=wrong)
+        if known.before.why.removesuffix(HELPED) not in before.whys:
+            told = "why the question before it was answered so is not what is found now"
+            return _Read(note=told, wrong=told if known.before.why else "")
     found = None
     for one in _readings(kg, question, known):
         if not said or said.removesuffix(HELPED) in one.whys:
@@ -523,6 +526,8 @@ def _reason(kg: KnowledgeGraph, value: Mapping[str, Any]) -> tuple[str, tuple[Ot
     if value["why"] == ASKED_FOR or value["way"] == "complete":
         return ASKED_FOR, ()
     if value["way"] == "images":
+        if value["why"] == FOLDER_GIVEN:
+            return FOLDER_GIVEN, ()
         given, why, offered = routed(kg, str(value["question"]), model="none", k=1)
         return given.why if given is not None else why, offered
     _, why, offered = computed(kg, str(value["question"]))

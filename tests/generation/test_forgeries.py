@@ -6,7 +6,7 @@ import json
 import random
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +153,9 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graphs]:
     found.close()
 
 
-def accepted(kg: KnowledgeGraph, value: dict[str, Any], most: int | None) -> list[str]:
+def accepted(
+    kg: KnowledgeGraph, value: dict[str, Any], most: int | None, again: Callable[[str], dict[str, Any]]
+) -> list[str]:
     """Return which changes of an answer pass as what it was; by default one of each kind is tried."""
     before = {part.name for part in mrag.verify(kg, value).of("not checked")}
     kinds: dict[str, list[tuple[str, Any]]] = {}
@@ -168,6 +170,12 @@ def accepted(kg: KnowledgeGraph, value: dict[str, Any], most: int | None) -> lis
             continue
         # Whoever had less time tried fewer of the other readings.
         if re.fullmatch(r"readings\.\d+: taken away", name):
+            continue
+        # Where the files of images lie is named as not checked of every answer that tells it.
+        if re.match(r"images\.\d+\.path:", name):
+            continue
+        # What another question is answered with, word for word, is its answer.
+        if name.startswith("question:") and make() == again(make()["question"]):
             continue
         if report.complete or not {part.name for part in report.of("not checked")} - before:
             through.append(name)
@@ -187,7 +195,14 @@ def test_no_forged_answer_passes(
 ) -> None:
     value = graphs.answer(graph, kind, given)
     assert mrag.verify(graphs[graph], value).ok
-    assert accepted(graphs[graph], value, most) == []
+
+    def again(question: str) -> dict[str, Any]:
+        try:
+            return {} if kind == "saved" else graphs.answer(graph, kind, (*given[:-1], question))
+        except ConfigError:
+            return {}  # one that is empty
+
+    assert accepted(graphs[graph], value, most, again) == []
 
 
 def change(value: dict[str, Any], **fields: Any) -> dict[str, Any]:
