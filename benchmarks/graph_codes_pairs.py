@@ -17,7 +17,7 @@ from mrag.graphcodes.code import GraphCode, union
 from mrag.graphcodes.metrics import CodeComparison, Lexicographic
 from mrag.graphcodes.reading import TextExtractor
 from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
-from mrag.text.analysis import Analyser
+from mrag.language.analysis import Analyser
 
 METRICS = {
     "codes, structural": CodeComparison(),

@@ -19,7 +19,7 @@ from typing import IO, Final, Protocol
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
-from mrag.text.possessive import compiled
+from mrag.language.possessive import compiled
 
 DEEPEST: Final = 1_000
 """Most brackets, braces and quoted triples inside of each other."""

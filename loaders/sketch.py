@@ -14,6 +14,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
+from mrag.language.tokens import singular
 from mrag.loaders.rdf import Progress
 from mrag.loaders.tables import (
     ROW,
@@ -29,7 +30,6 @@ from mrag.loaders.tables import (
     written,
 )
 from mrag.rdf.namespaces import XSD
-from mrag.text.tokens import singular
 
 IRI = "IRI"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")

@@ -40,12 +40,12 @@ from urllib.parse import quote, unquote, urlsplit
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
+from mrag.language.possessive import compiled
 from mrag.loaders._records import BrokenJson, JsonText, OnBad, Problem, Records
 from mrag.loaders.checks import marked
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import RDF, XSD
 from mrag.redaction import redact_url
-from mrag.text.possessive import compiled
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine

@@ -26,7 +26,8 @@ class Settings:
         kg: Name of the knowledge graph in it (`MRAG_KG`).
         model: Name of the language model (`MRAG_MODEL`), None to look for one.
         embedder: Name of the embedding model (`MRAG_EMBEDDER`).
-        analyser: How the words of a similarity index are stemmed (`MRAG_ANALYSER`), see `mrag.text.analysis`.
+        analyser: How the words of a similarity index are stemmed (`MRAG_ANALYSER`), see
+            `mrag.language.analysis`.
         index: URL of an engine that keeps the similarity indexes (`MRAG_INDEX`) of which nothing else is
             written down; those of a graph are beside it by default.
         planner: How a language model helps to compute answers (`MRAG_PLANNER`), as for `mrag.ask`.

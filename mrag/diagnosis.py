@@ -10,7 +10,7 @@ import mrag
 from mrag import generation, rdf, stores
 from mrag.config import Settings
 from mrag.errors import MragError, QueryTimeout
-from mrag.text.grammar import join
+from mrag.language.grammar import join
 
 if TYPE_CHECKING:
     from rdflib.term import Node

@@ -24,11 +24,11 @@ from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.expressions import depth, walk
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.grammar import counted
 from mrag.rdf import queries
 from mrag.rdf.patterns import var
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Term, from_ox
 from mrag.stores.base import Row
-from mrag.text.grammar import counted
 
 Types: TypeAlias = list[tuple[Term, str]]
 Edges: TypeAlias = list[tuple[Term, str, Term]]

@@ -17,8 +17,8 @@ from mrag.cli.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.output import progress, say, show, show_json, status
 from mrag.diagnosis import example, premises_in_words
 from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, TermError
+from mrag.language.grammar import counted
 from mrag.terminal import inline
-from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.graph.updates import PlannedUpdate

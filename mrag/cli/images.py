@@ -22,9 +22,9 @@ from mrag.cli.data import loading, show_groups
 from mrag.cli.options import JsonOption, KgOption, RunnerOption, StoreOption, WorkersOption, opened
 from mrag.cli.output import progress, say, show, show_data, show_json, status
 from mrag.errors import ConfigError, LoadError
+from mrag.language.grammar import counted
 from mrag.redaction import redact_url
 from mrag.storage.files import Scratch
-from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.jobs import Runner

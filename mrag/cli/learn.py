@@ -14,8 +14,8 @@ from mrag.cli.commands import Commands
 from mrag.cli.options import JsonOption, KgOption, SeedOption, StoreOption, opened
 from mrag.cli.output import progress, say, show, show_data, show_json, show_lines, status
 from mrag.errors import ConfigError, LearningProblemError
+from mrag.language.grammar import counted
 from mrag.storage.files import saved_text
-from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.cli.concepts import Learnt

@@ -102,7 +102,7 @@ def warn_of_login(url: str | None) -> None:
 
 def analyser_of(indexes: mrag.SimilarityIndexes, name: str) -> str:
     """Return the analyser that an index was built with on demand, or else that of the settings."""
-    from mrag.text.analysis import AUTO
+    from mrag.language.analysis import AUTO
 
     chosen = Settings.from_env().analyser
     try:

@@ -21,9 +21,9 @@ from mrag.completion.sentences import instructs
 from mrag.generation.result import EvidenceRef
 from mrag.generation.support.grammar import is_turned_round
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import normalised
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, XSD, Term, to_ox
-from mrag.text.tokens import normalised
 
 NAMESPACE: Final = "urn:mrag:entity:"
 _NOT_WORD = re.compile(r"[^a-z0-9]+")

@@ -27,11 +27,11 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.index.embedding import Embedder, embedder
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+from mrag.language.tokens import FUNCTION_WORDS, content, fold, language_of, tokens, words
 from mrag.planning.lexical.english import root, synonym_roots
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.rdf.terms import iri as read_iri
-from mrag.text.tokens import FUNCTION_WORDS, content, fold, language_of, tokens, words
 
 NO_STEPS = frozenset([*LABELS, *ALTERNATIVE, *DESCRIBING])
 """Predicates that name or describe, and lead nowhere."""

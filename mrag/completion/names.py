@@ -20,10 +20,10 @@ from mrag.generation.verbalise import DESCRIBING
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.index.embedding import Embedder
+from mrag.language.names import split_identifier
+from mrag.language.tokens import is_stopword, normalised
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD
-from mrag.text.names import split_identifier
-from mrag.text.tokens import is_stopword, normalised
 
 ALTERNATIVE: tuple[str, ...] = (
     "http://www.w3.org/2004/02/skos/core#altLabel",

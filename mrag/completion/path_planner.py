@@ -26,9 +26,9 @@ from mrag.completion.patterns import GroundedPlan, IncompleteTriple, Slot, TermC
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedding import Embedder, embedder
+from mrag.language.tokens import content, is_stopword, keys, normalised, stem
 from mrag.planning.plan import Unknown
 from mrag.storage.arrays import load_arrays, save_arrays
-from mrag.text.tokens import content, is_stopword, keys, normalised, stem
 
 _WORD = re.compile(r"\w+")
 _LONGEST_MENTION = 16

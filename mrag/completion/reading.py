@@ -23,10 +23,10 @@ from mrag.completion.patterns import ROLES, IncompleteTriple
 from mrag.errors import ModelError
 from mrag.generation.models import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.names import split_identifier
+from mrag.language.tokens import normalised
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
-from mrag.text.names import split_identifier
-from mrag.text.tokens import normalised
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -33,9 +33,9 @@ from mrag.completion.passages import Passage
 from mrag.completion.sentences import asserts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
+from mrag.language.tokens import is_stopword, normalised, stem
 from mrag.loaders.snippets import sentence_spans
 from mrag.rdf import queries
-from mrag.text.tokens import is_stopword, normalised, stem
 
 _SENSES: Final[tuple[tuple[str, str], ...]] = (
     ("direct director filmmaker", "by helm helmer directorial filmmaker film+by movie+by documentary+by"),

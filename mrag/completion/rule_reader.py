@@ -62,7 +62,7 @@ from mrag.completion.sentences import (
 )
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
-from mrag.text.tokens import normalised
+from mrag.language.tokens import normalised
 
 _CROSSED: Final[tuple[tuple[End, Place], ...]] = (("object", "subject"), ("subject", "object"))
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from mrag.completion.names import Span, TextWord, text_of, words_of
 from mrag.completion.passages import Passage
+from mrag.language.tokens import is_stopword
 from mrag.loaders.snippets import sentence_spans
-from mrag.text.tokens import is_stopword
 
 _PRONOUNS: Final = frozenset(("it", "he", "she", "they", "this", "its", "his", "her", "their"))
 _LATER: Final = frozenset(("it", "he", "she", "they", "its", "his", "her", "their", "him", "them"))

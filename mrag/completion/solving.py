@@ -16,8 +16,8 @@ from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrat
 from mrag.completion.patterns import GroundedPlan
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language import tokens
 from mrag.rdf.terms import Term
-from mrag.text import tokens
 
 _ENOUGH = 0.5
 _WIDE = 2000

@@ -12,10 +12,10 @@ from rdflib import Literal
 
 from mrag.context.neighbourhood import in_passes, kept, labels, read, reader_of
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.names import iri_words, local_words
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, Triple, curie
 from mrag.stores.base import Dataset
-from mrag.text.names import iri_words, local_words
 
 VOCABULARY: dict[str, str] = {
     RDF + "type": "is a",

@@ -37,9 +37,9 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import names_beside, twins_of
 from mrag.graph.record import LABELS
+from mrag.language.names import split_identifier
+from mrag.language.tokens import FUNCTION_WORDS, OTHERS, content, content_words, fold, stem, tokens, words
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Triple, from_ox
-from mrag.text.names import split_identifier
-from mrag.text.tokens import FUNCTION_WORDS, OTHERS, content, content_words, fold, stem, tokens, words
 from mrag.tracing import spanned
 
 _VOCABULARY = (RDF, RDFS, OWL)

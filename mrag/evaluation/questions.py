@@ -31,13 +31,13 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError
 from mrag.evaluation.metrics import Qrels, read_qrels
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.analysis import Analyser
+from mrag.language.grammar import article, join, relation
+from mrag.language.possessive import compiled
 from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
 from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
-from mrag.text.analysis import Analyser
-from mrag.text.grammar import article, join, relation
-from mrag.text.possessive import compiled
 
 TYPE = RDF + "type"
 _DULL = (OWL, RDF, RDFS)

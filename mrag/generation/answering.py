@@ -20,7 +20,7 @@ from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, 
 from mrag.generation.result import Answer, Citation, Sentence, recorded
 from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
-from mrag.text.tokens import tokens
+from mrag.language.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -20,9 +20,8 @@ from rdflib import Literal
 from mrag.context.render import Context, Line
 from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, is_person, owned
 from mrag.generation.verbalise import TYPE, describes, is_empty
-from mrag.rdf.terms import RDFS, Term
-from mrag.text.names import split_identifier
-from mrag.text.tokens import (
+from mrag.language.names import split_identifier
+from mrag.language.tokens import (
     AGENTS,
     DEEDS,
     LIGHT,
@@ -39,6 +38,7 @@ from mrag.text.tokens import (
     tokens,
     words,
 )
+from mrag.rdf.terms import RDFS, Term
 
 _VAGUE = frozenset(stem(word) for word in VAGUE)
 _LIGHT = frozenset(stem(word) for word in LIGHT)

@@ -12,9 +12,9 @@ from mrag.generation.facts import FactGroup, FactSelector, Selection
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
 from mrag.generation.verbalise import PHRASES, TYPE, Phrases, VerbalisedSentence, filled, value, verbalise
+from mrag.language.names import split_identifier
+from mrag.language.tokens import language_of, stem
 from mrag.rdf.terms import Term
-from mrag.text.names import split_identifier
-from mrag.text.tokens import language_of, stem
 
 _MAX_NAMES = 20
 _LIST = 5

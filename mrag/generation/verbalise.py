@@ -16,10 +16,10 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING
+from mrag.language.grammar import article, join, relation, yes_or_no
+from mrag.language.names import split_identifier
+from mrag.language.tokens import PREPOSITIONS, fold, stem, tokens, words
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD
-from mrag.text.grammar import article, join, relation, yes_or_no
-from mrag.text.names import split_identifier
-from mrag.text.tokens import PREPOSITIONS, fold, stem, tokens, words
 
 _COUNTS = r"(?:at least|at most|exactly) \d+"
 _EXPRESSION = re.compile(

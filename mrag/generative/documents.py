@@ -15,7 +15,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import home
 from mrag.index.documents import Definition, documents
 from mrag.jobs.runners import Runner
-from mrag.text.names import iri_words
+from mrag.language.names import iri_words
 
 logger = logging.getLogger(__name__)
 

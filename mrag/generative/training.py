@@ -28,9 +28,9 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generative.models import Tokeniser, TransformersTokeniser, library, pretrained
+from mrag.language.analysis import Analyser
+from mrag.language.tokens import STOP_WORDS
 from mrag.storage.files import saved_text
-from mrag.text.analysis import Analyser
-from mrag.text.tokens import STOP_WORDS
 
 Target: TypeAlias = Literal["clue", "first-sentence", "document"]
 """What is learnt: a drawn clue, or for comparison the first sentence or the document from its beginning."""

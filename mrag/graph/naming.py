@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
+from mrag.language.names import iri_words, name_parts
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 from mrag.stores.base import Dataset, TripleStore
-from mrag.text.names import iri_words, name_parts
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph

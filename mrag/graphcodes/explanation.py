@@ -12,8 +12,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode, is_iri
 from mrag.graphcodes.metrics import CodeComparison, Ontology
+from mrag.language.names import name_parts
 from mrag.rdf.terms import RDF
-from mrag.text.names import name_parts
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph

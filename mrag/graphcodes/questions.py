@@ -13,12 +13,12 @@ from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, term
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.explanation import readable
 from mrag.graphcodes.metrics import Ontology
+from mrag.language.names import name_parts
+from mrag.language.tokens import keys, tokens
 from mrag.planning.lexical.candidates import Candidate, Named, NameMention
 from mrag.planning.lexical.english import is_empty
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.schema import PropertyInfo
-from mrag.text.names import name_parts
-from mrag.text.tokens import keys, tokens
 
 _CLEAR: Final = 0.7
 _SURE: Final = 0.9

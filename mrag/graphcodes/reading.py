@@ -16,7 +16,7 @@ from mrag.errors import ConfigError
 from mrag.graphcodes import lexicon
 from mrag.graphcodes.code import Edge, GraphCode, union
 from mrag.graphcodes.repair import FormDictionary, ParsedSentence, ParsedWord, hidden_verb, mend
-from mrag.text.tokens import singular
+from mrag.language.tokens import singular
 
 Kind: TypeAlias = Literal["verb", "passive", "preposition"]
 

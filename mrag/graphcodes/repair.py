@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from mrag.graphcodes import lexicon
-from mrag.text.tokens import singular
+from mrag.language.tokens import singular
 
 _ONE: Final = frozenset("a an one each every another this that".split())
 _ALONG: Final = frozenset("over through down along into toward towards across around past onto".split())

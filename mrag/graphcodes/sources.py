@@ -26,9 +26,9 @@ from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, term
 from mrag.graphcodes.interchange import from_json, to_json
 from mrag.graphcodes.reading import TextExtractor
 from mrag.jobs.runners import InlineRunner, Runner, resumed
+from mrag.language.tokens import singular
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
-from mrag.text.tokens import singular
 
 Direction = Literal["out", "in"]
 

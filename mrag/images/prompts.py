@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.text.possessive import compiled
+from mrag.language.possessive import compiled
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 from mrag.index.rows import Mask, Ranking, Rows, StringTable, best, contenders, distinct
+from mrag.language.analysis import DEFAULT, Analyser, checked
+from mrag.language.tokens import STOP_WORDS
 from mrag.storage.arrays import LazyArray
-from mrag.text.analysis import DEFAULT, Analyser, checked
-from mrag.text.tokens import STOP_WORDS
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -39,7 +39,7 @@ class Bm25Params:
         k1: How slowly repetition of a term saturates, 0 or more.
         b: How much long documents are held back, from 0 (not) to 1 (fully).
         fold_accents: Take `é` for `e`.
-        analyser: How words are stemmed, see `mrag.text.analysis`.
+        analyser: How words are stemmed, see `mrag.language.analysis`.
         idf: How rare terms are weighed: `lucene` as in `Bm25Index`, or `plain`, ln(N / df), under which
             a term that every document has finds nothing.
         min_chars: Shortest token that is indexed, in characters.

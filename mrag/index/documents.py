@@ -26,13 +26,13 @@ from mrag.index.document_index import StoredIndex
 from mrag.index.fusion import FusionWeight
 from mrag.index.intake import Progress, SyncReport
 from mrag.index.segments import as_json
+from mrag.language.analysis import AUTO, by_languages
+from mrag.language.names import iri_words
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Triple
 from mrag.storage.sorting import SortedRows
 from mrag.stores.base import Limits, SelectResult, SelectStream
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.text.analysis import AUTO, by_languages
-from mrag.text.names import iri_words
 
 NAME_WEIGHT: Final = 4
 """How often a document repeats its entity's name, so that it is found before what mentions it.
@@ -56,7 +56,7 @@ class Definition:
             others, or the words of which their IRIs are made.
         length: Characters of a document after which it is cut.
         select: A SELECT query of a person's own, guarded and bounded, that gives texts too.
-        analyser: How words are stemmed, see `mrag.text.analysis`; `auto` goes by the languages.
+        analyser: How words are stemmed, see `mrag.language.analysis`; `auto` goes by the languages.
     """
 
     queries: tuple[str, ...] = (TEXTS, LINKED)

@@ -21,10 +21,10 @@ from mrag.errors import ConfigError, IndexMismatch
 from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
 from mrag.index.dense import DenseIndex, DenseParams, SegmentSigns
 from mrag.index.rows import DIGEST_BYTES, Mask, Rows, StoredSegment, StringTable, digest
+from mrag.language.analysis import ANALYSIS_VERSION, Analyser
 from mrag.storage.arrays import LazyArray, lazy
 from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Kind, Live, SegmentFolder, first_to_merge
-from mrag.text.analysis import ANALYSIS_VERSION, Analyser
 
 
 class DocumentSegment(StoredSegment):

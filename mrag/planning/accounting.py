@@ -20,6 +20,17 @@ from typing import Final, TypeAlias
 from rdflib import RDF, Literal, URIRef
 
 from mrag.context.display import Display
+from mrag.language.tokens import (
+    AGENTS,
+    LIGHT,
+    PERSON_WORDS,
+    PREPOSITIONS,
+    VERBS,
+    alike,
+    stem,
+    words,
+    words_in,
+)
 from mrag.planning.building.scoring import Reading
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.english import (
@@ -56,7 +67,6 @@ from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import walk
 from mrag.rdf import queries
-from mrag.text.tokens import AGENTS, LIGHT, PERSON_WORDS, PREPOSITIONS, VERBS, alike, stem, words, words_in
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from rdflib import Literal, URIRef
 
 from mrag.generation.result import AnswerCell, Citation, Sentence
+from mrag.language.grammar import join, plural
 from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.run import PlanResult
 from mrag.planning.scopes import aggregates, unit_of_days
 from mrag.planning.wording import Name, part_to_words, to_words, value_to_words
-from mrag.text.grammar import join, plural
 
 SHOWN = 20
 """Rows that the words of an answer hold; `rows` holds all."""

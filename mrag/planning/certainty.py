@@ -18,6 +18,8 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.names import iri_words
+from mrag.language.tokens import tokens
 from mrag.planning.building.parser import LONGEST
 from mrag.planning.building.scoring import Reading
 from mrag.planning.composing.shapes import alike_named
@@ -31,8 +33,6 @@ from mrag.planning.schema import PropertyInfo, Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, Triple
 from mrag.stores.base import Dataset
-from mrag.text.names import iri_words
-from mrag.text.tokens import tokens
 
 
 def may_be_absent(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> bool:

@@ -15,6 +15,7 @@ from rdflib import RDF, XSD, Literal, URIRef
 from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import words
 from mrag.planning.building.literals import identifier, number_literal
 from mrag.planning.building.parser import Parser
 from mrag.planning.building.scoring import WEIGHTS, Reading
@@ -65,7 +66,6 @@ from mrag.planning.scopes import (
 from mrag.rdf import queries
 from mrag.rdf.terms import Term
 from mrag.stores.base import Limits
-from mrag.text.tokens import words
 
 _LONGEST = 100
 """Questions of one conversation of which each goes on from the one before."""

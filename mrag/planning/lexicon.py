@@ -11,6 +11,8 @@ from typing import Final
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import names_beside
 from mrag.index.embedding import Embedder, begin_loading
+from mrag.language.names import Likeness, is_signed, likeness_at
+from mrag.language.tokens import TextToken, fold
 from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, Direction, is_empty, is_title, positive, root
 from mrag.planning.lexical.names import SPAN, NamedThings, NameMatcher, Span, named_things
@@ -21,8 +23,6 @@ from mrag.planning.profile.usage import keep, kept, remembered, schema_array
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
-from mrag.text.names import Likeness, is_signed, likeness_at
-from mrag.text.tokens import TextToken, fold
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
 
@@ -40,7 +40,7 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
 
     Example:
         >>> import mrag
-        >>> from mrag.text.tokens import tokens
+        >>> from mrag.language.tokens import tokens
         >>> kg = mrag.demo(model="none")
         >>> mention = lexicon_of(kg, None).match(tokens("Who develops GraphDB?"))[-1]
         >>> mention.candidates[0].name, mention.candidates[0].kind
@@ -95,7 +95,7 @@ class Lexicon(Meanings):
 
         Example:
             >>> import mrag
-            >>> from mrag.text.tokens import tokens
+            >>> from mrag.language.tokens import tokens
             >>> kg = mrag.demo(model="none")
             >>> lexicon = lexicon_of(kg, None)
             >>> [m.candidates[0].name for m in lexicon.match(tokens("graphbd"))]

@@ -10,6 +10,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import words_in
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -29,7 +30,6 @@ from mrag.planning.run import PlanResult, run
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import PlanRoles, aggregates, check, merged, plain, renamed, sides
 from mrag.stores.base import Limits
-from mrag.text.tokens import words_in
 
 _KIND, _THING = Unknown("other_kind"), "other_thing"
 

@@ -8,12 +8,12 @@ from typing import Final
 
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
+from mrag.language.tokens import TextToken
 from mrag.planning.lexical.candidates import Candidate, Named
 from mrag.planning.lexical.english import is_empty, is_everyday, is_role, other_names
 from mrag.planning.lexical.names import Span
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords
 from mrag.planning.schema import Schema
-from mrag.text.tokens import TextToken
 
 _BEST: Final = 12
 _ASKED: Final = 10_000

@@ -17,6 +17,7 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.graph.record import LABELS
+from mrag.language.names import split_identifier
 from mrag.planning.profile.names import plain_names, spelt_out
 from mrag.planning.profile.usage import (
     Ancestors,
@@ -40,7 +41,6 @@ from mrag.planning.profile.usage import (
 from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
-from mrag.text.names import split_identifier
 
 ALTERNATIVE: Final[tuple[str, ...]] = (
     "http://www.w3.org/2004/02/skos/core#altLabel",

@@ -15,6 +15,7 @@ from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.result import CERTAIN as CERTAIN
 from mrag.generation.result import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.grammar import as_noun
 from mrag.planning.building.scoring import Reading
 from mrag.planning.compiler import work_of
 from mrag.planning.composing.shapes import alike_named, united
@@ -27,7 +28,6 @@ from mrag.planning.values import measured
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits
-from mrag.text.grammar import as_noun
 
 SURE = 0.6
 """Probability from which on a reading is taken without being asked for."""

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from rdflib import RDF, Literal, URIRef
 
+from mrag.language.grammar import article, is_participle, join, plural, relation
+from mrag.language.tokens import PREPOSITIONS
 from mrag.planning import plan as pl
 from mrag.planning.scopes import (
     FOLDS,
@@ -23,8 +25,6 @@ from mrag.planning.scopes import (
     unit_of_days,
 )
 from mrag.rdf.terms import Term
-from mrag.text.grammar import article, is_participle, join, plural, relation
-from mrag.text.tokens import PREPOSITIONS
 
 
 def all_of(said: Sequence[str]) -> str:

@@ -17,10 +17,10 @@ from rdflib import RDF, BNode, Literal, URIRef
 from rdflib.term import Variable
 
 from mrag.errors import QueryRefused, QueryTimeout
+from mrag.language.possessive import compiled
 from mrag.rdf.patterns import as_insert_data, as_select
 from mrag.rdf.queries import term
 from mrag.rdf.terms import XSD
-from mrag.text.possessive import compiled
 
 AGGREGATES = frozenset("COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT".split())
 FUNCTIONS = frozenset(

@@ -21,6 +21,7 @@ from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.index.similarity import freshen
+from mrag.language.names import iri_words
 from mrag.planning.neural.choosing import Planner
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, Term, Triple, curie, from_ox, iri
@@ -30,7 +31,6 @@ from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
 from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, uncomputed
 from mrag.retrieval.verifying import StoreFacts
-from mrag.text.names import iri_words
 from mrag.tracing import spanned
 
 if TYPE_CHECKING:

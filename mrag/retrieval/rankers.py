@@ -17,9 +17,9 @@ from mrag.graph.naming import names_beside, twins_of
 from mrag.index.document_index import Mode
 from mrag.index.fusion import reciprocal_rank_fusion
 from mrag.index.similarity import SimilarityIndexes
+from mrag.language.names import likeness
 from mrag.rdf import queries
 from mrag.terminal import inline
-from mrag.text.names import likeness
 
 _NAMES: Final = 3
 """Names that a thing with several of them is taken to have among the hits."""

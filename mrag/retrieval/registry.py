@@ -35,11 +35,11 @@ from mrag.index.backends.base import home
 from mrag.index.document_index import Mode
 from mrag.index.embedding import MiniLmEmbedder, Vectors
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+from mrag.language import content
 from mrag.rdf import queries
 from mrag.rdf.terms import iri
 from mrag.redaction import brief
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker, SimilarityRanker
-from mrag.text import content
 
 logger = logging.getLogger(__name__)
 

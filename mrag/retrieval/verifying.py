@@ -27,6 +27,7 @@ from mrag.generation.verification import verify as checked
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.images.graph import file_names, names_of
+from mrag.language.tokens import is_stopword, tokens
 from mrag.planning.answering import HELPED, READ, Attempt, compute, replay
 from mrag.planning.following import BY_ITSELF, LastAnswer
 from mrag.planning.interchange import plan_from_json
@@ -39,7 +40,6 @@ from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, Term, Triple, to_ox
 from mrag.retrieval.routing import ASKED_FOR, FOLDER_GIVEN, computed, routed, uncomputed
 from mrag.stores.base import Dataset
-from mrag.text.tokens import is_stopword, tokens
 
 _THINGS: Final = 5
 """Things of one sentence that are asked about."""

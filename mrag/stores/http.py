@@ -28,10 +28,10 @@ from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout, StoreError
+from mrag.language.possessive import compiled
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import XSD, Term, Triple, from_ox, typed_literal
 from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
-from mrag.text.possessive import compiled
 
 _SHORTEST = 4
 """Characters of a secret from which on it is sought in messages; shorter ones are in every word."""

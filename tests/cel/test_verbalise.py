@@ -28,9 +28,9 @@ from mrag.cel.syntax.expressions import (
 )  # fmt: skip
 from mrag.cel.syntax.verbalise import Language, names_of, sentence, verbalise
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.names import name_parts
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.text.names import name_parts
 from tests.cel.plain import expressions
 
 E = "http://example.org/"

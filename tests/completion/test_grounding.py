@@ -13,10 +13,10 @@ from mrag.completion.patterns import IncompleteTriple, TriplePlan
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
+from mrag.language.tokens import normalised
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.text.tokens import normalised
 from tests.completion.films import BY, GENRE, STARS, WROTE, YEAR, F, f, films
 
 X = Unknown("x")

@@ -14,8 +14,8 @@ from mrag.generation.answering import answer, cite
 from mrag.generation.result import Answer, recorded
 from mrag.generation.support.sentences import split
 from mrag.generation.verification import verify
+from mrag.language.tokens import fold, tokens
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Triple
-from mrag.text.tokens import fold, tokens
 from tests.generation.conftest import GRAPH, ask_in
 
 TEXTS = st.one_of(

@@ -8,10 +8,10 @@ from rdflib import Literal
 from mrag.generation.prompts import without_fences
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, with_ids
+from mrag.language.grammar import article, relation
+from mrag.language.names import split_identifier
+from mrag.language.tokens import fold, keys, language_of, stem, tokens
 from mrag.rdf.terms import XSD
-from mrag.text.grammar import article, relation
-from mrag.text.names import split_identifier
-from mrag.text.tokens import fold, keys, language_of, stem, tokens
 from tests.generation.conftest import context_of, iri
 
 

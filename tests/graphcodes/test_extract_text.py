@@ -17,7 +17,7 @@ from mrag.graphcodes.code import Extractor, GraphCode
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.reading import TextExtractor
 from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
-from mrag.text.tokens import singular
+from mrag.language.tokens import singular
 from tests.conftest import requires, shared_data
 
 requires("spacy", "graphcodes")

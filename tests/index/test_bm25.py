@@ -13,7 +13,7 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.index import bm25
 from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
 from mrag.index.rows import StringTable
-from mrag.text.analysis import Analyser
+from mrag.language.analysis import Analyser
 
 WORDS = st.sampled_from(["red", "blue", "shoe", "shoes", "coat", "leather", "é", "東京", "x1", "the"])
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)

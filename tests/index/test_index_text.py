@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError
-from mrag.text.analysis import DEFAULT, Analyser, by_languages, checked, stemmer
+from mrag.language.analysis import DEFAULT, Analyser, by_languages, checked, stemmer
 
 A = Analyser(name="plural")
 

@@ -14,10 +14,10 @@ from mrag.graph.connection import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import most_selective
 from mrag.index.similarity import SimilarityIndexes
+from mrag.language.names import iri_words
 from mrag.planning.schema import Schema
 from mrag.rdf.terms import SKOLEM, Triple
 from mrag.retrieval.answering import ask
-from mrag.text.names import iri_words
 from tests.commands import run
 
 CELLAR = """

@@ -19,12 +19,12 @@ import mrag.planning.profiling
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
+from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.profile.usage import usage_of
 from mrag.planning.profiling import schema_of
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.text.tokens import tokens
 
 SPACE = "http://example.org/library/"
 THINGS = [URIRef(f"{SPACE}{kind}{n}") for kind in ("book", "author", "shelf") for n in range(4)]

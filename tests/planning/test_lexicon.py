@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import tokens
 from mrag.planning.lexical.english import SpellingIndex, distance, edits_allowed, other_names, positive
 from mrag.planning.lexical.names import NameTable
 from mrag.planning.lexical.schema_words import voice_of
 from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.text.tokens import tokens
 from tests.conftest import slow
 from tests.planning.test_schema import PREFIXES, e, graph
 from tests.servers import oxigraph_server, virtuoso_server

@@ -12,11 +12,11 @@ from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.index.similarity import SimilarityIndexes
+from mrag.language.names import Likeness, likeness
+from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.rdf.terms import RDF, Triple
-from mrag.text.names import Likeness, likeness
-from mrag.text.tokens import tokens
 
 NAMES = """
 @prefix ex: <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

@@ -20,6 +20,7 @@ import mrag
 from mrag.errors import ConfigError, ModelError
 from mrag.generation.models import told
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of, gbnf
@@ -30,7 +31,6 @@ from mrag.planning.plan import Plan
 from mrag.planning.run import run
 from mrag.planning.scopes import with_subclasses
 from mrag.rdf.terms import Triple
-from mrag.text.tokens import tokens
 from tests.generation import conftest
 from tests.planning.grammars import Grammar
 

@@ -9,9 +9,9 @@ import pytest
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
-from mrag.text.tokens import tokens
 
 SHOP = """
 @prefix : <http://shop.example/> .

@@ -12,6 +12,7 @@ from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.index.similarity import SimilarityIndexes
+from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
 from mrag.planning.interpreter import evaluate
 from mrag.planning.lexicon import lexicon_of
@@ -20,7 +21,6 @@ from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.reasoning.sameness import same_groups
-from mrag.text.tokens import tokens
 from tests.servers import oxigraph_server
 
 CONCEPTS = """

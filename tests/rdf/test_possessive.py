@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mrag.language.possessive import compiled
 from mrag.loaders import checks
 from mrag.rdf import parser
 from mrag.stores import http
-from mrag.text.possessive import compiled
 
 PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
     "token": (

@@ -28,7 +28,7 @@ from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.expressions import key, length, normal, operands, with_operands
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.text.grammar import counted
+from mrag.language.grammar import counted
 
 logger = logging.getLogger(__name__)
 Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupted"]

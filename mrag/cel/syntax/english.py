@@ -17,9 +17,9 @@ from rdflib import Literal
 
 from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.expressions import negation, operands, with_operands
+from mrag.language.grammar import article, is_participle, plural, relation
+from mrag.language.tokens import PREPOSITIONS, VERBS, is_plural, singular
 from mrag.rdf.terms import XSD, curie, to_ox
-from mrag.text.grammar import article, is_participle, plural, relation
-from mrag.text.tokens import PREPOSITIONS, VERBS, is_plural, singular
 
 Language: TypeAlias = OneOfText["en", "de"]
 Name: TypeAlias = Callable[[str], str]

@@ -44,9 +44,9 @@ from mrag.cel.syntax.english import (
 from mrag.cel.syntax.expressions import negation, normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import fetch_labels
+from mrag.language.names import name_parts
 from mrag.rdf import queries
 from mrag.rdf.terms import XSD, curie
-from mrag.text.names import name_parts
 
 _COUNTS: Mapping[type[ce.Cardinality], str] = {
     ce.AtLeast: "mindestens",

@@ -26,8 +26,7 @@ from mrag.generation.support.relations import relations
 from mrag.generation.support.sentences import items_after, leads_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
 from mrag.generation.verbalise import caveats
-from mrag.rdf.terms import RDF, XSD, Term
-from mrag.text.tokens import (
+from mrag.language.tokens import (
     NEGATIONS,
     NO,
     OTHERS,
@@ -39,6 +38,7 @@ from mrag.text.tokens import (
     tokens,
     words,
 )
+from mrag.rdf.terms import RDF, XSD, Term
 
 __all__ = [
     "Citer",

@@ -32,8 +32,8 @@ from mrag.generation.support.mentions import (
     symbols_of,
 )
 from mrag.generation.support.relations import PLACED, TYPE, RelationWordings, Way, relations
+from mrag.language.tokens import keys, tokens, words
 from mrag.rdf.terms import OWL, RDFS, XSD, Term, Triple
-from mrag.text.tokens import keys, tokens, words
 
 _NOW: Final = words("is are 's")
 _WAS: Final = words("was were")

@@ -16,9 +16,8 @@ from typing import Final
 from rdflib import Literal
 
 from mrag.context.render import Line
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
-from mrag.text.names import split_identifier
-from mrag.text.tokens import (
+from mrag.language.names import split_identifier
+from mrag.language.tokens import (
     LEGAL_FORMS,
     PERSON_WORDS,
     VERBS,
@@ -30,7 +29,8 @@ from mrag.text.tokens import (
     tokens,
     words,
 )
-from mrag.text.tokens import PREPOSITIONS as _COMMON
+from mrag.language.tokens import PREPOSITIONS as _COMMON
+from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _SCHEMA = ("http://schema.org/", "https://schema.org/")
@@ -462,7 +462,7 @@ def symbols_of(text: str, words: Sequence[TextToken], mentions: Sequence[TermMen
         mentions: Where it names something.
 
     Example:
-        >>> from mrag.text.tokens import tokens
+        >>> from mrag.language.tokens import tokens
         >>> text = "GraphDB's price (in $) is 5."
         >>> [s.low for s in symbols_of(text, tokens(text), [])]
         ['graphdb', "'s", 'price', '(', 'in', '$', ')', 'is', '5']

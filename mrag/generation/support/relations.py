@@ -19,9 +19,9 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING, PREPOSITIONS, UNITS, agentive, finite, participle, root
+from mrag.language.names import split_identifier
+from mrag.language.tokens import words
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
-from mrag.text.names import split_identifier
-from mrag.text.tokens import words
 
 Way = frozenset[tuple[Term, bool]]
 """Properties that some words say, each with whether its subject is what the words make the second end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mrag.text.tokens import tokens
+from mrag.language.tokens import tokens
 
 _ITEM = re.compile(r"\s*(?:(?:[-*•–+]|\d{1,3}[.)]|#{1,6}|>)\s+)+")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|(?<![。！？])[。！？]++[」』）”]*+")

@@ -15,9 +15,9 @@ from typing import Final
 from mrag.context.render import Line
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verbalise import PHRASES, describes, filled, value, verbalise
+from mrag.language.names import split_identifier
+from mrag.language.tokens import FUNCTION_WORDS, NEGATIONS, fold, keys, tokens, words
 from mrag.rdf.terms import OWL, Term
-from mrag.text.names import split_identifier
-from mrag.text.tokens import FUNCTION_WORDS, NEGATIONS, fold, keys, tokens, words
 
 _QUOTED: Final = re.compile(r"[“„«]\s?([^“”„«»]*?)\s?[”“»]")
 _OPENS: Final = words("that which who and but whereas while")

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from rdflib import RDF
 
+from mrag.language.tokens import PERSON_WORDS, VERBS, content, is_stopword, words_in
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.lexical.english import is_doer, is_past, root, synonym_roots
 from mrag.planning.plan import Unknown
 from mrag.planning.reading.periods import Word
 from mrag.planning.schema import Schema
-from mrag.text.tokens import PERSON_WORDS, VERBS, content, is_stopword, words_in
 
 Likeness = Callable[[str, str], float]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mrag.language.tokens import VERBS
 from mrag.planning.asked.deeds import told_of
 from mrag.planning.asked.times import PlanTimes
 from mrag.planning.building.nodes import PlanNode
@@ -15,7 +16,6 @@ from mrag.planning.plan import Aggregate, Unknown
 from mrag.planning.reading.frame import Compared, Noun
 from mrag.planning.reading.state import PARTICIPLES
 from mrag.planning.schema import PropertyInfo, most_of
-from mrag.text.tokens import VERBS
 
 _SURE = 0.45
 """How like a verb the name of what happened must be."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.lexical.english import BEING, is_past
 from mrag.planning.reading.frame import Noun
-from mrag.text.tokens import PREPOSITIONS
 
 _BETWEEN: Final = BEING | frozenset("who that which both also a an".split())
 _AND: Final = (["and"], ["and", "also"], ["and", "a"], ["and", "an"], ["as", "well", "as"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mrag.language.tokens import AGENTS
 from mrag.planning.asked.deeds import doers, kinds_of_people, told_by_verb
 from mrag.planning.asked.ends import PlanEnds
 from mrag.planning.building.nodes import PlanNode
@@ -13,7 +14,6 @@ from mrag.planning.lexical.english import is_past, is_role
 from mrag.planning.plan import Column, Number, Unknown
 from mrag.planning.profile.usage import NOWHERE, place_rank
 from mrag.planning.reading.frame import Noun
-from mrag.text.tokens import AGENTS
 
 _DIRECT = 1.4
 """What a way costs at most that leads through nothing else."""

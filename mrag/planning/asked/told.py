@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rdflib import RDF
 
+from mrag.language.grammar import is_participle
 from mrag.planning.asked.frequency import PlanFrequency
 from mrag.planning.building import checks
 from mrag.planning.building.nodes import PlanNode
@@ -18,7 +19,6 @@ from mrag.planning.plan import Column, DatePart, Expression, Number, Plan, Unkno
 from mrag.planning.reading.frame import IDENTIFYING, Noun, Ordering, Output
 from mrag.planning.schema import PropertyInfo
 from mrag.planning.scopes import mentioned
-from mrag.text.grammar import is_participle
 
 _WHO = frozenset("who that which".split())
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from rdflib import RDF
 
+from mrag.language.tokens import alike, content
 from mrag.planning.asked.verbs import MEASURING, PlanVerbs
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.english import root, synonym_roots
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
 from mrag.planning.reading.segmentation import meaningful
-from mrag.text.tokens import alike, content
 
 _PATHS = frozenset("through along across throughout around inside outside".split())
 """Prepositions that a relation has been found for."""

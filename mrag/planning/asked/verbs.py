@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
+from mrag.language.tokens import alike, content
 from mrag.planning.asked.deeds import is_deed, told_by_event
 from mrag.planning.asked.extremes import PlanExtremes
 from mrag.planning.lexical.english import is_past, is_role, root, synonym_roots
@@ -14,7 +15,6 @@ from mrag.planning.plan import Aggregate, Comparison
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.periods import Word
 from mrag.planning.schema import PropertyInfo
-from mrag.text.tokens import alike, content
 
 MEASURING = frozenset(
     "last lasts lasted take takes took measure measures measured span spans spanned weigh weighs weighed "

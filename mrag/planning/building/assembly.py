@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, URIRef
 
+from mrag.language.names import name_parts
+from mrag.language.tokens import stem
 from mrag.planning.building.joins import JoinGraph, JoinStep, joined_later, split_ends
 from mrag.planning.building.nodes import PlanNode, PlanNodes
 from mrag.planning.plan import Block, Condition, Pattern, Unknown
 from mrag.planning.schema import PropertyInfo
-from mrag.text.names import name_parts
-from mrag.text.tokens import stem
 
 _AVOIDED = 4.0
 """What a join by a property costs more that is avoided."""

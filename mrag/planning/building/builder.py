@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rdflib import RDF, URIRef
 
+from mrag.language.tokens import alike, content
 from mrag.planning.asked.unread import PlanUnread
 from mrag.planning.building import checks
 from mrag.planning.building.assembly import QueryGraph
@@ -32,7 +33,6 @@ from mrag.planning.plan import (
 from mrag.planning.profile.usage import ways_to_say_where
 from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.scopes import aggregates
-from mrag.text.tokens import alike, content
 
 _SPANNING = re.compile(r"how many (years|months|days) (after|before|since|lie|passed|elapsed)\b")
 """Questions for the time between two others, which no value is."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from mrag.language.tokens import PREPOSITIONS, alike, stem
 from mrag.planning.composing.drafts import Unbuildable
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.english import BEING, is_past, is_role, positive
@@ -15,7 +16,6 @@ from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation, meaningful
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
-from mrag.text.tokens import PREPOSITIONS, alike, stem
 
 _JOINING = frozenset("as than that which who whose is are was were has have had do does did".split())
 """Words that are in no name but one that has them."""

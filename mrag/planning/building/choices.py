@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from mrag.language.tokens import content, is_stopword
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.composing.drafts import Unbuildable
@@ -16,7 +17,6 @@ from mrag.planning.reading.nouns import OWNING
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.tokens import content, is_stopword
 
 Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
 

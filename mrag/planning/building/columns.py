@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from mrag.language.grammar import is_participle, plural
+from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.asked.shown import PlanShown
 from mrag.planning.building.nodes import PlanNode
 from mrag.planning.composing.drafts import Unbuildable
@@ -16,8 +18,6 @@ from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.state import COMMON
 from mrag.planning.schema import PropertyInfo
 from mrag.planning.scopes import FOLDS
-from mrag.text.grammar import is_participle, plural
-from mrag.text.tokens import PREPOSITIONS
 
 _FOLD_WORDS = FOLDS | {"count": "number of"}
 _NUMBERS = frozenset("population attendance headcount quantity amount".split())

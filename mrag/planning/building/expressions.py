@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
+from mrag.language.tokens import alike, content, is_stopword, stem
 from mrag.planning.asked.deeds import names_near_end
 from mrag.planning.asked.sums import PlanSums
 from mrag.planning.building.checks import refuse_things
@@ -20,7 +21,6 @@ from mrag.planning.profile.names import is_value
 from mrag.planning.reading.frame import FrameMeasure, Noun, Output, TimeUnit
 from mrag.planning.reading.nouns import OWNING
 from mrag.planning.schema import PropertyInfo, by_number
-from mrag.text.tokens import alike, content, is_stopword, stem
 
 _UNITS = frozenset(stem(w) for w in ("year", "month", "day", "date", "time", "quarter"))
 """What says of a property only that it is a time."""

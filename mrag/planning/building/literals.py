@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rdflib import XSD, Literal
 
+from mrag.language.names import name_parts
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Comparison, Condition, Contains, Expression, Relation
 from mrag.planning.reading.numbers import converted, unit_of
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.planning.values import DURATION_UNIT
-from mrag.text.names import name_parts
 
 
 def compare_period(

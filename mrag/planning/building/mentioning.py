@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mrag.graph.naming import name_part
+from mrag.language.tokens import content
 from mrag.planning.building import checks
 from mrag.planning.building.drafting import Drafting
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -15,7 +16,6 @@ from mrag.planning.lexicon import Lexicon
 from mrag.planning.profile.names import without_likened
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.schema import Schema
-from mrag.text.tokens import content
 
 _THESE = frozenset("the all any each every these those".split())
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from rdflib import RDF, URIRef
 
+from mrag.language.names import Likeness, likeness
 from mrag.planning.asked.kinds import kinds_besides
 from mrag.planning.building.expressions import PlanExpressions
 from mrag.planning.building.literals import text_is
@@ -17,7 +18,6 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Block, Comparison, Pattern, Unknown
 from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.schema import by_number
-from mrag.text.names import Likeness, likeness
 
 _LEFT_OUT = re.compile(
     r"\b(?:other than|besides|apart from|except(?: for)?|excluding|not counting)(?: the)?\Z"

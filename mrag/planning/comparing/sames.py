@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
+from mrag.language.grammar import plural
 from mrag.planning import plan as pl
 from mrag.planning.building.literals import identifier
 from mrag.planning.comparing.stand_ins import YEAR, without_stand_in
@@ -17,7 +18,6 @@ from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.english import is_past
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import mentioned, names_of, numbered, substituted, unused
-from mrag.text.grammar import plural
 
 _UNITS: dict[str, pl.Part] = {"year": "year", "month": "year-month", "day": "date", "date": "date"}
 _IN = r"(?:in|on|during|within|at) (?:exactly )?"

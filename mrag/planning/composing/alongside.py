@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from mrag.language.grammar import plural
+from mrag.language.tokens import is_stopword, tokens
 from mrag.planning import plan as pl
 from mrag.planning.composing.drafts import Draft
 from mrag.planning.lexical.english import root
 from mrag.planning.scopes import aggregates
-from mrag.text.grammar import plural
-from mrag.text.tokens import is_stopword, tokens
 
 _ALSO = re.compile(
     r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from rdflib import RDF
 
+from mrag.language.grammar import plural
 from mrag.planning.composing.drafts import Draft, also_holding, whole
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.english import AUXILIARIES
@@ -20,7 +21,6 @@ from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, meaningful
 from mrag.planning.schema import Schema, most_of
 from mrag.planning.scopes import all_patterns, kept_apart, mentioned, names_of, numbered, substituted
-from mrag.text.grammar import plural
 
 _BETWEEN = AUXILIARIES | frozenset("having that who which with been there be ever yet".split())
 """Words between things and what is denied of them."""

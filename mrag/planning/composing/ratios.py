@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from rdflib import Literal
 
+from mrag.language.tokens import tokens
 from mrag.planning import plan as pl
 from mrag.planning.composing.drafts import Draft, Unbuildable
 from mrag.planning.composing.spreads import days_apart
@@ -18,7 +19,6 @@ from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import common, less, merged, substituted
-from mrag.text.tokens import tokens
 
 Build = Callable[[Frame], Draft]
 Read = Callable[[Sequence[QuestionItem]], FrameReader]

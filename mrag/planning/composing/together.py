@@ -13,6 +13,7 @@ from typing import Final
 
 from rdflib import RDF, URIRef
 
+from mrag.language.tokens import PERSON_WORDS
 from mrag.planning import plan as pl
 from mrag.planning.composing.drafts import Draft, ReadWith, fully_read, guessed, whole
 from mrag.planning.lexical.candidates import Candidate
@@ -28,7 +29,6 @@ from mrag.planning.scopes import (
     with_unknowns,
     without_ties,
 )
-from mrag.text.tokens import PERSON_WORDS
 
 _ASKING: Final = (
     r"(?:(?:in|on|at|from|to|by|with|for|of) )?(?:what|when|where|who|whom|whose|which|how)(?:['’]s)?\b"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from mrag.language.tokens import VERBS
 from mrag.planning.composing.drafts import Draft, whole
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.english import is_past
@@ -19,7 +20,6 @@ from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import bound, common, less, merged
-from mrag.text.tokens import VERBS
 
 _RELATIVE: Final = frozenset("that which who whose".split())
 _WITH: Final = frozenset("with without having".split())

@@ -12,11 +12,11 @@ from typing import Final
 
 from rdflib import Literal
 
+from mrag.language.tokens import PREPOSITIONS, VERBS, stem
 from mrag.planning import plan as pl
 from mrag.planning.composing.drafts import Draft, Read, whole
 from mrag.planning.lexical.english import AUXILIARIES, BEING, is_past
 from mrag.planning.scopes import all_patterns, folded_aside, mentioned, substituted
-from mrag.text.tokens import PREPOSITIONS, VERBS, stem
 
 _ALL: Final = (
     r"(?P<all>(?:really |actually )?(?:all|every(?: single| one)?|each(?: one)?|most|at least half"

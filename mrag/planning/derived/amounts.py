@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mrag.language.tokens import words_in
 from mrag.planning.derived.property import DerivedProperty, roots_of, words_of
 from mrag.planning.lexical.english import root
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.tokens import words_in
 
 COMPUTED = "urn:x-amount:"
 """Beginning of the names of amounts, which no graph has."""

@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 from rdflib import Literal
 
+from mrag.language.names import name_parts
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.english import root
 from mrag.planning.plan import Arithmetic, Days, Expression
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.names import name_parts
 
 Computed: TypeAlias = OneOf["days", "-", "/", "*"]
 

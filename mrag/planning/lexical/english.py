@@ -12,7 +12,7 @@ from typing import Literal as OneOf
 import numpy as np
 import numpy.typing as npt
 
-from mrag.text.tokens import IRREGULAR, PERSON_WORDS, STOP_WORDS, VERBS, fold, keys, stem, words
+from mrag.language.tokens import IRREGULAR, PERSON_WORDS, STOP_WORDS, VERBS, fold, keys, stem, words
 
 _EMPTY: Final = frozenset(
     fold(w)
@@ -48,7 +48,7 @@ _PAST: Final = {
     )
     for past in forms.split(",")
 }
-"""Past forms of verbs that no ending gives away, beside those of `mrag.text.tokens`."""
+"""Past forms of verbs that no ending gives away, beside those of `mrag.language.tokens`."""
 _EVENTS: Final = {form: noun for noun, forms in (("death", "die dies died dying"),) for form in forms.split()}
 """Forms of verbs whose noun no ending gives away, to that noun."""
 

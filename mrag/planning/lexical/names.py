@@ -19,6 +19,8 @@ import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, whole_name
+from mrag.language.names import is_place
+from mrag.language.tokens import TextToken, bare, fold, keys, tokens, words_in
 from mrag.planning.lexical.candidates import Candidate, Way
 from mrag.planning.lexical.english import (
     SpellingIndex,
@@ -35,8 +37,6 @@ from mrag.planning.schema import Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF
 from mrag.storage.arrays import Arrays
-from mrag.text.names import is_place
-from mrag.text.tokens import TextToken, bare, fold, keys, tokens, words_in
 
 Rows = npt.NDArray[np.int64]
 

@@ -14,6 +14,17 @@ from typing import Literal as OneOf
 
 import numpy as np
 
+from mrag.language.tokens import (
+    PERSON_WORDS,
+    VERBS,
+    TextToken,
+    content,
+    fold,
+    is_stopword,
+    stem,
+    words,
+    words_in,
+)
 from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention, Way
 from mrag.planning.lexical.english import (
     CONVERSES,
@@ -32,7 +43,6 @@ from mrag.planning.lexical.english import (
 from mrag.planning.lexical.names import NamedThings
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.tokens import PERSON_WORDS, VERBS, TextToken, content, fold, is_stopword, stem, words, words_in
 
 Voice = OneOf["doer", "done", ""]
 """Where a word leads: from what is done to who does it, from who does it to what is done, or nobody knows."""

@@ -17,13 +17,13 @@ from rdflib import RDF, Literal, URIRef
 from mrag.context.display import Display
 from mrag.errors import StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import content, is_stopword, stem
+from mrag.language.tokens import tokens as words_of
 from mrag.planning.compiler import to_sparql
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
 from mrag.planning.schema import Kind, PropertyInfo, Schema
 from mrag.stores.base import Limits, SelectResult
-from mrag.text.tokens import content, is_stopword, stem
-from mrag.text.tokens import tokens as words_of
 
 VALUES = 8
 """Values that are told of one column, and of all together, beside those that are listed."""

@@ -23,6 +23,7 @@ from mrag.generation.models import Told, bounded, model_errors, takes_grammar, t
 from mrag.generation.result import AnswerCell
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import tokens
 from mrag.planning.accounting import Gap, account
 from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import Lexicon, lexicon_of
@@ -36,7 +37,6 @@ from mrag.planning.run import PlanResult, run
 from mrag.planning.scopes import rewritten, walk, with_subclasses
 from mrag.planning.wording import to_words
 from mrag.stores.base import Limits
-from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -12,6 +12,7 @@ from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.models import Told, bounded, told, varied
 from mrag.generation.support.sentences import without_thoughts
+from mrag.language.tokens import tokens
 from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import WHETHER, Asked, SchemaCard, card_of, gbnf, vocabulary_of
@@ -19,7 +20,6 @@ from mrag.planning.neural.statement import read_statement
 from mrag.planning.plan import Plan
 from mrag.planning.scopes import aggregates, with_subclasses
 from mrag.planning.values import kind_of
-from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

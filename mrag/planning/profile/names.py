@@ -8,10 +8,10 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
+from mrag.language.names import name_parts
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.english import root
 from mrag.planning.schema import PropertyInfo
-from mrag.text.names import name_parts
 
 __all__ = [
     "is_count",

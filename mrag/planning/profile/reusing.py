@@ -13,6 +13,7 @@ import pyoxigraph as ox
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, whole_name
 from mrag.graph.record import mark
+from mrag.language.names import is_place
 from mrag.planning.lexical.names import (
     NamedThings,
     changed_things,
@@ -31,7 +32,6 @@ from mrag.planning.profiling import local_name
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF
-from mrag.text.names import is_place
 
 _TYPE: Final = RDF + "type"
 _KEPT: Final = 32

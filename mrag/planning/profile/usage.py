@@ -27,6 +27,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.graph.record import mark, touched_since
 from mrag.index.backends.base import home
+from mrag.language.tokens import stem
 from mrag.planning.reading.numbers import UNITS, unit_of
 from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema
 from mrag.planning.values import DURATION_UNIT, measured
@@ -36,7 +37,6 @@ from mrag.storage.arrays import Arrays
 from mrag.storage.folder import Committed, Folder
 from mrag.storage.folder import Kind as FolderKind
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.text.tokens import stem
 
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
 """Datatypes of dates."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mrag.language.tokens import VERBS
 from mrag.planning.lexical.english import is_past
 from mrag.planning.reading.frame import Noun
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import PARTICIPLES
 from mrag.planning.reading.words import WordReader
-from mrag.text.tokens import VERBS
 
 _MOST = frozenset("the more less most least".split())
 """Words behind a verb whose subject stands before it: "the vet earns the most"."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mrag.language.tokens import VERBS
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.reading.compounds import CompoundReader
 from mrag.planning.reading.frame import DESCRIBED, Compared, FrameMeasure, FrameRestriction, Noun
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
 from mrag.planning.reading.state import PARTICIPLES, VERBS_OF_ASKING, numeric
 from mrag.planning.schema import most_of
-from mrag.text.tokens import VERBS
 
 _NAMED = frozenset("named called".split())
 _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())

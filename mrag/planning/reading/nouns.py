@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
+from mrag.language.tokens import PERSON_WORDS, is_stopword
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.english import BEING, is_past
 from mrag.planning.plan import Fold, Part
@@ -13,7 +14,6 @@ from mrag.planning.reading.folds import FoldReader, of_one
 from mrag.planning.reading.frame import Compared, FrameMeasure, Noun, Superlative, TimeUnit
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
-from mrag.text.tokens import PERSON_WORDS, is_stopword
 
 OWNING = frozenset("of the a an each every all its their this that".split())
 """Words between a property and what it is said of."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from mrag.language.tokens import TextToken
 from mrag.planning.reading.numbers import rank_of
-from mrag.text.tokens import TextToken
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _YEAR = range(1000, 2200)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from mrag.language.tokens import TextToken, stem, tokens
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.lexical.english import positive
 from mrag.planning.reading.numbers import NUMBERS, SCALE, number_of, rank_of, unit_of
 from mrag.planning.reading.periods import Period, Word, dated_words, iso_period
-from mrag.text.tokens import TextToken, stem, tokens
 
 _QUOTED = re.compile(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)|`([^`]{1,200})`")
 _SYMBOLS = (

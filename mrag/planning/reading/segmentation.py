@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mrag.language.tokens import VERBS, is_stopword
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.english import positive
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.periods import Period, Word
 from mrag.planning.reading.question import Quantity, QuestionText
 from mrag.planning.schema import Schema
-from mrag.text.tokens import VERBS, is_stopword
 
 _NOISE = frozenset(
     "distinct unique different various respective respectively corresponding available associated related "

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mrag.language.grammar import is_participle, plural
+from mrag.language.tokens import content
 from mrag.planning.asked.deeds import kinds_of_people
 from mrag.planning.derived.property import words_of
 from mrag.planning.lexical.english import root
 from mrag.planning.reading.state import is_superlative
 from mrag.planning.schema import Schema
-from mrag.text.grammar import is_participle, plural
-from mrag.text.tokens import content
 
 _ANYBODY: Final = re.compile(
     r"(?i)^(?P<a>\W*(?:is|are|was|were|does|do|did|has|have|had|can|could)(?: there)?) "

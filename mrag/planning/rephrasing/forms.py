@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mrag.language.rewording import rules
 from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.rephrasing.phrases import NOT_ASKING, in_plainer_phrases
-from mrag.text.rewording import rules
 
 _NAME = r"(?P<x>.+?)"
 _SHARE = r"(?:percentage|percent|share|proportion|fraction) of"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from mrag.language.tokens import alike, content, stem
 from mrag.planning.derived.held import HeldNumber
 from mrag.planning.derived.property import words_of
 from mrag.planning.lexical.english import positive, root
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.tokens import alike, content, stem
 
 _AS_MANY: Final = re.compile(
     r"(?i)(?<!twice )(?<!times )(?<!half )\bas (?:many|much) (?P<x>[a-z-]+(?: [a-z-]+)?) as (?=[^,;]+$)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mrag.text.tokens import singular
+from mrag.language.tokens import singular
 
 _THEM: Final = r"(?:it|they|each(?: of them| one)?|every one|he or she|she or he|he|she)"
 _TIME: Final = re.compile(

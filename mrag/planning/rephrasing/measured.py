@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from mrag.language.grammar import plural
+from mrag.language.tokens import content
 from mrag.planning.lexical.english import root
 from mrag.planning.reading.numbers import rank_of
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.grammar import plural
-from mrag.text.tokens import content
 
 _PEOPLE: Final = (
     r"people|persons|guests|visitors|spectators|passengers|viewers|attendees|fans|travellers|travelers"

@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
+from mrag.language.grammar import plural
+from mrag.language.tokens import content
 from mrag.planning.asked.deeds import kinds_of_people
 from mrag.planning.derived.amounts import COMPUTED, quantities, stated_amounts
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.english import root
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.grammar import plural
-from mrag.text.tokens import content
 
 _AMOUNT: Final = "xqamount"
 """A word that no graph has, for the amount."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mrag.language.tokens import VERBS
 from mrag.planning.lexical.english import BEING, root
-from mrag.text.tokens import VERBS
 
 _NEITHER: Final = re.compile(
     r"(?i)\b(?P<v>[a-z]+)(?P<p> (?:in|on|at|through|to|from|with|by|for|into|of))? neither "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mrag.language.rewording import reworded, rules
 from mrag.planning.lexical.english import DIMENSIONS
 from mrag.planning.rephrasing.neither import neither
-from mrag.text.rewording import reworded, rules
 
 _DOWN = r"(?:best|highest|most|largest|biggest|greatest|latest|newest|most recent|heaviest|longest)"
 _UP = r"(?:worst|lowest|least|fewest|smallest|earliest|oldest|lightest|shortest)"

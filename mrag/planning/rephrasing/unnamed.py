@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from mrag.language.grammar import plural
+from mrag.language.tokens import content
 from mrag.planning.lexical.english import DIMENSIONS, positive, root
 from mrag.planning.schema import Schema
-from mrag.text.grammar import plural
-from mrag.text.tokens import content
 
 NUMBERS_OF_VERBS: Final[Mapping[str, str]] = {
     "earn": "earnings", "weigh": "weight", "last": "duration", "live": "age", "take": "duration",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.text.analysis import Analyser
-    from mrag.text.names import iri_words, is_place, local_words, name_parts, split_identifier
-    from mrag.text.tokens import (
+    from mrag.language.analysis import Analyser
+    from mrag.language.names import iri_words, is_place, local_words, name_parts, split_identifier
+    from mrag.language.tokens import (
         FUNCTION_WORDS,
         STOP_WORDS,
         TextToken,

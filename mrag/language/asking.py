@@ -1,4 +1,4 @@
-"""Whether a text asks, by its form."""
+"""What stands in texts by its form: whether one asks, and words that stand for others."""
 
 from __future__ import annotations
 

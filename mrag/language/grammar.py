@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mrag.text.tokens import FUNCTION_WORDS, PREPOSITIONS, VERBS, fold, words
+from mrag.language.tokens import FUNCTION_WORDS, PREPOSITIONS, VERBS, fold, words
 
 _FOREIGN = frozenset().union(*FUNCTION_WORDS.values()) - FUNCTION_WORDS["en"] | {"von"}
 _PARTICIPLES = words("born built known led made held sold bought given taken found set run written")

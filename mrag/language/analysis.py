@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from mrag.errors import ConfigError
-from mrag.text.tokens import s_stem
+from mrag.language.tokens import s_stem
 
 AUTO: Final = "auto"
 """Stands for the analyser of a graph's languages, see `by_languages`."""
@@ -209,7 +209,7 @@ class Analyser:
 
     Args:
         fold_accents: Take `é` for `e` and `ø` for `o`.
-        name: The stemmer or segmenter, see `mrag.text.analysis`. `plural` strips English plural
+        name: The stemmer or segmenter, see `mrag.language.analysis`. `plural` strips English plural
             endings, of ASCII words only: the S-stemmer (Harman, 1991, How effective is suffixing?,
             JASIS 42(1)), with the `e` of `boxes`, `potatoes` and `viruses` and the `ie` of `hoodies`
             brought to one form in singular and plural.

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Final
 from urllib.parse import unquote
 
-from mrag.text.tokens import TextToken, bare, plain, tokens
+from mrag.language.tokens import TextToken, bare, plain, tokens
 
 _BETWEEN = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
