@@ -5,7 +5,7 @@
     python benchmarks/made_graphs.py --styles        # questions in other styles over five public databases
     python benchmarks/made_graphs.py --wrong         # and what was wrong or refused
 
-The graphs lie in `made/`, and beside them the questions with answers that were computed in plain Python from the
+The graphs lie in `made/`, and beside them the questions with answers, computed in plain Python from the
 data; each question was written down before the parser was worked on for it. Those of `styles/` are over the
 graphs of `structured_qa` in the shared data; the failures of half of them were looked at (`mended`).
 Answers are computed or refused (`how="plan"`), without a language model.
