@@ -208,10 +208,7 @@ def reached_from(
 
 
 def _in_portions(
-    kg: KnowledgeGraph,
-    subjects: Sequence[str],
-    made: dict[OxTerm, Term],
-    check: Callable[[], None] | None,
+    kg: KnowledgeGraph, subjects: Sequence[str], made: dict[OxTerm, Term], check: Callable[[], None] | None
 ) -> tuple[int, tuple[Types, Edges]]:
     """Read statements about as many entities as there is time for, and at least of some."""
     types: Types = []

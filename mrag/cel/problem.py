@@ -21,14 +21,7 @@ import pyoxigraph as ox
 
 from mrag import html
 from mrag.cel.evaluate import World
-from mrag.cel.sparql import (
-    BATCH,
-    X,
-    batches,
-    individuals_among,
-    instances_query,
-    members,
-)
+from mrag.cel.sparql import BATCH, X, batches, individuals_among, instances_query, members
 from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.expressions import Expression, cost, key, length, normal
 from mrag.cel.syntax.notation import to_dl

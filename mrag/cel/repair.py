@@ -247,10 +247,7 @@ class Candidates:
         self._literals: dict[ce.Property, list[Literal]] = {}
         self._together = _siblings(expression)
         self._made = _made(expression)
-        self._named = sorted(
-            {URIRef(n) for e in ce.walk(expression) for n in _mentioned(e)},
-            key=order,
-        )
+        self._named = sorted({URIRef(n) for e in ce.walk(expression) for n in _mentioned(e)}, key=order)
         if kg.profile().triples <= _SMALL:
             rows = kg.select(queries.get("cel/terms").bind(most=max_terms + 1))
             found = [t for (t,) in rows if t is not None]

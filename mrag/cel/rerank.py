@@ -206,8 +206,7 @@ def rerank_by_concept(
     if order is not None and positives:
         scores = order(positives, [h.iri for h in front])
         front = sorted(
-            (replace(h, score=float(scores.get(h.iri, float("-inf")))) for h in front),
-            key=lambda h: -h.score,
+            (replace(h, score=float(scores.get(h.iri, float("-inf")))) for h in front), key=lambda h: -h.score
         )
     back = [h for h in hits if h.iri not in covered]
     inside, outside = ("Concept", "Not in the concept")

@@ -417,12 +417,7 @@ class Compiler:
                 self.note(axiom, restriction)
 
     def _clash(
-        self,
-        name: str,
-        axiom: ax.Axiom,
-        branch: Branch,
-        ways: list[Branch] | None,
-        right: ax.Expression,
+        self, name: str, axiom: ax.Axiom, branch: Branch, ways: list[Branch] | None, right: ax.Expression
     ) -> None:
         """Add a check for each way to be an instance of what is excluded."""
         if ways is None:
@@ -528,13 +523,7 @@ class Compiler:
             self.checks[ConsistencyCheck(name, axiom, body, tuple(dict.fromkeys(resolved[1])))] = None
 
     def equate(
-        self,
-        name: str,
-        axiom: ax.Axiom,
-        branch: Branch,
-        y: pt.Node,
-        z: pt.Node,
-        p: ax.PropertyExpression,
+        self, name: str, axiom: ax.Axiom, branch: Branch, y: pt.Node, z: pt.Node, p: ax.PropertyExpression
     ) -> None:
         """Add the rule that two values are one thing, and the check that two literals are one value."""
         differ = pt.Compare(y, "!=", z)

@@ -122,11 +122,7 @@ def queries(
 
 
 def _constructs(
-    rule: Rule,
-    counts: TripleCounts,
-    at: int | None,
-    delta: tuple[str, TripleCounts] | None,
-    sliced: bool,
+    rule: Rule, counts: TripleCounts, at: int | None, delta: tuple[str, TripleCounts] | None, sliced: bool
 ) -> Iterator[pt.Construct]:
     sizes: list[_Sized] = []
     for i, atom in enumerate(rule.body):

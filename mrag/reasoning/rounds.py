@@ -87,11 +87,7 @@ class ClashGroup:
 
 
 def check(
-    store: TripleStore,
-    dataset: Dataset,
-    *,
-    ruleset: Ruleset | None = None,
-    label: Label | None = None,
+    store: TripleStore, dataset: Dataset, *, ruleset: Ruleset | None = None, label: Label | None = None
 ) -> list[ClashGroup]:
     """Find triples that contradict the axioms."""
     rules = ruleset or compile_rules(store, dataset)

@@ -167,12 +167,7 @@ def reason(
         run = accelerate if engine == "sparq" else materialise
         with united(kg, names, prefix) as asserted:
             closure = run(
-                kg.store,
-                asserted,
-                prefix,
-                on_round=on_round,
-                on_inconsistency=on_inconsistency,
-                label=label,
+                kg.store, asserted, prefix, on_round=on_round, on_inconsistency=on_inconsistency, label=label
             )
             closure, apart = _kept_apart(kg, closure, asserted, f"{prefix}:apart")
         closure = without_asserted(kg, closure) if names else closure

@@ -103,10 +103,7 @@ class Signature:
         return int(np.bincount(sources).max()) if len(sources) else 0
 
     def conditions(
-        self,
-        p: ce.Property,
-        splits: int,
-        labels: npt.NDArray[np.int8] | None = None,
+        self, p: ce.Property, splits: int, labels: npt.NDArray[np.int8] | None = None
     ) -> list[ce.Expression]:
         """Return conditions on the literals of a property: limits, and values that several terms have.
 
