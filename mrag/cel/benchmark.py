@@ -320,11 +320,6 @@ def folds(problem: LearningProblem, number: int, seed: int) -> list[tuple[Learni
     """Divide a problem into pairs of what to learn from and what to hold out, both kinds in each.
 
     There are no more folds than positive or negative examples, and none if there are fewer than two.
-
-    Example:
-        >>> pairs = folds(LearningProblem("abcd", "xyz"), 10, 0)
-        >>> len(pairs), sorted(x for _, held in pairs for x in held.positives)
-        (3, ['a', 'b', 'c', 'd'])
     """
     number = min(number, len(problem.positives), len(problem.negatives))
     if number < 2:

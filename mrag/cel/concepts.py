@@ -42,13 +42,7 @@ WorldAssumption: TypeAlias = OneOfText["open", "closed"]
 
 
 def world_assumption(expression: ce.Expression) -> WorldAssumption:
-    """Return whether reasoning under the open world finds just the instances of the query.
-
-    Example:
-        >>> a = ce.Named("urn:A")
-        >>> world_assumption(ce.Some(ce.Property("urn:p"), a)), world_assumption(ce.Not(a))
-        ('open', 'closed')
-    """
+    """Return whether reasoning under the open world finds just the instances of the query."""
     e = normal(expression)
     return "open" if not isinstance(e, ce.Top) and all(map(_found_by_rules, ce.walk(e))) else "closed"
 
@@ -57,21 +51,12 @@ def safe_part(expression: ce.Expression) -> ce.Expression:
     """Return what OWL can say of the instances of an expression without stating what is only not stated.
 
     It holds at least what the expression holds.
-
-    Example:
-        >>> p, a, b, c = ce.Property("urn:p"), *(ce.Named(f"urn:{name}") for name in "ABC")
-        >>> safe_part(ce.And((ce.Some(p, ce.And((a, ce.Not(b)))), ce.Not(c))))
-        Some(property=Property(iri='urn:p', inverse=False), filler=Named(iri='urn:A'))
     """
     return normal(_safe(normal(expression)))
 
 
 def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
-    """Return the triples that define a concept, in an order that depends on the expression only.
-
-    Source:
-        OWL 2 Mapping to RDF Graphs, section 2.1; blank nodes are IRIs, as after loading.
-    """
+    """Return the triples that define a concept, in an order that depends on the expression only."""
     graph = Graph()
     is_open = world_assumption(expression) == "open"
     defining = normal(expression) if is_open else safe_part(expression)
@@ -211,11 +196,7 @@ def concept_annotations(concept: KeptConcept) -> Iterator[tuple[URIRef, Literal]
 
 
 def read_concept(concept: str, values: Mapping[str, Sequence[Term]]) -> KeptConcept:
-    """Return the concept that these properties and values describe.
-
-    Raises:
-        ConfigError: If its expression cannot be read.
-    """
+    """Return the concept that these properties and values describe."""
 
     def one(p: URIRef, default: str = "") -> str:
         return str(values.get(str(p), [default])[0])
@@ -501,11 +482,7 @@ def remove_concept(kg: KnowledgeGraph, name: str) -> bool:
 
 
 def concept_iri(kg: KnowledgeGraph, name: str) -> str:
-    """Return the IRI that a name stands for.
-
-    Raises:
-        ConfigError: If it is neither a plain name nor an IRI.
-    """
+    """Return the IRI that a name stands for."""
     if _NAME.match(name):
         return CONCEPTS + "-".join(name.split())
     if ":" not in name:

@@ -141,14 +141,7 @@ _PLACES: Final = ("fileName", "filename", "url")
 
 @dataclass(frozen=True)
 class ConfiguredProblem:
-    """Examples as a configuration has them.
-
-    Attributes:
-        positives: IRIs of positive examples.
-        negatives: IRIs of negative examples.
-        defined: IRI of a class to describe, whose members are the positive examples.
-        only: Whether all other individuals are negative examples.
-    """
+    """Examples as a configuration has them."""
 
     positives: tuple[str, ...] = ()
     negatives: tuple[str, ...] = ()
@@ -156,11 +149,7 @@ class ConfiguredProblem:
     only: bool = False
 
     def resolved(self, kg: KnowledgeGraph | None = None) -> LearningProblem:
-        """Return the learning problem.
-
-        Raises:
-            LearningProblemError: If it is needed and not given, or the examples make no learning problem.
-        """
+        """Return the learning problem."""
         if self.defined is None and not self.only:
             return LearningProblem(self.positives, self.negatives)
         if kg is None:

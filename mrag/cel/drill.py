@@ -73,12 +73,7 @@ def schema(kg: KnowledgeGraph) -> dict[str, list[str]]:
 
 
 def fingerprint(names: Mapping[str, Sequence[str]]) -> str:
-    """Return a text that differs for graphs with other classes or properties.
-
-    Example:
-        >>> fingerprint({"classes": ["urn:A"], "properties": []})[:8]
-        'f5e1ae5f'
-    """
+    """Return a text that differs for graphs with other classes or properties."""
     return hashlib.sha256(json.dumps(names, sort_keys=True).encode()).hexdigest()
 
 
@@ -588,13 +583,7 @@ class PolicyTrainingSettings:
 
 @dataclass(frozen=True)
 class PolicyTrainingProgress:
-    """How far a training is.
-
-    Attributes:
-        episodes: Done, with those of earlier trainings of the policy.
-        seconds: Since this one began.
-        solved: Share of the last hundred episodes that found a solution.
-    """
+    """How far a training is."""
 
     episodes: int
     seconds: float

@@ -155,14 +155,7 @@ _PORTION = 100
 
 @dataclass(frozen=True)
 class Reached:
-    """What was read.
-
-    Attributes:
-        types: Pairs of a term and a class.
-        edges: Triples that are not of the schema.
-        steps: How many properties deep they are.
-        read: The individuals from which it starts, of which there was time to read.
-    """
+    """What was read."""
 
     types: Types
     edges: Edges
@@ -240,17 +233,8 @@ _WHOLE = 300_000
 class World:
     """The statements that decide class expressions, as arrays.
 
-    Attributes:
-        terms: All terms, in order.
-        individuals: Which of them are named individuals.
-        named: The classes that hypotheses speak of: no vocabulary, and no class without a name.
-        read: Of which of the given individuals there was time to read; None for all.
-
-    Example:
-        >>> a, b, p, c = (URIRef(f"urn:{x}") for x in "abpC")
-        >>> world = World([(a, c), (b, c)], [(a, p, b)])
-        >>> world.instances(ce.Some(ce.Property("urn:p"), ce.Named("urn:C")))
-        ['urn:a']
+    `named` are the classes that hypotheses speak of: no vocabulary, and no class without a name. `read` are
+    those of the given individuals of which there was time to read; None for all.
     """
 
     def __init__(
@@ -306,18 +290,8 @@ class World:
     ) -> World:
         """Fetch what lies so many properties away from some individuals, by few queries.
 
-        Properties are followed forwards only: backwards, a category leads to all its images.
-
-        Args:
-            kg: The knowledge graph.
-            individuals: IRIs to start from.
-            steps: How many properties deep.
-            max_individuals: Stop before more individuals than these would have to be followed; `steps` of
-                the world then says how deep it is.
-            check: Called now and then while more than the statements of the given individuals is read;
-                if it raises `OutOfTime`, the world is as deep as it is by then.
-            begun: Called now and then while the statements of the given individuals are read; if it raises
-                `OutOfTime`, those that were read by then are `read` of the world.
+        Properties are followed forwards only: backwards, a category leads to all its images. `begun` is
+        called while the given individuals are read, `check` later; either ends it by `OutOfTime`.
         """
         found = reached_from(kg, individuals, steps, max_individuals, check, begun)
         world = cls(found.types, found.edges, steps=found.steps, inverse=False)
@@ -334,16 +308,7 @@ class World:
         until: float | None = None,
         on_step: Callable[[], None] | None = None,
     ) -> World:
-        """Fetch a small graph whole, and of a large one what lies around some individuals.
-
-        Args:
-            kg: The knowledge graph.
-            individuals: IRIs to start from.
-            steps: How many properties deep.
-            until: When to have done, by `time.monotonic`; a small graph that takes longer is treated as a
-                large one, and of a large one fewer steps are fetched.
-            on_step: Called now and then.
-        """
+        """Fetch a small graph whole, and of a large one what lies around some individuals."""
         if until is None:
             until = math.inf
         now = time.monotonic()
@@ -363,12 +328,7 @@ class World:
         return cls.around(kg, individuals, steps=steps, check=end, begun=half)
 
     def extension(self, expression: ce.Expression) -> Mask:
-        """Return which terms an expression holds, individuals or not.
-
-        Raises:
-            ConfigError: If the world does not reach far enough to decide it, or a datatype can be compared
-                by the store only.
-        """
+        """Return which terms an expression holds, individuals or not."""
         self._check(expression)
         return self._extension(expression)
 
@@ -386,11 +346,7 @@ class World:
         return sorted(str(self.terms[at]) for at in found)
 
     def positions(self, individuals: Iterable[str]) -> npt.NDArray[np.intp]:
-        """Return where individuals stand among the terms.
-
-        Raises:
-            KeyError: If one of them is not there.
-        """
+        """Return where individuals stand among the terms."""
         return np.array([self.index[URIRef(i)] for i in individuals], dtype=np.intp)
 
     def is_individual(self, iri: str) -> bool:

@@ -301,9 +301,6 @@ def holds_with(
     The added triples stand in a scratch graph that this one query sees, or in the query itself where the
     store does not let one be written. The removed ones are taken out of the solutions of every triple
     pattern of the query, which is the query over a dataset without them.
-
-    Raises:
-        QueryTimeout: At the deadline.
     """
     put_in, left_out = list(added), list(removed)
     if not put_in:

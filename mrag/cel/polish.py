@@ -157,11 +157,7 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
 
 
 def ask_model(model: ChatModel, task: str, text: str) -> str:
-    """Ask a chat model once, and leave out what it thought aloud.
-
-    Raises:
-        ModelError: If it fails.
-    """
+    """Ask a chat model once, and leave out what it thought aloud."""
     try:
         reply = model.invoke([("system", task), ("human", text)])
         answer = str(reply if isinstance(reply, str) else reply.text)
@@ -354,14 +350,7 @@ def meaning_change(
 
 
 def graph_labels(kg: KnowledgeGraph, max_labels: int = _LABELS) -> frozenset[str]:
-    """Read the labels of a graph, in all languages.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     "triple store" in {label.lower() for label in graph_labels(kg)}
-        True
-    """
+    """Read the labels of a graph, in all languages."""
     properties = kg.profile().labels
     if not properties:
         return frozenset()

@@ -86,11 +86,7 @@ def quality(counts: ExampleCounts, measure: Measure = "f1") -> float:
 
 
 def qualities(tp: Any, fp: Any, positives: int, negatives: int, measure: Measure) -> Any:
-    """Return the quality of counts, or the qualities of arrays of them; see `quality`.
-
-    Raises:
-        ConfigError: If there is no such measure.
-    """
+    """Return the quality of counts, or the qualities of arrays of them; see `quality`."""
     right = tp + negatives - fp
     match measure:
         case "f1":
@@ -294,11 +290,7 @@ class ExampleBits:
         return _sum(ones[..., : self.split]), _sum(ones[..., self.split :])
 
     def qualities(self, tp: Numbers, fp: Numbers, measure: Measure) -> Qualities:
-        """Return the qualities of many counts at once.
-
-        Raises:
-            ConfigError: If there is no such measure.
-        """
+        """Return the qualities of many counts at once."""
         found: Qualities = qualities(tp, fp, self.positives, self.negatives, measure)
         return found
 
@@ -308,14 +300,7 @@ class ExampleBits:
 
 
 class PartBits(ExampleBits):
-    """Counts in sets of examples as if some of the examples were not there.
-
-    Example:
-        >>> whole = ExampleBits(2, 3)
-        >>> part = PartBits(whole, np.array([True, False, True, True, False]))
-        >>> part.count(whole.pack(np.ones((1, 5), dtype=bool)))
-        (array([1]), array([2]))
-    """
+    """Counts in sets of examples as if some of the examples were not there."""
 
     def __init__(self, whole: ExampleBits, inside: npt.NDArray[np.bool_]) -> None:
         self.split, self.words, self.all = whole.split, whole.words, whole.all
@@ -337,13 +322,7 @@ def _sum(ones: npt.NDArray[np.uint8]) -> Numbers:
 
 
 def fingerprints(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-    """Return a number for each row of booleans that equal rows share, and others all but never.
-
-    Example:
-        >>> a, b, c = fingerprints(np.array([[True, False], [False, True], [True, False]]))
-        >>> bool(a == c), bool(a == b)
-        (True, False)
-    """
+    """Return a number for each row of booleans that equal rows share, and others all but never."""
     packed = np.packbits(table, axis=1)
     words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed

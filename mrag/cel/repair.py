@@ -199,11 +199,7 @@ def same(found: Term, wanted: str | Literal) -> bool:
 
 
 def within(value: Term, range: ce.DataRange) -> bool:
-    """Return whether a term is a literal in a range.
-
-    Raises:
-        ConfigError: If the datatype is one that only the store compares.
-    """
+    """Return whether a term is a literal in a range."""
     return isinstance(value, Literal) and holds(condition(range, _V), value)
 
 
@@ -233,11 +229,7 @@ _NUMBERS = _WHOLE | {XSD + "decimal", XSD + "double", XSD + "float"}
 
 
 class Candidates:
-    """What can be tried as the value of a property.
-
-    Attributes:
-        complete: Whether all terms were tried so far.
-    """
+    """What can be tried as the value of a property."""
 
     def __init__(self, kg: KnowledgeGraph, expression: ce.Expression, x: URIRef, max_terms: int) -> None:
         self.kg, self.x, self.max_terms = kg, x, max_terms
@@ -416,9 +408,6 @@ class RepairSearch:
     A plan for an expression that fails at a term is a set of changes of which every solution that goes on
     from here has one as a part. It is made of the plans for the parts: so a value that is added is at once
     brought to satisfy what it is added for, or given up.
-
-    Attributes:
-        cut: Whether a larger number of changes could do more than the last run's.
     """
 
     def __init__(
@@ -437,11 +426,7 @@ class RepairSearch:
         return self.candidates.complete
 
     def run(self, size: int) -> tuple[Change, ...] | None:
-        """Return the first in order of the sets of so many changes that bring the individual in.
-
-        Raises:
-            TimeUp: At the deadline.
-        """
+        """Return the first in order of the sets of so many changes that bring the individual in."""
         self.cut, self.size = False, size
         self.plans.clear()
         found: list[tuple[Change, ...]] = []

@@ -375,12 +375,7 @@ def learn_from_marks(
 
 @dataclass(frozen=True)
 class AgreeingConditions:
-    """Conditions that agree with all marks.
-
-    Attributes:
-        shortest: The one of each length that costs least, shortest first.
-        disputed: Hits that are not marked and on which they disagree, most disputed first.
-    """
+    """Conditions that agree with all marks."""
 
     shortest: tuple[Expression, ...] = ()
     disputed: tuple[str, ...] = ()
@@ -432,12 +427,7 @@ def marked_counts(
 
 
 def precision(counts: ExampleCounts) -> float | None:
-    """Return the share of the marked hits in a concept that are meant; None if none is in it.
-
-    Example:
-        >>> precision(ExampleCounts(3, 1, 4, 2))
-        0.75
-    """
+    """Return the share of the marked hits in a concept that are meant; None if none is in it."""
     held = counts.tp + counts.fp
     return counts.tp / held if held else None
 

@@ -48,11 +48,7 @@ _COMPARE: dict[str, Callable[[Comparable, Comparable], bool]] = {
 
 
 def condition(range: DataRange, value: ox.Variable) -> Expression:
-    """Return the condition under which a value is in a range.
-
-    Raises:
-        ConfigError: If a limit cannot be tested.
-    """
+    """Return the condition under which a value is in a range."""
     limits = tuple((name, _literal(limit)) for name, limit in range.facets)
     found = within(iri(range.datatype), limits, value, clash=False)
     if found is None:
@@ -61,26 +57,12 @@ def condition(range: DataRange, value: ox.Variable) -> Expression:
 
 
 def by_value(literal: Literal) -> bool:
-    """Return whether a literal is matched by its value, not as the term it is.
-
-    Example:
-        >>> by_value(Literal(5)), by_value(Literal("five"))
-        (True, False)
-    """
+    """Return whether a literal is matched by its value, not as the term it is."""
     return str(literal.datatype or "") in _NUMBERS | _DATES | {XSD + "boolean"}
 
 
 def holds(expression: Expression, value: Literal) -> bool:
-    """Decide a condition of `condition` for one value.
-
-    Raises:
-        ConfigError: If the datatype is one that only the store compares.
-
-    Example:
-        >>> adult = DataRange(XSD + "integer", (("minInclusive", Literal(18)),))
-        >>> [holds(condition(adult, var("v")), Literal(n)) for n in (17, 18, 18.5)]
-        [False, True, False]
-    """
+    """Decide a condition of `condition` for one value."""
     return _truth(expression, value) is True
 
 
@@ -90,13 +72,7 @@ def equal(left: Literal, right: Literal) -> bool:
 
 
 def comparable(literal: Literal) -> Comparable | None:
-    """Return the value of a literal, None where its text is not one of its datatype.
-
-    Example:
-        >>> from rdflib import XSD
-        >>> comparable(Literal("2024-02-30", datatype=XSD.date)) is None
-        True
-    """
+    """Return the value of a literal, None where its text is not one of its datatype."""
     datatype, text = str(literal.datatype or XSD + "string"), str(literal)
     try:
         if datatype in INTEGERS:
@@ -115,13 +91,7 @@ def comparable(literal: Literal) -> Comparable | None:
 
 
 def family(literal: Literal) -> str | None:
-    """Return the datatype to compare a literal in, None for texts and what is not compared.
-
-    Example:
-        >>> from rdflib import XSD
-        >>> family(Literal("7", datatype=XSD.short))
-        'http://www.w3.org/2001/XMLSchema#integer'
-    """
+    """Return the datatype to compare a literal in, None for texts and what is not compared."""
     kind = str(literal.datatype or "")
     if kind in INTEGERS:
         return XSD + "integer"
@@ -129,12 +99,7 @@ def family(literal: Literal) -> str | None:
 
 
 def by_family(terms: Iterable[Term]) -> dict[str, dict[int, Any]]:
-    """Return the values of literals that have an order, by the datatype to compare them in.
-
-    Returns:
-        For each datatype the values by their places among the terms. Where only some times have a zone,
-        they have no common order and are left out.
-    """
+    """Return the values of literals that have an order, by the datatype to compare them in."""
     found: dict[str, dict[int, Any]] = {}
     for at, term in enumerate(terms):
         kind = family(term) if isinstance(term, Literal) else None
@@ -273,14 +238,7 @@ def instances_query(expression: ce.Expression, given: Sequence[str] | None = Non
 
 
 def count_query(expression: ce.Expression) -> str:
-    """Return the query for how many named individuals an expression holds, as `?n`.
-
-    Example:
-        >>> from mrag.cel.syntax import expressions as ce
-        >>> print(count_query(ce.Named("urn:A")))
-        SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE
-        { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x)) }
-    """
+    """Return the query for how many named individuals an expression holds, as `?n`."""
     counted = (pt.Count(X, distinct=True), pt.var("n"))
     return to_sparql(pt.Select((counted,), pt.Group(tuple(members(expression)))))
 
@@ -288,13 +246,7 @@ def count_query(expression: ce.Expression) -> str:
 def members(
     expression: ce.Expression, given: Sequence[str] | None = None, *, known: bool = False
 ) -> list[pt.Pattern]:
-    """Return the patterns that bind `?x` to the named individuals of an expression.
-
-    Args:
-        expression: The expression.
-        given: Only these individuals.
-        known: Whether the given ones are known to be individuals, so that it need not be asked.
-    """
+    """Return the patterns that bind `?x` to the named individuals of an expression."""
     anchor = () if given is None else (_rows(X, given),)
     return _Translator().answer(normal(expression), anchor, known=known and given is not None)
 

@@ -76,11 +76,7 @@ class _Graph:
 
 
 def schema_rules(box: TBox) -> list[Rule]:
-    """Return rules without variables: a named inclusion follows from axioms that stand in the graph.
-
-    Source:
-        scm-int, scm-uni, scm-svf1, scm-svf2, scm-avf1, scm-avf2, scm-hv, scm-cls.
-    """
+    """Return rules without variables: a named inclusion follows from axioms that stand in the graph."""
     written = (n for n in sorted(box.structure, key=str) if box.has_structure(n))
     nodes = [n for n in written if isinstance(n, ox.NamedNode)]
     graph = _stated(box, nodes)

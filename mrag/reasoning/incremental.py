@@ -62,12 +62,7 @@ class TooFarReaching(Exception):
 
 
 class Retraction:
-    """Finds what no longer follows.
-
-    Attributes:
-        lost: Afterwards, the graph of the triples that no longer follow.
-        back: Afterwards, the graph of those that were taken out for a while and follow after all.
-    """
+    """Finds what no longer follows."""
 
     def __init__(
         self,
@@ -84,11 +79,7 @@ class Retraction:
         self._scratch = [self._safe]
 
     def run(self, gone: str, *, barred: bool = False) -> int:
-        """Take triples out with all that rests on them, and put back what follows still.
-
-        Raises:
-            TooFarReaching: If more than `most` have to be taken out for a while.
-        """
+        """Take triples out with all that rests on them, and put back what follows still."""
         known = (*self.asserted, *self.inferred, gone)
         counts = LazyCounts(self.store, known)
         self._copy(gone, self.lost, without=self.asserted)
@@ -233,11 +224,7 @@ def withhold(
     prefix: str,
     counts: TripleCounts,
 ) -> str | None:
-    """Find the inferred triples that are to be kept apart.
-
-    Raises:
-        TooFarReaching: If so much rests on them that it is quicker to infer everything without them.
-    """
+    """Find the inferred triples that are to be kept apart."""
     clash = barred_graph(prefix)
     if not _clashing(store, rules, asserted, inferred, clash, counts).total:
         return None
@@ -330,11 +317,7 @@ class Follower:
         self.on_round, self.on_inconsistency, self.label = on_round, on_inconsistency, label
 
     def run(self) -> Closure | None:
-        """Follow the changes, in one transaction for what went and one for what came.
-
-        Raises:
-            InconsistentOntology: If what came contradicts the axioms and that is an error.
-        """
+        """Follow the changes, in one transaction for what went and one for what came."""
         began, record = time.perf_counter(), self.kg.record
         changes = (*record.added, *record.came, *record.removed)
         if self._axioms(changes) or has_large_sets(self.store, (*record.asserted, *record.inferred)):

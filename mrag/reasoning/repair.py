@@ -38,15 +38,7 @@ _CALENDAR = {"date", "time", "dateTime", "gYear"}
 
 @dataclass(frozen=True)
 class Repair:
-    """Literals of one property that were given the declared datatype.
-
-    Attributes:
-        property: IRI of the property.
-        found: IRI of the datatype that they had.
-        declared: IRI of the datatype that they have now.
-        count: How many.
-        example: One of them, as it was.
-    """
+    """Literals of one property that were given the declared datatype."""
 
     property: str
     found: str
@@ -60,9 +52,6 @@ def repair_datatypes(kg: KnowledgeGraph) -> list[Repair]:
 
     Literals with a language tag, and those that do not fit, stay as they are. The triples as they were go to
     a graph that no query sees, and `originals` returns them.
-
-    Raises:
-        ConfigError: If the store is a server.
     """
     if not kg.store.capabilities.edges:
         raise ConfigError("Datatypes are repaired in an embedded store only.", endpoint=kg.store.url)
@@ -88,12 +77,7 @@ def repair_datatypes(kg: KnowledgeGraph) -> list[Repair]:
 
 
 def fits(text: str, datatype: str) -> bool:
-    """Return whether a text is in the lexical space of a datatype (XML Schema 1.1 Datatypes, section 3).
-
-    Example:
-        >>> fits(" 23 ", XSD + "decimal"), fits("2023-02-30", XSD + "date"), fits("n/a", XSD + "decimal")
-        (True, False, False)
-    """
+    """Return whether a text is in the lexical space of a datatype (XML Schema 1.1 Datatypes, section 3)."""
     name = datatype.removeprefix(XSD)
     form = _FORMS.get(name)
     if form is None or not re.fullmatch(form, text.strip()):

@@ -70,12 +70,7 @@ class ClashGroup:
     clashes: tuple[Clash, ...]
 
     def text(self) -> str:
-        """Return the group in one line.
-
-        Example:
-            >>> ClashGroup("age Range: integer", "dt-not-type", "xsd:string", 1200, False, ()).text()
-            'age Range: integer (dt-not-type), values of xsd:string: 1,200'
-        """
+        """Return the group in one line."""
         values = f", values of {self.datatype}" if self.datatype else ""
         return f"{self.axiom} ({self.rule}){values}: {'at least ' if self.cut else ''}{self.count:,}"
 
@@ -447,37 +442,10 @@ def materialise(
     threads: int = 2,
     ruleset: Ruleset | None = None,
 ) -> Closure:
-    """Infer everything that follows from the asserted graphs by OWL 2 RL and a little more.
+    """Infer everything that follows from the asserted graphs, which must not share triples.
 
-    Args:
-        store: The store.
-        asserted: Its asserted graphs, as `default`. They must not share triples.
-        prefix: Start of the names of the graphs to write, `{prefix}:1` and so on. On any error, or if
-            the process ends, graphs of such names may be left behind; nothing else is touched.
-        on_round: Called after each round.
-        on_inconsistency: Raise on contradictions, or report them in the closure.
-        label: Returns the names in messages.
-        threads: How many rules of a round may run at once.
-        ruleset: Rules compiled before, to save that time.
-
-    Raises:
-        InconsistentOntology: If the triples contradict the axioms. `clashes` holds the triples.
-
-    Source:
-        OWL 2 Profiles, section 4.3; semi-naive evaluation: Abiteboul, Hull and Vianu, Foundations of
-        Databases, section 13.1.
-
-    Example:
-        >>> store, g = OxigraphStore(), Dataset(default=("urn:g",))
-        >>> store.update('''PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-        ... INSERT DATA { GRAPH <urn:g> {
-        ...   <urn:hasPart> rdfs:range <urn:Part> . <urn:car> <urn:hasPart> <urn:wheel> }}''')
-        >>> closure = materialise(store, g, "urn:i")
-        >>> closure.graphs, closure.triples
-        (('urn:i:1',), 1)
-        >>> store.ask("ASK { <urn:wheel> a <urn:Part> }", Dataset(default=closure.graphs))
-        True
-        >>> store.close()
+    It is written to graphs `{prefix}:1` and so on; on any error some of these may be left behind, but
+    nothing else is touched. Semi-naive evaluation: Abiteboul, Hull and Vianu, Foundations of Databases, 13.1.
     """
     rules = ruleset or compile_rules(store, asserted)
     run = Rounds(store, asserted.default, (), prefix, rules, on_round, threads)
@@ -497,11 +465,7 @@ def extend(
     label: Label | None = None,
     threads: int = 2,
 ) -> Closure:
-    """Infer what follows from triples that have been added to a graph with a closure.
-
-    Raises:
-        InconsistentOntology: If the triples contradict the axioms.
-    """
+    """Infer what follows from triples that have been added to a graph with a closure."""
     before = compile_rules(store, asserted)
     known = set(before.rules)
     whole = Dataset(default=tuple(dict.fromkeys((*asserted.default, added))))
@@ -532,18 +496,6 @@ def accelerate(
 
     The accelerator puts data triples into `{prefix}:1`. Rules that it lacks, and those about classes and
     properties, then run over everything; if they add data, all rules go on from there.
-
-    Args:
-        store: The store.
-        asserted: Its asserted graphs.
-        prefix: Start of the names of the graphs to write.
-        on_round: Called after each round; the accelerator is round 1.
-        on_inconsistency: Raise on contradictions, or report them.
-        label: Returns the names in messages.
-
-    Raises:
-        ReasoningError: If sparq-rdf is not installed.
-        InconsistentOntology: If the triples contradict the axioms.
     """
     try:
         import sparq

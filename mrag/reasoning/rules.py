@@ -152,27 +152,14 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Axiom:
-    """An axiom that rules come from.
-
-    Attributes:
-        kind: Name of its construct, such as `SubClassOf` or `PropertyChain`.
-        parts: Its properties, classes and individuals in order.
-        source: The stored triple that states it, or the head of it.
-    """
+    """An axiom that rules come from."""
 
     kind: str
     parts: tuple[Expression | PropertyExpression | Plain, ...]
     source: TripleKey
 
     def text(self, label: Label | None = None) -> str:
-        """Return the axiom in Manchester-like words.
-
-        Example:
-            >>> a, p = ClassName(iri("urn:x#A")), PropertyExpression(iri("urn:x#p"))
-            >>> key = (a.iri, TYPE, a.iri)
-            >>> Axiom("EquivalentTo", (a, SomeValuesFrom(p, THING)), key).text()
-            'A EquivalentTo: p some Thing'
-        """
+        """Return the axiom in Manchester-like words."""
         name = label or local_name
         words = [manchester(part, name) for part in self.parts]
         if self.kind == "PropertyChain":
@@ -188,13 +175,7 @@ def local_name(value: str) -> str:
 
 
 def manchester(part: Expression | PropertyExpression | Plain, name: Label) -> str:
-    """Print an expression in Manchester-like syntax (OWL 2 Manchester Syntax, section 2).
-
-    Example:
-        >>> part = PropertyExpression(iri("urn:p"), inverse=True)
-        >>> manchester(AllValuesFrom(part, UnionOf((ClassName(iri("urn:A")), NOTHING))), local_name)
-        'inverse p only (A or Nothing)'
-    """
+    """Print an expression in Manchester-like syntax (OWL 2 Manchester Syntax, section 2)."""
     match part:
         case ox.NamedNode():
             return name(part.value)
@@ -241,15 +222,7 @@ def _bracket(part: Expression, name: Label) -> str:
 
 @dataclass(frozen=True)
 class ConsistencyCheck:
-    """A pattern that must not match.
-
-    Attributes:
-        name: Rule of OWL 2 RL/RDF whose conclusion is `false`.
-        axiom: The axiom behind it, None for the rules of the language itself.
-        body: Triples that clash.
-        filters: Conditions on them.
-        values: Members that the variables range over.
-    """
+    """A pattern that must not match."""
 
     name: str
     axiom: Axiom | None
@@ -264,13 +237,7 @@ class ConsistencyCheck:
 
 @dataclass(frozen=True)
 class Rule(ConsistencyCheck):
-    """A pattern and the triple that follows from it.
-
-    Attributes:
-        head: What follows. Heads with a literal for a subject are dropped by CONSTRUCT.
-        path: A path that gives the same closure in one query, for transitive rules.
-        beyond: Whether OWL 2 RL lacks the rule, so that engines of that profile do.
-    """
+    """A pattern and the triple that follows from it; OWL 2 RL lacks those that are `beyond`."""
 
     head: pt.TriplePattern = field(default=pt.TriplePattern(pt.var("s"), TYPE, pt.var("o")))
     path: pt.Path | None = None
@@ -283,13 +250,7 @@ class Rule(ConsistencyCheck):
 
 @dataclass(frozen=True)
 class Ruleset:
-    """Everything compiled from a TBox.
-
-    Attributes:
-        rules: Rules in a fixed order, without repetition.
-        checks: Checks for inconsistency.
-        notes: Axioms that have no rule, and of others what does not follow, in words.
-    """
+    """Everything compiled from a TBox."""
 
     rules: tuple[Rule, ...]
     checks: tuple[ConsistencyCheck, ...]
@@ -365,14 +326,7 @@ def query(name: str) -> str:
 
 @dataclass
 class TBox:
-    """What the four queries gave, and the expressions read from it.
-
-    Attributes:
-        triples: Axiom triples by predicate, each in order.
-        structure: Triples of expressions: subject to predicate to objects.
-        kinds: Nodes by kind, in order.
-        typed: Class expressions that have asserted instances.
-    """
+    """What the four queries gave, and the expressions read from it."""
 
     triples: dict[str, list[tuple[ox.NamedNode, Plain]]] = field(default_factory=lambda: defaultdict(list))
     structure: dict[Plain, dict[str, list[Plain]]] = field(default_factory=dict)
@@ -555,14 +509,7 @@ def _members(datatype: str) -> tuple[str, ...] | None:
 
 
 def inside(datatype: ox.NamedNode, value: Node) -> Condition:
-    """Return the condition under which a value is certainly in a datatype.
-
-    Example:
-        >>> from mrag.rdf.patterns import Ask, Filter, var
-        >>> from mrag.rdf.patterns import to_sparql
-        >>> print(to_sparql(Ask(Filter(inside(iri(XSD + "boolean"), var("v"))))))
-        ASK { FILTER(datatype(?v) IN (<http://www.w3.org/2001/XMLSchema#boolean>)) }
-    """
+    """Return the condition under which a value is certainly in a datatype."""
     members = _members(datatype.value)
     if members is None:
         return Call("isLiteral", (value,))

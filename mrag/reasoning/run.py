@@ -33,11 +33,7 @@ _DEFAULT = "default"
 
 
 def chosen(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the named graphs that reasoning is to read, in order; none for all that is asserted.
-
-    Raises:
-        ConfigError: If there is no such named graph.
-    """
+    """Return the named graphs that reasoning is to read, in order; none for all that is asserted."""
     if graphs is None:
         return kg.record.premises
     named = {
@@ -82,11 +78,7 @@ def without_asserted(kg: KnowledgeGraph, closure: Closure) -> Closure:
 
 
 def refuse_choice(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> None:
-    """Refuse to choose where the server reasons over all of its graphs.
-
-    Raises:
-        ConfigError: If graphs are chosen.
-    """
+    """Refuse to choose where the server reasons over all of its graphs."""
     if graphs:
         raise ConfigError(
             "This server reasons over all of its graphs together.",

@@ -43,19 +43,7 @@ _MASK_BYTES = 200_000_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tree:
-    """A class expression whose connectives have two parts each; made by a `Forest`.
-
-    Attributes:
-        id: Its number in the forest.
-        kind: What it is at its root.
-        of: The property at the root, or the expression of a leaf.
-        n: The number at the root, of a cardinality.
-        parts: What is below the root.
-        size: How many trees are in it, with itself.
-        height: How many of them lie one below another at most, less one.
-        length: As `mrag.cel.syntax.expressions.length` counts.
-        depth: How many properties follow one another at most.
-    """
+    """A class expression whose connectives have two parts each; made by a `Forest`."""
 
     id: int
     kind: Kind

@@ -84,14 +84,7 @@ Recipe: TypeAlias = ce.Expression | Counted | Both
 
 
 class Conditions:
-    """Conditions on some terms.
-
-    Attributes:
-        lengths: About how long each is; negation can make it a little longer.
-        table: Which terms each holds.
-        names: How many individuals and how many texts each names.
-        costs: About what each costs; see `mrag.cel.syntax.expressions`.
-    """
+    """Conditions on some terms."""
 
     def __init__(
         self,
@@ -189,14 +182,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Ground:
-    """The values that some terms have of a property.
-
-    Attributes:
-        edges: Which of the values each term has.
-        values: Where the values stand.
-        parts: Conditions that go no further than to the values: names, texts, limits.
-        things: Whether there are others than literals.
-    """
+    """The values that some terms have of a property."""
 
     edges: csr_array
     values: Places

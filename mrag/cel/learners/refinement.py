@@ -41,13 +41,7 @@ _FACETS: tuple[ce.Facet, ...] = ("minInclusive", "maxInclusive")
 
 
 class Signature:
-    """The classes and properties of a world, and what each of its terms has of them.
-
-    Attributes:
-        classes: IRIs of the classes that hold something and are not of the vocabularies of RDF and OWL.
-        links: Properties that lead to individuals.
-        data: Properties that lead to literals.
-    """
+    """The classes and properties of a world, and what each of its terms has of them."""
 
     def __init__(self, world: World, *, inverse: bool = False) -> None:
         self.world = world
@@ -107,12 +101,8 @@ class Signature:
     ) -> list[ce.Expression]:
         """Return conditions on the literals of a property: limits, and values that several terms have.
 
-        Args:
-            p: A property with literals.
-            splits: Most places where numbers and dates are split, for each datatype.
-            labels: 1 for positive examples, -1 for negative ones, 0 for all other terms of the world;
-                where it is given, splits are those that tell most of them apart (the largest gain of
-                information), else they have the same number of values between them.
+        With labels (1 for positive examples, -1 for negative ones, 0 for all other terms of the world) the
+        limits have the largest gain of information, else as many values between them.
         """
         sources, values = self.world.pairs(p)
         kinds: dict[str, list[tuple[Any, Literal, int]]] = {}
@@ -140,12 +130,7 @@ class Signature:
 
 
 def trivial(name: str) -> bool:
-    """Return whether a class says nothing of what it holds: it is of a vocabulary, or holds everything.
-
-    Example:
-        >>> trivial(OWL + "NamedIndividual"), trivial("urn:Cat")
-        (True, False)
-    """
+    """Return whether a class says nothing of what it holds: it is of a vocabulary, or holds everything."""
     return name in _TRIVIAL
 
 
@@ -445,13 +430,7 @@ class RefinementSpaceSettings:
 
 @dataclass(frozen=True)
 class Refinements:
-    """The refinements of one expression.
-
-    Attributes:
-        expressions: In normal form, the shortest first.
-        table: A row for each, a column for each individual: whether it is held.
-        shapes: A row for each: what it looks like, see `shape`.
-    """
+    """The refinements of one expression."""
 
     expressions: tuple[ce.Expression, ...]
     table: npt.NDArray[np.bool_]
@@ -551,12 +530,7 @@ LENGTH = len(_KINDS)
 
 
 def shape(expression: ce.Expression) -> list[float]:
-    """Describe what an expression looks like, whatever its names: length, depth, what it is made of.
-
-    Example:
-        >>> len(shape(ce.Named("urn:A"))) == SHAPE
-        True
-    """
+    """Describe what an expression looks like, whatever its names: length, depth, what it is made of."""
     parts = list(walk(expression))
     joined = len(expression.parts) if isinstance(expression, ce.And | ce.Or) else 1
     open_ends = sum(isinstance(p, ce.Top) for p in parts)

@@ -220,12 +220,7 @@ Found: TypeAlias = tuple[float, State, ExampleCounts]
 
 
 class CombinationSearch:
-    """One search over combinations of given conditions.
-
-    Attributes:
-        front: The best combination at each cost, with its quality and counts.
-        notes: Of the combinations that were built on, those that are to be offered, by what they hold.
-    """
+    """One search over combinations of given conditions."""
 
     def __init__(
         self,
@@ -394,14 +389,7 @@ _BITS = 3
 
 
 def by_chance(expression: Expression, counts: ExampleCounts, tried: int) -> bool:
-    """Return whether labels drawn at random could well be told apart by an expression of this kind.
-
-    Example:
-        >>> from mrag.cel.syntax.expressions import Named
-        >>> few, many = ExampleCounts(3, 0, 3, 3), ExampleCounts(30, 0, 30, 30)
-        >>> by_chance(Named("urn:A"), few, 100), by_chance(Named("urn:A"), many, 100)
-        (True, False)
-    """
+    """Return whether labels drawn at random could well be told apart by an expression of this kind."""
     chosen = _conditions(expression) * (math.log2(max(tried, 2)) + 1) + _BITS
     labels = _choices(counts.positives + counts.negatives, counts.positives)
     return max(chosen, _BITS * cost(expression)) >= labels
@@ -454,13 +442,8 @@ def estimated(found: Iterable[Hypothesis], curve: Qualities | None, penalty: flo
 
     What speaks against one are the bits that it takes to write it down, about one for each symbol, and then
     the labels that it gets wrong, if any share of mistakes was possible before, small ones rather than large
-    ones. What speaks for it is how many examples those that cost as much got right when they were held out.
-
-    Args:
-        found: The hypotheses.
-        curve: The quality held out at each cost, if examples were held out; then what is expected of the
-            best that cost so much is what their like reached, and of others as much less as they are worse.
-        penalty: Quality that each symbol costs.
+    ones. What speaks for it is how many examples those that cost as much got right when they were held out
+    (`curve`).
     """
     best = 0.0
     made: list[Hypothesis] = []

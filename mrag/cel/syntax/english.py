@@ -158,12 +158,7 @@ _IN_BRACKETS = re.compile(r"(.*\S) [(\[]([^\s()\[\]]{1,8})[)\]]\Z")
 
 
 def without_unit(label: str) -> tuple[str, str]:
-    """Return a name without the unit at its end, and the unit.
-
-    Example:
-        >>> without_unit("weight kg"), without_unit("price_eur"), without_unit("area (sqm)")
-        (('weight', 'kg'), ('price', 'euros'), ('area', 'm²'))
-    """
+    """Return a name without the unit at its end, and the unit."""
     if found := _IN_BRACKETS.match(label):
         return found[1], word_pairs("units").get(found[2].lower(), found[2])
     parts = label.replace("_", " ").split()
@@ -174,23 +169,13 @@ def without_unit(label: str) -> tuple[str, str]:
 
 
 def some(noun: str) -> str:
-    """Return a noun with its article, if it takes one.
-
-    Example:
-        >>> some("shirt"), some("jeans"), some("RDF store"), some("steel")
-        ('a shirt', 'jeans', 'an RDF store', 'steel')
-    """
+    """Return a noun with its article, if it takes one."""
     head = noun.partition(" of ")[0]
     return noun if is_plural(head) or _are("mass nouns", head.rpartition(" ")[2].lower()) else article(noun)
 
 
 def several(noun: str) -> str:
-    """Return the plural of a noun; one that is plural already stays as it is.
-
-    Example:
-        >>> several("only child"), several("car"), several("jeans")
-        ('only children', 'cars', 'jeans')
-    """
+    """Return the plural of a noun; one that is plural already stays as it is."""
     head, gap, last = noun.rpartition(" ")
     if made := word_pairs("plurals").get(last.lower()):
         return head + gap + (made.capitalize() if last.istitle() else made)
@@ -198,12 +183,7 @@ def several(noun: str) -> str:
 
 
 def is_adjective(word: str) -> bool:
-    """Return whether the name of a class is an adjective by its ending, or a common one.
-
-    Example:
-        >>> [is_adjective(word) for word in ("striped", "Yellow", "Bed", "shirt")]
-        [True, True, False, False]
-    """
+    """Return whether the name of a class is an adjective by its ending, or a common one."""
     low = word.lower()
     if _are("adjectives", low):
         return True
@@ -228,12 +208,7 @@ def lowered(parts: list[str]) -> list[str]:
 
 
 def participle(verb: str) -> str:
-    """Return the past participle of a verb in its plain form.
-
-    Example:
-        >>> [participle(verb) for verb in ("wear", "carry", "develop", "use")]
-        ['worn', 'carried', 'developed', 'used']
-    """
+    """Return the past participle of a verb in its plain form."""
     if irregular := word_pairs("participles").get(verb):
         return irregular
     if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
@@ -257,18 +232,7 @@ _WAS = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 @dataclass(frozen=True)
 class Role:
-    """How a property is spoken of.
-
-    Attributes:
-        verb: The verb that its values follow, such as `shows` or `is worn by`; empty where it is a noun.
-        denied: The same, denied.
-        noun: What a value is, such as `child`; empty where it is a verb.
-        nouns: The plural of that.
-        carrier: The verb that the noun follows.
-        what: The verb that follows those that have the value, as in `is what a cat sits on`; then there is
-            neither a verb nor a noun.
-        unit: The unit of its numbers.
-    """
+    """How a property is spoken of: by a verb, by a noun after a carrier, or as `is what a cat sits on`."""
 
     verb: str = ""
     denied: str = ""
@@ -357,12 +321,7 @@ def _base_of_ing(word: str) -> str:
 
 
 def as_noun(r: Role, label: str, *, whole: bool = False) -> Role:
-    """Return the role of a property with literals, whose name in `s` is a plural: `points`, `ranks`.
-
-    Example:
-        >>> as_noun(role("has legs"), "has legs", whole=True).noun
-        'number of legs'
-    """
+    """Return the role of a property with literals, whose name in `s` is a plural: `points`, `ranks`."""
     name, unit = without_unit(label)
     if unit:
         r, called = role(name), name.lower() if name.istitle() else name
@@ -380,12 +339,7 @@ def as_noun(r: Role, label: str, *, whole: bool = False) -> Role:
 
 
 def truth(label: str, true: bool) -> str:
-    """Return what a truth value says, as in `is open` and `has no dome`; empty if its name does not tell.
-
-    Example:
-        >>> truth("is open", False), truth("has dome", False), truth("robotic", True), truth("member", True)
-        ('is not open', 'has no dome', 'is robotic', '')
-    """
+    """Return what a truth value says, as in `is open` and `has no dome`; empty if its name does not tell."""
     first, _, rest = label.partition(" ")
     low = first.lower()
     if not PLAIN.match(label) or _is_reserved(label):
@@ -480,12 +434,7 @@ def _singulars() -> Mapping[str, str]:
 
 
 def surfaces(label: str) -> set[str]:
-    """Return the forms that the name of a class or a property takes in a clause.
-
-    Example:
-        >>> sorted(surfaces("wear"))
-        ['does not wear', 'is not worn by', 'is worn by', 'wear', 'wears']
-    """
+    """Return the forms that the name of a class or a property takes in a clause."""
     found = {label, several(label)}
     for inverse in (False, True):
         r = role(label, inverse=inverse)

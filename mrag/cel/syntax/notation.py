@@ -333,14 +333,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 
 @dataclass(frozen=True)
 class _Notation:
-    """The signs of a notation.
-
-    Attributes:
-        signs: What stands for each kind of expression: between operands, before one, or for restrictions a
-            template of the property `p`, the filler `c` and the number `n`.
-        inverse: Template of an inverse property.
-        facets: The comparison for each limit of data values.
-    """
+    """The signs of a notation."""
 
     signs: Mapping[type[Expression], str]
     inverse: str

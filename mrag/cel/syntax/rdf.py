@@ -96,17 +96,7 @@ def to_graph(expression: ce.Expression, graph: Graph) -> _Resource:
 
 
 def from_graph(graph: Graph, node: Node) -> ce.Expression:
-    """Read the expression that a node of a graph stands for.
-
-    Raises:
-        ConfigError: If its triples are not those of a class expression of this language.
-
-    Example:
-        >>> graph = Graph()
-        >>> node = to_graph(ce.Some(ce.Property("urn:p", True), ce.Named("urn:A")), graph)
-        >>> from_graph(graph, node)
-        Some(property=Property(iri='urn:p', inverse=True), filler=Named(iri='urn:A'))
-    """
+    """Read the expression that a node of a graph stands for."""
     return _read(graph, node, 0)
 
 

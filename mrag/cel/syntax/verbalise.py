@@ -68,14 +68,7 @@ _NOUN = re.compile(
 
 @dataclass(frozen=True)
 class _Role:
-    """How a property is spoken of: what stands before its values, and the verb behind them.
-
-    Attributes:
-        before: Such as `als Farbe`, `in` or `Teil von`.
-        verb: Such as `hat`, `wohnt` or `ist`.
-        things: What several values are called in the case that goes with that.
-        unit: The unit of its numbers.
-    """
+    """How a property is spoken of: what stands before its values, and the verb behind them."""
 
     before: str
     verb: str = "hat"
@@ -364,12 +357,7 @@ def _single_valued(kg: KnowledgeGraph, e: ce.Expression) -> frozenset[ce.Propert
 
 
 def counts_in_words(counts: ExampleCounts, language: Language = "en", *, noun: str | None = None) -> str:
-    """Return how many examples are held, in words.
-
-    Example:
-        >>> counts_in_words(ExampleCounts(9, 1, 10, 40), noun="images")
-        '9 of your 10 images, 1 of 40 others'
-    """
+    """Return how many examples are held, in words."""
     c = counts
     if language == "en":
         return f"{c.tp} of your {c.positives} {noun or 'examples'}, {c.fp} of {c.negatives} others"
