@@ -10,19 +10,474 @@ import re
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from mrag.cel.configurations import read_configuration, read_problems
+from mrag.cel.evaluate import hierarchy
+from mrag.cel.expressions import Named, Top
 from mrag.cel.learners.base import Learner, LearnerSettings, learner
-from mrag.cel.problem import ExampleCounts, LearningProblem, instances_among, quality
-from mrag.cel.syntax.notation import to_dl
-from mrag.errors import ConfigError, LoadError, MragError
+from mrag.cel.notation import to_dl
+from mrag.cel.problem import ExampleCounts, LearningProblem, instances, instances_among, quality
+from mrag.errors import ConfigError, LearningProblemError, LoadError, MragError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.loaders.ontologies import NAMESPACE, KnowledgeBase, SourceTokens, Token, internal_iri
+from mrag.rdf import queries
+from mrag.rdf.namespaces import OWL
 from mrag.reasoning.run import reason
 from mrag.storage.files import Scratch, saved_text
 from mrag.stores.oxigraph import OxigraphStore
+
+_FEWEST = 20
+"""So many negative examples are drawn at least, where there are as many individuals."""
+
+
+def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int = 0) -> list[str]:
+    """Return individuals drawn from those that are no positive examples, as many as these, but at least 20.
+
+    They are no more than individuals of which nothing is said, so that some may be what is looked for.
+
+    Returns:
+        Their IRIs in order; all others where there are fewer.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     len(sampled_negatives(kg, [kg.prefixes["ex"] + "Virtuoso"]))
+        20
+    """
+    wanted = {*map(str, positives)}
+    others = [x for x in instances(kg, Top()) if x not in wanted]
+    chance = random.Random(seed)
+    return sorted(chance.sample(others, min(len(others), max(len(wanted), _FEWEST))))
+
+
+def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 500) -> LearningProblem:
+    """Return the problem of defining a class: its members against others, without the class itself.
+
+    Classes that are told or inferred to be equivalent are not used either.
+
+    Args:
+        kg: The knowledge graph.
+        name: IRI of the class.
+        seed: Of the draw of others, and of members where there are more than `most`.
+        most: Most examples of each kind.
+
+    Raises:
+        LearningProblemError: If the class has no members, or all individuals are its members.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     problem = class_problem(kg, kg.prefixes["ex"] + "Vendor")
+        >>> len(problem.positives), len(problem.negatives), problem.ignored
+        (53, 53, ('https://w3id.org/mrag/demo/products#Vendor',))
+    """
+    members = _members(kg, name)
+    others = sampled_negatives(kg, members, seed=seed)
+    if not others:
+        raise LearningProblemError("All individuals are members of this class.", term=name)
+    chance = random.Random(seed)
+    drawn = (chance.sample(some, min(len(some), most)) for some in (members, others))
+    return LearningProblem(*drawn, ignored=_alike(kg, name))
+
+
+def described_class(kg: KnowledgeGraph, name: str) -> LearningProblem:
+    """Return the problem of describing a class: its members against all others of its superclasses.
+
+    Raises:
+        LearningProblemError: If the class has no members, or its superclasses have no others.
+
+    Source:
+        The class learning problem of DL-Learner.
+    """
+    members = {*_members(kg, name)}
+    alike = _alike(kg, name)
+    others = {*instances(kg, Top())} - members
+    for below, above in hierarchy(kg)[0]:
+        if below == name and above not in alike and above != OWL + "Thing":
+            others &= {*instances(kg, Named(above))}
+    if not others:
+        raise LearningProblemError("Its superclasses have no other members than this class.", term=name)
+    return LearningProblem(members, others, ignored=alike)
+
+
+def _members(kg: KnowledgeGraph, name: str) -> list[str]:
+    members = instances(kg, Named(name))
+    if not members:
+        raise LearningProblemError(
+            "This class has no members.", term=name, hint="Reason over the graph first, or check the IRI."
+        )
+    return members
+
+
+def _alike(kg: KnowledgeGraph, name: str) -> list[str]:
+    """Return a class and all that are equivalent to it, in order of IRI."""
+    pairs = [(str(a), str(b)) for a, b in kg.select(queries.get("cel/equivalents").text)]
+    below = {*hierarchy(kg)[0]}
+    pairs += [(a, b) for a, b in below if (b, a) in below]
+    found, fresh = {name}, {name}
+    while fresh:
+        fresh = {y for a, b in pairs for x, y in ((a, b), (b, a)) if x in fresh} - found
+        found |= fresh
+    return sorted(found)
+
+
+_EXAMPLES: Final = ("positiveExamples", "negativeExamples", "classToDescribe")
+_HARMLESS: Final = frozenset(
+    "type reasoner accuracyMethod accuracy noise noisePercentage useApproximations useMultiInstanceChecks"
+    " approxDelta betaSC betaEq equivalence checkConsistency useInstanceChecks maxExecutionTimeInSeconds"
+    " percentPerLengthUnit operator".split()
+)
+"""What a learning problem may say besides its examples: how DL-Learner measures and reasons."""
+_PROBLEMS: Final = {
+    **dict.fromkeys(("posneg", "posnegstandard", "posneglpstandard", "posnegstrict", "posneglpstrict"), ""),
+    **dict.fromkeys(("posonly", "posonlylp", "positiveonlylearningproblem"), "only"),
+    **dict.fromkeys(("clp", "classlearningproblem", "classlearning"), "class"),
+}
+_SOURCES: Final = frozenset(("owlfile", "kbfile", "owl", "kb", "nt"))
+_PLACES: Final = ("fileName", "filename", "url")
+
+
+@dataclass(frozen=True)
+class ConfiguredProblem:
+    """Examples as a configuration has them."""
+
+    positives: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
+    defined: str | None = None
+    only: bool = False
+
+    def resolved(self, kg: KnowledgeGraph | None = None) -> LearningProblem:
+        """Return the learning problem."""
+        if self.defined is None and not self.only:
+            return LearningProblem(self.positives, self.negatives)
+        if kg is None:
+            raise LearningProblemError(
+                "This problem takes examples from its knowledge base.",
+                term=self.defined,
+                hint="Give the graph as well, or use find_problems.",
+            )
+        if self.defined is not None:
+            return described_class(kg, self.defined)
+        return LearningProblem(self.positives, {*instances(kg, Top())} - {*self.positives})
+
+
+@dataclass(frozen=True)
+class LearningConfiguration:
+    """A configuration of DL-Learner.
+
+    Attributes:
+        file: The configuration.
+        sources: Files of its knowledge bases; the configuration itself where it has statements.
+        statements: Its own statements as N-Triples.
+        problems: Its problems by name.
+        ignored: Components and options that say nothing here, such as those of an algorithm.
+    """
+
+    file: Path
+    sources: tuple[Path, ...]
+    statements: bytes
+    problems: Mapping[str, ConfiguredProblem]
+    ignored: tuple[str, ...]
+
+
+def read_configuration(path: str | Path) -> LearningConfiguration:
+    """Read a `.conf` file of DL-Learner.
+
+    Raises:
+        LoadError: If it cannot be read, at the first thing that is not of its grammar or not supported, with
+            its line, or if it has no examples.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "a.conf"
+        ...     _ = file.write_text('import("father.owl");\\n+stefan\\n-"http://example.com/anna"')
+        ...     found = read_configuration(file)
+        >>> found.sources[0].name, found.problems["a"].positives
+        ('father.owl', ('http://localhost/foo#stefan',))
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError("This file cannot be read.", file=str(path)) from error
+    return _Reader(path, SourceTokens(text, str(path))).read()
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """An option of a component, or of none, with the words of its value."""
+
+    component: str
+    name: str
+    words: tuple[Token, ...]
+    line: int
+
+    @property
+    def text(self) -> str:
+        return self.words[0].text if self.words else ""
+
+
+@dataclass
+class _Reader:
+    path: Path
+    tokens: SourceTokens
+    settings: list[_Setting] = field(default_factory=list)
+    imports: list[tuple[Token, ...]] = field(default_factory=list)
+    signed: list[tuple[str, str, Token]] = field(default_factory=list)
+    stated: bool = False
+
+    def read(self) -> LearningConfiguration:
+        base = KnowledgeBase(self.tokens)
+        while self.tokens.peek().kind != "end":
+            self._statement(base)
+        problems = self._problems()
+        if not problems:
+            raise LoadError("No examples are in this configuration.", file=str(self.path))
+        sources = [*map(self._imported, self.imports), *self._components()]
+        if self.stated:
+            sources.append(self.path)
+        return LearningConfiguration(
+            self.path, tuple(dict.fromkeys(sources)), base.ntriples(), problems, self._ignored()
+        )
+
+    # -- grammar -----------------------------------------------------------------------------------
+
+    def _statement(self, base: KnowledgeBase) -> None:
+        tokens = self.tokens
+        if tokens.sees("+", "-"):
+            self._example()
+        elif tokens.peek().kind == "name" and tokens.sees("(", ahead=1) and tokens.peek(2).kind == "string":
+            self._call()
+        elif self._is_setting():
+            self.settings.append(self._setting())
+        else:
+            base.statement()
+            self.stated = True
+
+    def _is_setting(self) -> bool:
+        """Return whether an option comes, and not an equivalence of concepts."""
+        tokens = self.tokens
+        if tokens.peek().kind != "name":
+            return False
+        if tokens.sees(".", ahead=1) and tokens.sees("=", ahead=3):
+            return True
+        value = tokens.peek(2)
+        if not tokens.sees("=", ahead=1) or tokens.sees("(", ">=", "<=", ahead=2):
+            return False
+        followed = value.kind in ("name", "string") and not tokens.sees("-", ahead=2)
+        if value.kind == "name" and value.text.isupper():
+            return False
+        return not (followed and tokens.sees(".", "AND", "OR", ahead=3))
+
+    def _setting(self) -> _Setting:
+        tokens = self.tokens
+        first = tokens.take()
+        component, name = "", first.text
+        if tokens.accepts("."):
+            component, name = name, tokens.expect_kind("name", words="the name of an option").text
+        tokens.expect("=")
+        words = self._value()
+        tokens.accepts(";")
+        return _Setting(component, name, words, first.line)
+
+    def _value(self) -> tuple[Token, ...]:
+        tokens = self.tokens
+        if tokens.accepts("-"):
+            return (tokens.take(),) if tokens.peek().kind == "number" else ()
+        for opening, closing in ("{}", "[]"):
+            if tokens.accepts(opening):
+                return tuple(self._items(closing))
+        return (tokens.expect_kind("name", "string", "number", words="a value"),)
+
+    def _items(self, closing: str) -> list[Token]:
+        tokens, found = self.tokens, list[Token]()
+        while not tokens.accepts(closing):
+            if tokens.accepts("("):
+                found += self._items(")")
+            else:
+                found.append(tokens.expect_kind("name", "string", "number", words=f'a value or "{closing}"'))
+            if not tokens.sees(closing):
+                tokens.expect(",")
+        return found
+
+    def _call(self) -> None:
+        tokens, name = self.tokens, self.tokens.take()
+        tokens.expect("(")
+        words = tuple(self._items(")"))
+        tokens.expect(";")
+        if name.text == "import":
+            self.imports.append(words)
+        else:
+            self.settings.append(_Setting("", name.text, words, name.line))
+
+    def _example(self) -> None:
+        tokens = self.tokens
+        sign = tokens.take().text
+        name = tokens.expect_kind("name", "string", words="an example")
+        target = ""
+        if tokens.accepts("("):
+            target = name.text
+            name = tokens.expect_kind("name", "string", words="an example")
+            tokens.expect(")")
+            tokens.expect(".")
+        self.signed.append((target, sign, name))
+
+    # -- what it means -----------------------------------------------------------------------------
+
+    def _refused(self, message: str, line: int, hint: str | None = None) -> LoadError:
+        return LoadError(message, file=str(self.path), line=line, hint=hint)
+
+    def _named(self, words: Sequence[Token]) -> tuple[str, ...]:
+        prefixes: dict[str, str] = {}
+        base = NAMESPACE
+        for setting in self.settings:
+            if setting.component == "" and setting.name == "prefixes":
+                texts = [word.text for word in setting.words]
+                prefixes.update(zip(texts[::2], texts[1::2], strict=False))
+            elif setting.component == "" and setting.name == "baseURI":
+                base = setting.text
+        return tuple(internal_iri(word.text, prefixes, base) for word in words)
+
+    def _problems(self) -> dict[str, ConfiguredProblem]:
+        components = dict.fromkeys(s.component for s in self.settings if s.name in _EXAMPLES)
+        found = {name or self.path.stem: self._problem(name) for name in components}
+        kinds = [_plain(s.text) for s in self.settings if not s.component and s.name == "problem"]
+        only = any("posonly" in kind for kind in kinds)
+        for target in dict.fromkeys(target for target, _, _ in self.signed):
+            signs = {sign: [t for to, s, t in self.signed if (to, s) == (target, sign)] for sign in "+-"}
+            name = target or self.path.stem
+            found[name] = ConfiguredProblem(self._named(signs["+"]), self._named(signs["-"]), only=only)
+        return found if len(found) != 1 else {self.path.stem: next(iter(found.values()))}
+
+    def _problem(self, component: str) -> ConfiguredProblem:
+        given: dict[str, tuple[Token, ...]] = {}
+        kind = None
+        for setting in (s for s in self.settings if s.component == component):
+            if setting.name in _EXAMPLES:
+                given[setting.name] = given.get(setting.name, ()) + setting.words
+            elif setting.name == "type":
+                kind = _PROBLEMS.get(_plain(setting.text))
+                if kind is None:
+                    raise self._refused(
+                        f"Learning problems of type {setting.text!r} are not supported.",
+                        setting.line,
+                        "There are those with positive and negative examples, with positive ones only"
+                        " (posonlylp), and of a class (clp).",
+                    )
+            elif component and setting.name not in _HARMLESS:
+                raise self._refused(f"{component}.{setting.name} is not supported.", setting.line)
+        positives, negatives, defined = (self._named(given.get(name, ())) for name in _EXAMPLES)
+        if kind == "class" or (kind is None and defined):
+            return ConfiguredProblem(defined=defined[0] if defined else None)
+        return ConfiguredProblem(positives, () if kind == "only" else negatives, only=kind == "only")
+
+    def _components(self) -> list[Path]:
+        """Return the files of the knowledge sources that reasoners name, or of all if none does."""
+        types = {s.component: s for s in self.settings if s.component and s.name == "type"}
+        placed = {s.component for s in self.settings if s.component and s.name in _PLACES}
+        named = [(w.text, s.line) for s in self.settings if s.name == "sources" for w in s.words]
+        if not named:
+            named = [(c, 0) for c in dict.fromkeys(s.component for s in self.settings) if c in placed]
+            named = [(c, 0) for c, _ in named if c not in types or _plain(types[c].text) in _SOURCES]
+        found = []
+        for component, line in dict(reversed(named)).items():
+            given = types.get(component)
+            if given is not None and _plain(given.text) not in _SOURCES:
+                raise self._refused(f"Knowledge sources of type {given.text!r} are not read.", given.line)
+            if component not in placed:
+                raise self._refused(f"{component} names no file of a knowledge base.", line)
+            found.append(self._file(component))
+        return found[::-1]
+
+    def _file(self, component: str) -> Path:
+        own = {s.name: s for s in self.settings if s.component == component}
+        folder = own["baseDir"].text if "baseDir" in own else ""
+        place = next(own[name] for name in _PLACES if name in own)
+        return self._local(folder, place.text, place.line)
+
+    def _imported(self, words: tuple[Token, ...]) -> Path:
+        if len(words) > 1 and _plain(words[1].text) not in _SOURCES:
+            raise self._refused(f"Knowledge sources of type {words[1].text!r} are not read.", words[1].line)
+        return self._local("", words[0].text, words[0].line)
+
+    def _local(self, folder: str, place: str, line: int) -> Path:
+        if re.match(r"(?!file:)[a-z][a-z+]+:", place):
+            raise self._refused("Only files are read, no addresses.", line, "Download it and name the file.")
+        return self.path.parent / folder / re.sub("^file:(//)?", "", place)
+
+    def _ignored(self) -> tuple[str, ...]:
+        """Return components and options, in order, that neither examples nor knowledge bases come from."""
+        used = {s.component for s in self.settings if s.component and s.name in (*_EXAMPLES, *_PLACES)}
+        options = ("prefixes", "baseURI", *_EXAMPLES)
+        names = [s.component or s.name for s in self.settings if s.component or s.name not in options]
+        return tuple(name for name in dict.fromkeys(names) if name not in used)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).casefold()
+
+
+def read_problems(path: str | Path, kg: KnowledgeGraph | None = None) -> dict[str, LearningProblem]:
+    """Read the learning problems of a file or folder.
+
+    Args:
+        path: A `.json` or `.conf` file, or a folder with `pos.txt` and `neg.txt`, or of such folders.
+        kg: The knowledge base; configurations need it for a problem with positive examples only, or of
+            describing a class.
+
+    Returns:
+        The problems by name, in the order of the file. Problems of a JSON file that have no positive or no
+        negative examples are left out.
+
+    Raises:
+        LoadError: If the file is missing or not in one of these formats.
+        LearningProblemError: If the examples overlap, or the knowledge base is needed and not given.
+    """
+    path = Path(path)
+    if path.is_dir():
+        folders = [path] if (path / "pos.txt").is_file() else sorted(p.parent for p in path.glob("*/pos.txt"))
+        if not folders:
+            raise LoadError("No pos.txt is in this folder or one below.", file=str(path))
+        return {f.name: LearningProblem(_lines(f / "pos.txt"), _lines(f / "neg.txt")) for f in folders}
+    if path.suffix == ".json":
+        return _from_json(path, _text(path))
+    return _from_conf(path, kg)
+
+
+def _from_json(path: Path, text: str) -> dict[str, LearningProblem]:
+    try:
+        read = json.loads(text)
+        problems = read["problems"]
+        found = {str(name): (p["positive_examples"], p["negative_examples"]) for name, p in problems.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LoadError(
+            "These are no learning problems.",
+            file=str(path),
+            hint='Expected {"problems": {name: {"positive_examples": […], "negative_examples": […]}}}.',
+        ) from error
+    return {name: LearningProblem(*sets) for name, sets in found.items() if all(sets)}
+
+
+def _from_conf(path: Path, kg: KnowledgeGraph | None) -> dict[str, LearningProblem]:
+    try:
+        return {name: given.resolved(kg) for name, given in read_configuration(path).problems.items()}
+    except LearningProblemError as error:
+        raise LearningProblemError(error.message, term=error.term or str(path), hint=error.hint) from error
+
+
+def _lines(path: Path) -> list[str]:
+    return [line.strip() for line in _text(path).splitlines() if line.strip()]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError("This file cannot be read.", file=str(path)) from error
+
 
 _ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt", ".kb", ".ofn", ".fss", ".owx")
 _ROOT = re.compile(

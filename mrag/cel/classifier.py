@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import learner as learner_named
 from mrag.cel.problem import Hypothesis, LearningProblem, instances_among
-from mrag.cel.syntax.expressions import Expression
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 

@@ -22,12 +22,11 @@ from rdflib import PROV, RDF, XSD, BNode, Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDFS
 from rdflib.term import Node
 
+from mrag.cel import expressions as ce
+from mrag.cel.expressions import Expression, Named, normal, walk
+from mrag.cel.notation import from_manchester, to_dl, to_graph, to_manchester
 from mrag.cel.problem import ExampleCounts, Hypothesis, Measure, instances, instances_among
 from mrag.cel.sparql import by_value, condition, instances_query
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import Expression, Named, normal, walk
-from mrag.cel.syntax.notation import from_manchester, to_dl, to_manchester
-from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import GraphChange, TouchedEntities

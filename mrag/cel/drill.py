@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Expression, Named, Property, Some, Top, Value, key, length
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.refinement import (
     LENGTH,
@@ -42,7 +43,6 @@ from mrag.cel.learners.refinement import (
     trivial,
 )
 from mrag.cel.problem import LearningProblem, instances, quality
-from mrag.cel.syntax.expressions import Expression, Named, Property, Some, Top, Value, key, length
 from mrag.errors import ConfigError, LearningProblemError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries

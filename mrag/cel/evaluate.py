@@ -19,9 +19,9 @@ import numpy.typing as npt
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
+from mrag.cel import expressions as ce
+from mrag.cel.expressions import depth, walk
 from mrag.cel.sparql import VOCABULARY, batches, by_value, condition, equal, holds
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import depth, walk
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import counted

@@ -20,11 +20,11 @@ import numpy.typing as npt
 import pyoxigraph as ox
 
 from mrag import html
+from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Expression, cost, key, length, normal
+from mrag.cel.notation import to_dl
 from mrag.cel.sparql import BATCH, X, batches, individuals_among, instances_query, members
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import Expression, cost, key, length, normal
-from mrag.cel.syntax.notation import to_dl
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt

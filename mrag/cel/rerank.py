@@ -17,13 +17,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, learner
-from mrag.cel.learners.features import FeatureSettings, features
+from mrag.cel.learners.search import FeatureSettings, features
 from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, confusion, instances_among, quality
 from mrag.cel.sparql import individuals_among
-from mrag.cel.syntax.english import Language
-from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.verbalise import sentence
+from mrag.cel.verbalise import Language, sentence
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.rankers import Hit, Question, Ranker
@@ -326,7 +325,7 @@ def learn_from_marks(
 
     Example:
         >>> import mrag
-        >>> from mrag.cel.syntax.notation import to_dl
+        >>> from mrag.cel.notation import to_dl
         >>> with mrag.demo(model="none") as kg:
         ...     ex = kg.prefixes["ex"]
         ...     patient = FeedbackSettings(seconds=60)  # the most; it takes a second

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias, TypeVar
 import pyoxigraph as ox
 from rdflib import Literal
 
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import DataRange, normal
+from mrag.cel import expressions as ce
+from mrag.cel.expressions import DataRange, normal
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
@@ -228,7 +228,7 @@ def instances_query(expression: ce.Expression, given: Sequence[str] | None = Non
         ConfigError: If a limit of data values cannot be tested.
 
     Example:
-        >>> from mrag.cel.syntax import expressions as ce
+        >>> from mrag.cel import expressions as ce
         >>> print(instances_query(ce.And((ce.Named("urn:A"), ce.Not(ce.Named("urn:B"))))))
         SELECT DISTINCT ?x WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))
@@ -300,7 +300,11 @@ class _Translator:
         return [*anchor, *found, root, *without]
 
     def parts(
-        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+        self,
+        e: ce.Expression,
+        x: ox.Variable,
+        anchor: tuple[pt.Pattern, ...],
+        ground: tuple[pt.Pattern, ...],
     ) -> tuple[list[pt.Pattern], list[pt.Pattern]]:
         """Return the patterns that bind a variable to an expression, and those that take away."""
         match e:
@@ -341,7 +345,11 @@ class _Translator:
                 return [], [pt.Minus(pt.Group((*anchor, *self.opposite(e, x, anchor, ground))))]
 
     def opposite(
-        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+        self,
+        e: ce.Expression,
+        x: ox.Variable,
+        anchor: tuple[pt.Pattern, ...],
+        ground: tuple[pt.Pattern, ...],
     ) -> list[pt.Pattern]:
         """Return the patterns of what an expression that only takes away does not hold."""
         match e:
@@ -366,14 +374,23 @@ class _Translator:
                 raise AssertionError(e)
 
     def group(
-        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+        self,
+        e: ce.Expression,
+        x: ox.Variable,
+        anchor: tuple[pt.Pattern, ...],
+        ground: tuple[pt.Pattern, ...],
     ) -> list[pt.Pattern]:
         """Return the patterns of an expression as they can stand in a group of their own."""
         found, without = self.parts(e, x, anchor, ground)
         return [*(anchor if found else ground), *found, *without]
 
     def counted(
-        self, x: ox.Variable, n: int, p: ce.Property, filler: ce.Expression, anchor: tuple[pt.Pattern, ...]
+        self,
+        x: ox.Variable,
+        n: int,
+        p: ce.Property,
+        filler: ce.Expression,
+        anchor: tuple[pt.Pattern, ...],
     ) -> pt.Pattern:
         y = self.fresh()
         edge = _edge(x, p, y)

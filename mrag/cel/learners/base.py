@@ -12,7 +12,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from mrag.cel import expressions as ce
 from mrag.cel.evaluate import Mask, World, missing_inferences, without
+from mrag.cel.expressions import key, length, normal, operands, with_operands
 from mrag.cel.problem import (
     MEASURES,
     Bits,
@@ -24,8 +26,6 @@ from mrag.cel.problem import (
     confusion,
     quality,
 )
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import key, length, normal, operands, with_operands
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import counted

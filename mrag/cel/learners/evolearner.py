@@ -21,12 +21,12 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 from rdflib import URIRef
 
+from mrag.cel import expressions as ce
 from mrag.cel.evaluate import Mask
+from mrag.cel.expressions import depth, length
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import Bits, Numbers
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import depth, length
 from mrag.errors import ConfigError
 
 Kind: TypeAlias = Literal["leaf", "and", "or", "not", "some", "only", "min", "max", "exactly"]

@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 from rdflib import Literal, URIRef
 
+from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, hierarchy
+from mrag.cel.expressions import depth, key, length, normal, operands, walk, with_operands
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.problem import ExampleCounts
 from mrag.cel.sparql import INTEGERS, VOCABULARY, by_family, comparable, spread
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import depth, key, length, normal, operands, walk, with_operands
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, XSD
@@ -401,7 +401,17 @@ Vectors = npt.NDArray[np.float32]
 
 _LAYER_BYTES = 300_000_000
 """Up to so much memory layers are kept in."""
-_KINDS = (ce.Named, ce.Not, ce.And, ce.Or, ce.Some, ce.Only, ce.AtLeast, ce.AtMost, ce.Value)
+_KINDS = (
+    ce.Named,
+    ce.Not,
+    ce.And,
+    ce.Or,
+    ce.Some,
+    ce.Only,
+    ce.AtLeast,
+    ce.AtMost,
+    ce.Value,
+)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from mrag.cel.expressions import And, Expression, Not, Or, normal
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped, shortened
-from mrag.cel.learners.features import (
+from mrag.cel.learners.search import (
     Conditions,
     Family,
     FeatureSettings,
@@ -29,13 +30,12 @@ from mrag.cel.learners.features import (
     Places,
     Rows,
     Table,
+    by_chance,
     families,
     features,
     folds,
 )
-from mrag.cel.learners.search import by_chance
 from mrag.cel.problem import Bits, Numbers, Qualities
-from mrag.cel.syntax.expressions import And, Expression, Not, Or, normal
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 
