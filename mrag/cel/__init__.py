@@ -120,8 +120,8 @@ if TYPE_CHECKING:
         learn_from_marks,
         rerank_by_concept,
     )
+    from mrag.cel.sentences import sentence, verbalise
     from mrag.cel.sparql import individuals_among, instances_query
-    from mrag.cel.verbalise import sentence, verbalise
 
 __all__ = [
     "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "BenchmarkResult", "BenchmarkSetup", "Bottom",

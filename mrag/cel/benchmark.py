@@ -1,4 +1,8 @@
-"""Published learning problems, run by any learner."""
+"""Learning problems: in files, drawn from a graph, and published ones, run by any learner.
+
+Files are JSON, folders of `pos.txt` and `neg.txt`, and configurations of DL-Learner in the three forms that
+its versions had (`conf.jj` of 1.5 and before 1.0): components, signed examples, and statements as well.
+"""
 
 from __future__ import annotations
 
@@ -199,11 +203,7 @@ def read_configuration(path: str | Path) -> LearningConfiguration:
         ('father.owl', ('http://localhost/foo#stefan',))
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LoadError("This file cannot be read.", file=str(path)) from error
-    return _Reader(path, SourceTokens(text, str(path))).read()
+    return _Reader(path, SourceTokens(_text(path), str(path))).read()
 
 
 @dataclass(frozen=True)
@@ -330,6 +330,10 @@ class _Reader:
     def _refused(self, message: str, line: int, hint: str | None = None) -> LoadError:
         return LoadError(message, file=str(self.path), line=line, hint=hint)
 
+    def _check_source(self, kind: Token | _Setting) -> None:
+        if _plain(kind.text) not in _SOURCES:
+            raise self._refused(f"Knowledge sources of type {kind.text!r} are not read.", kind.line)
+
     def _named(self, words: Sequence[Token]) -> tuple[str, ...]:
         prefixes: dict[str, str] = {}
         base = NAMESPACE
@@ -384,9 +388,8 @@ class _Reader:
             named = [(c, 0) for c, _ in named if c not in types or _plain(types[c].text) in _SOURCES]
         found = []
         for component, line in dict(reversed(named)).items():
-            given = types.get(component)
-            if given is not None and _plain(given.text) not in _SOURCES:
-                raise self._refused(f"Knowledge sources of type {given.text!r} are not read.", given.line)
+            if component in types:
+                self._check_source(types[component])
             if component not in placed:
                 raise self._refused(f"{component} names no file of a knowledge base.", line)
             found.append(self._file(component))
@@ -399,8 +402,8 @@ class _Reader:
         return self._local(folder, place.text, place.line)
 
     def _imported(self, words: tuple[Token, ...]) -> Path:
-        if len(words) > 1 and _plain(words[1].text) not in _SOURCES:
-            raise self._refused(f"Knowledge sources of type {words[1].text!r} are not read.", words[1].line)
+        for kind in words[1:2]:
+            self._check_source(kind)
         return self._local("", words[0].text, words[0].line)
 
     def _local(self, folder: str, place: str, line: int) -> Path:
@@ -443,14 +446,17 @@ def read_problems(path: str | Path, kg: KnowledgeGraph | None = None) -> dict[st
             raise LoadError("No pos.txt is in this folder or one below.", file=str(path))
         return {f.name: LearningProblem(_lines(f / "pos.txt"), _lines(f / "neg.txt")) for f in folders}
     if path.suffix == ".json":
-        return _from_json(path, _text(path))
-    return _from_conf(path, kg)
-
-
-def _from_json(path: Path, text: str) -> dict[str, LearningProblem]:
+        return _from_json(path)
     try:
-        read = json.loads(text)
-        problems = read["problems"]
+        return {name: given.resolved(kg) for name, given in read_configuration(path).problems.items()}
+    except LearningProblemError as error:
+        raise LearningProblemError(error.message, term=error.term or str(path), hint=error.hint) from error
+
+
+def _from_json(path: Path) -> dict[str, LearningProblem]:
+    text = _text(path)
+    try:
+        problems = json.loads(text)["problems"]
         found = {str(name): (p["positive_examples"], p["negative_examples"]) for name, p in problems.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LoadError(
@@ -459,13 +465,6 @@ def _from_json(path: Path, text: str) -> dict[str, LearningProblem]:
             hint='Expected {"problems": {name: {"positive_examples": […], "negative_examples": […]}}}.',
         ) from error
     return {name: LearningProblem(*sets) for name, sets in found.items() if all(sets)}
-
-
-def _from_conf(path: Path, kg: KnowledgeGraph | None) -> dict[str, LearningProblem]:
-    try:
-        return {name: given.resolved(kg) for name, given in read_configuration(path).problems.items()}
-    except LearningProblemError as error:
-        raise LearningProblemError(error.message, term=error.term or str(path), hint=error.hint) from error
 
 
 def _lines(path: Path) -> list[str]:
@@ -574,34 +573,27 @@ def _load(kg: KnowledgeGraph, path: Path) -> None:
     except OSError as error:
         raise LoadError("This file cannot be read.", file=str(path)) from error
     if path.suffix == ".conf":
-        _load_statements(kg, read_configuration(path).statements)
-        return
-    root = _ROOT.match(content)
-    try:
-        kg.load([path])
-    except LoadError:
-        if not root or root[1].rpartition(b":")[2] != b"RDF":
-            raise
-        _load_by_rdflib(kg, path)
+        statements = read_configuration(path).statements
+    else:
+        root = _ROOT.match(content)
+        try:
+            kg.load([path])
+            return
+        except LoadError:
+            if not root or root[1].rpartition(b":")[2] != b"RDF":
+                raise
+        from xml.sax import SAXException
 
+        from rdflib import Graph
 
-def _load_statements(kg: KnowledgeGraph, ntriples: bytes) -> None:
+        try:
+            statements = Graph().parse(path, format="xml").serialize(format="nt", encoding="utf-8")
+        except (SAXException, ValueError, LookupError) as error:
+            raise LoadError(f"Not valid RDF/XML: {error}.", file=str(path)) from error
     with Scratch("ontology") as made:
         file = made / "statements.nt"
-        file.write_bytes(ntriples)
+        file.write_bytes(statements)
         kg.load([file])
-
-
-def _load_by_rdflib(kg: KnowledgeGraph, path: Path) -> None:
-    from xml.sax import SAXException
-
-    from rdflib import Graph
-
-    try:
-        graph = Graph().parse(path, format="xml")
-    except (SAXException, ValueError, LookupError) as error:
-        raise LoadError(f"Not valid RDF/XML: {error}.", file=str(path)) from error
-    _load_statements(kg, graph.serialize(format="nt", encoding="utf-8"))
 
 
 def _named(name: str, folder: Path) -> list[Path]:
@@ -624,11 +616,13 @@ def _title(file: Path) -> str:
 
 def _listed(file: Path) -> ProblemSet:
     folder = file.parent / "data" if file.is_dir() else file.parent
-    ontology = _only([p for p in folder.glob("*") if p.suffix in _ONTOLOGIES])
+    ontologies = [p for p in folder.glob("*") if p.suffix in _ONTOLOGIES]
+    if len(ontologies) != 1:
+        raise LoadError(f"There are {len(ontologies)} knowledge bases beside it, not one.")
     problems = read_problems(file)
     if not problems:
         raise LoadError("No problem has both positive and negative examples.")
-    return ProblemSet(_title(file), (ontology,), problems)
+    return ProblemSet(_title(file), tuple(ontologies), problems)
 
 
 def _configured(file: Path) -> ProblemSet:
@@ -645,12 +639,6 @@ def _configured(file: Path) -> ProblemSet:
         with open_knowledge_base(*found.sources) as kg:
             return ProblemSet(_title(file), found.sources, read_problems(file, kg), found.ignored)
     return ProblemSet(_title(file), found.sources, read_problems(file), found.ignored)
-
-
-def _only(found: list[Path]) -> Path:
-    if len(found) != 1:
-        raise LoadError(f"There are {len(found)} knowledge bases beside it, not one.")
-    return found[0]
 
 
 @dataclass(frozen=True)
@@ -759,7 +747,9 @@ def run_benchmark(
                                 kg = open_knowledge_base(*problem_set.ontologies)
                             except MragError as error:
                                 fault = str(error)
-                        outcome = _one(kg, fault, problem_set.name, name, problem, setup)
+                        sizes = len(problem.positives), len(problem.negatives)
+                        blank = BenchmarkResult(problem_set.name, name, setup.learner, *sizes)
+                        outcome = _one(kg, fault, blank, problem, setup)
                         if not outcome.error:
                             _write_result(results, key, outcome)
                     count += 1
@@ -795,29 +785,23 @@ def folds(problem: LearningProblem, number: int, seed: int) -> list[tuple[Learni
 
 def means(outcomes: Iterable[BenchmarkResult]) -> dict[str, float | int | None]:
     """Return the means over outcomes without errors, and how many there are."""
+
+    def mean(name: str) -> float | None:
+        values = [value for o in good if (value := getattr(o, name)) is not None]
+        return statistics.fmean(values) if values else None
+
     good = [o for o in outcomes if not o.error]
-    held = [o.held_out_f1 for o in good if o.held_out_f1 is not None]
-    return {
-        "problems": len(good),
-        "solved": sum(o.f1 == 1.0 for o in good),
-        "f1": statistics.fmean(o.f1 for o in good) if good else None,
-        "accuracy": statistics.fmean(o.accuracy for o in good) if good else None,
-        "length": statistics.fmean(o.length for o in good) if good else None,
-        "seconds": statistics.fmean(o.seconds for o in good) if good else None,
-        "held_out_f1": statistics.fmean(held) if held else None,
-    }
+    names = ("f1", "accuracy", "length", "seconds", "held_out_f1")
+    return {"problems": len(good), "solved": sum(o.f1 == 1.0 for o in good), **{n: mean(n) for n in names}}
 
 
 def _one(
     kg: KnowledgeGraph | None,
     fault: str,
-    set_name: str,
-    name: str,
+    blank: BenchmarkResult,
     problem: LearningProblem,
     setup: BenchmarkSetup,
 ) -> BenchmarkResult:
-    size = len(problem.positives), len(problem.negatives)
-    blank = BenchmarkResult(set_name, name, setup.learner, *size)
     if kg is None:
         return replace(blank, error=fault)
     try:
@@ -836,8 +820,11 @@ def _one(
             tested=made.report.tested if made.report else 0,
             stopped=made.report.stopped if made.report else "",
         )
-        pairs = folds(problem, setup.folds, setup.seed)
-        scores = [_held_out(kg, train, test, setup) for train, test in pairs]
+        scores: list[ExampleCounts] = []
+        for train, test in folds(problem, setup.folds, setup.seed):
+            best = _learner(kg, setup).fit(train)[:1]
+            held = [x for h in best for x in instances_among(kg, h.expression, test.examples)]
+            scores.append(test.counts(held))
     except MragError as error:
         return replace(blank, error=str(error))
     if not scores:
@@ -850,13 +837,6 @@ def _one(
         held_out_f1_sd=statistics.stdev(f1),
         held_out_accuracy=statistics.fmean(quality(c, "accuracy") for c in scores),
     )
-
-
-def _held_out(
-    kg: KnowledgeGraph, train: LearningProblem, test: LearningProblem, setup: BenchmarkSetup
-) -> ExampleCounts:
-    found = _learner(kg, setup).fit(train)
-    return test.counts(instances_among(kg, found[0].expression, test.examples) if found else ())
 
 
 def _learner(kg: KnowledgeGraph, setup: BenchmarkSetup) -> Learner:

@@ -25,8 +25,8 @@ from mrag.cel import expressions as ce
 from mrag.cel.expressions import negation, normal
 from mrag.cel.notation import to_dl
 from mrag.cel.problem import instances_among
+from mrag.cel.sentences import is_adjective, some, verbalise
 from mrag.cel.sparql import VOCABULARY, X, batches, by_value, comparable, condition, equal, holds, members
-from mrag.cel.verbalise import is_adjective, some, verbalise
 from mrag.errors import ConfigError, EndpointError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import patterns as pt

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pyoxigraph as ox
 from rdflib import BNode, Graph, Literal, URIRef
@@ -31,25 +31,6 @@ from rdflib.collection import Collection
 from rdflib.term import Node
 
 from mrag.cel import expressions as ce
-from mrag.cel.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataSome,
-    Exactly,
-    Expression,
-    Facet,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Some,
-    Top,
-    Value,
-)
 from mrag.errors import ConfigError
 from mrag.rdf.terms import DEFAULT_PREFIXES, OWL, XSD, curie, from_ox, to_ox
 
@@ -74,6 +55,7 @@ _COUNTS: Mapping[str, Callable[[int, ce.Property, ce.Expression], ce.Expression]
 _RESTRICTIONS = ("some", "only", "value", "min", "max", "exactly")
 _AFTER = ("", "and", "or", ")")
 _DEEPEST = 100
+_T = TypeVar("_T")
 
 
 def from_dl(text: str, prefixes: Mapping[str, str] | None = None) -> ce.Expression:
@@ -140,18 +122,14 @@ class _Parser:
         return found
 
     def alternatives(self) -> ce.Expression:
-        self.deep += 1
-        if self.deep > _DEEPEST:
-            raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
-        parts = self.series(self.either, lambda: self.conjunction())
-        self.deep -= 1
+        parts = self.nested(lambda: self.series(self.either, self.conjunction))
         return parts[0] if len(parts) == 1 else ce.Or(tuple(parts))
 
     def conjunction(self) -> ce.Expression:
-        parts = self.series(self.both, lambda: self.primary())
+        parts = self.series(self.both, self.primary)
         return parts[0] if len(parts) == 1 else ce.And(tuple(parts))
 
-    def series(self, sign: str, part: Callable[[], ce.Expression]) -> list[ce.Expression]:
+    def series(self, sign: str, part: Callable[[], _T]) -> list[_T]:
         parts = [part()]
         while self.accept(sign):
             parts.append(part())
@@ -163,46 +141,42 @@ class _Parser:
             self.expect(")")
             return inner
         if self.accept("{"):
-            return ce.OneOf(tuple(self.members()))
+            return ce.OneOf(self.members())
         return self.dl_primary() if self.dl else self.manchester_primary()
 
     def dl_primary(self) -> ce.Expression:
-        token = self.text()
+        sign = self.text()
         if self.accept("⊤"):
             return ce.Top()
         if self.accept("⊥"):
             return ce.Bottom()
         if self.accept("¬"):
-            return ce.Not(self.nested())
-        if self.accept("∃") or self.accept("∀"):
-            p = self.dl_property()
-            self.expect(".")
-            return self.quantified(p, exists=token == "∃")  # noqa: S105 # a sign of logic
-        if token in _COUNTS:
-            self.at += 1
-            n, p = self.count(), self.dl_property()
-            self.expect(".")
-            return _COUNTS[token](n, p, self.nested())
-        return self.named()
+            return ce.Not(self.nested(self.primary))
+        if sign not in ("∃", "∀", *_COUNTS):
+            return _class(self.name())
+        self.at += 1
+        n = self.count() if sign in _COUNTS else 0
+        name = self.name()
+        p = ce.Property(name, self.accept("⁻"))
+        self.expect(".")
+        if sign in _COUNTS:
+            return _COUNTS[sign](n, p, self.nested(self.primary))
+        return self.quantified(p, exists=sign == "∃")
 
-    def nested(self) -> ce.Expression:
+    def nested(self, read: Callable[[], _T]) -> _T:
         self.deep += 1
         if self.deep > _DEEPEST:
             raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
-        found = self.primary()
+        found = read()
         self.deep -= 1
         return found
 
-    def dl_property(self) -> ce.Property:
-        name = self.name()
-        return ce.Property(name, self.accept("⁻"))
-
     def manchester_primary(self) -> ce.Expression:
         if self.accept("not"):
-            return ce.Not(self.nested())
+            return ce.Not(self.nested(self.primary))
         following = self.tokens[self.at + 1][1] if self.at + 1 < len(self.tokens) else ""
         if self.text() != "inverse" and following not in _RESTRICTIONS:
-            return self.named()
+            return _class(self.name())
         inverse = self.accept("inverse")
         p = ce.Property(self.name(), inverse)
         word = self.text()
@@ -214,7 +188,7 @@ class _Parser:
         if word in ("some", "only"):
             return self.quantified(p, exists=word == "some")
         n = self.count()
-        return _COUNTS[word](n, p, ce.Top() if self.text() in _AFTER else self.nested())
+        return _COUNTS[word](n, p, ce.Top() if self.text() in _AFTER else self.nested(self.primary))
 
     def quantified(self, p: ce.Property, *, exists: bool) -> ce.Expression:
         kind, text, _ = self.token()
@@ -226,7 +200,7 @@ class _Parser:
             value = self.value()
             self.expect("}")
             return ce.Value(p, value)
-        filler = self.nested()
+        filler = self.nested(self.primary)
         if exists and isinstance(filler, ce.OneOf) and len(filler.members) == 1:
             return ce.Value(p, filler.members[0])
         return ce.Some(p, filler) if exists else ce.Only(p, filler)
@@ -235,32 +209,24 @@ class _Parser:
         datatype = self.name()
         facets: list[tuple[ce.Facet, Literal]] = []
         if self.accept("["):
-            while True:
-                sign = self.text()
-                if sign not in _FACETS:
-                    raise self.wrong("a limit such as >= 5")
-                self.at += 1
-                limit = self.value()
-                if not isinstance(limit, Literal):
-                    raise ConfigError("A limit is a literal, not an IRI.", term=limit)
-                facets.append((_FACETS[sign], limit))
-                if not self.accept(","):
-                    break
+            facets = self.series(",", self.facet)
             self.expect("]")
         return ce.DataRange(datatype, tuple(facets))
 
-    def members(self) -> Sequence[str]:
-        found = [self.name()]
-        while self.accept(","):
-            found.append(self.name())
-        self.expect("}")
-        return found
+    def facet(self) -> tuple[ce.Facet, Literal]:
+        sign = self.text()
+        if sign not in _FACETS:
+            raise self.wrong("a limit such as >= 5")
+        self.at += 1
+        limit = self.value()
+        if not isinstance(limit, Literal):
+            raise ConfigError("A limit is a literal, not an IRI.", term=limit)
+        return _FACETS[sign], limit
 
-    def named(self) -> ce.Expression:
-        name = self.name()
-        return (
-            ce.Top() if name == OWL + "Thing" else ce.Bottom() if name == OWL + "Nothing" else ce.Named(name)
-        )
+    def members(self) -> tuple[str, ...]:
+        found = self.series(",", self.name)
+        self.expect("}")
+        return tuple(found)
 
     def name(self) -> str:
         kind, text, _ = self.token()
@@ -331,6 +297,12 @@ class _Parser:
         return ConfigError(f"Expected {wanted} and found {text or 'the end'}, at character {at}.")
 
 
+def _class(iri: str) -> ce.Expression:
+    if iri == OWL + "Thing":
+        return ce.Top()
+    return ce.Bottom() if iri == OWL + "Nothing" else ce.Named(iri)
+
+
 Name = Callable[[str], str]
 """Prints an IRI."""
 
@@ -342,26 +314,27 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 class _Notation:
     """The signs of a notation."""
 
-    signs: Mapping[type[Expression], str]
+    signs: Mapping[type[ce.Expression], str]
     inverse: str
-    facets: Mapping[Facet, str]
+    facets: Mapping[ce.Facet, str]
 
 
 _DL = _Notation(
     {
-        Top: "⊤", Bottom: "⊥", Not: "¬", And: " ⊓ ", Or: " ⊔ ", Some: "∃ {p}.{c}", Only: "∀ {p}.{c}",
-        Value: "∃ {p}.{{{c}}}", AtLeast: "≥ {n} {p}.{c}", AtMost: "≤ {n} {p}.{c}", Exactly: "= {n} {p}.{c}",
-        DataSome: "∃ {p}.{c}", DataOnly: "∀ {p}.{c}",
+        ce.Top: "⊤", ce.Bottom: "⊥", ce.Not: "¬", ce.And: " ⊓ ", ce.Or: " ⊔ ",
+        ce.Some: "∃ {p}.{c}", ce.Only: "∀ {p}.{c}", ce.Value: "∃ {p}.{{{c}}}", ce.AtLeast: "≥ {n} {p}.{c}",
+        ce.AtMost: "≤ {n} {p}.{c}", ce.Exactly: "= {n} {p}.{c}",
+        ce.DataSome: "∃ {p}.{c}", ce.DataOnly: "∀ {p}.{c}",
     },
     "{}⁻",
     {"minInclusive": "≥", "maxInclusive": "≤", "minExclusive": ">", "maxExclusive": "<"},
 )  # fmt: skip
 _MANCHESTER = _Notation(
     {
-        Top: "owl:Thing", Bottom: "owl:Nothing", Not: "not ", And: " and ", Or: " or ",
-        Some: "{p} some {c}", Only: "{p} only {c}", Value: "{p} value {c}", AtLeast: "{p} min {n} {c}",
-        AtMost: "{p} max {n} {c}", Exactly: "{p} exactly {n} {c}", DataSome: "{p} some {c}",
-        DataOnly: "{p} only {c}",
+        ce.Top: "owl:Thing", ce.Bottom: "owl:Nothing", ce.Not: "not ", ce.And: " and ", ce.Or: " or ",
+        ce.Some: "{p} some {c}", ce.Only: "{p} only {c}", ce.Value: "{p} value {c}",
+        ce.AtLeast: "{p} min {n} {c}", ce.AtMost: "{p} max {n} {c}", ce.Exactly: "{p} exactly {n} {c}",
+        ce.DataSome: "{p} some {c}", ce.DataOnly: "{p} only {c}",
     },
     "inverse {}",
     {"minInclusive": ">=", "maxInclusive": "<=", "minExclusive": ">", "maxExclusive": "<"},
@@ -369,7 +342,7 @@ _MANCHESTER = _Notation(
 
 
 def to_dl(
-    expression: Expression, prefixes: Mapping[str, str] | None = None, *, name: Name | None = None
+    expression: ce.Expression, prefixes: Mapping[str, str] | None = None, *, name: Name | None = None
 ) -> str:
     """Print an expression in the notation of description logic.
 
@@ -381,14 +354,14 @@ def to_dl(
     Example:
         >>> from mrag.cel.expressions import Property
         >>> from mrag.rdf.terms import RDFS
-        >>> to_dl(AtLeast(2, Property(RDFS + "seeAlso"), Named(RDFS + "Class")))
+        >>> to_dl(ce.AtLeast(2, Property(RDFS + "seeAlso"), ce.Named(RDFS + "Class")))
         '≥ 2 rdfs:seeAlso.rdfs:Class'
     """
     return _printed(expression, name or _namer(prefixes), _DL)
 
 
 def to_manchester(
-    expression: Expression, prefixes: Mapping[str, str] | None = None, *, name: Name | None = None
+    expression: ce.Expression, prefixes: Mapping[str, str] | None = None, *, name: Name | None = None
 ) -> str:
     """Print an expression in Manchester syntax.
 
@@ -420,49 +393,42 @@ def _namer(prefixes: Mapping[str, str] | None) -> Name:
     return name
 
 
-def _printed(e: Expression, name: Name, notation: _Notation) -> str:
+def _printed(e: ce.Expression, name: Name, notation: _Notation) -> str:
     signs = notation.signs
     match e:
-        case Top() | Bottom():
+        case ce.Top() | ce.Bottom():
             return signs[type(e)]
-        case Named(iri):
+        case ce.Named(iri):
             return name(iri)
-        case Not(of):
-            return signs[Not] + _operand(of, name, notation)
-        case And(parts) | Or(parts):
+        case ce.Not(of):
+            return signs[ce.Not] + _operand(of, name, notation)
+        case ce.And(parts) | ce.Or(parts):
             return signs[type(e)].join(_operand(p, name, notation) for p in parts)
-        case OneOf(members):
+        case ce.OneOf(members):
             return "{" + ", ".join(to_term(m, name) for m in members) + "}"
-        case Value(p, value):
+        case ce.Value(p, value):
             filler = to_term(value, name)
-        case DataSome(p, range) | DataOnly(p, range):
+        case ce.DataSome(p, range) | ce.DataOnly(p, range):
             limits = ", ".join(f"{notation.facets[f]} {to_term(limit, name)}" for f, limit in range.facets)
             filler = name(range.datatype) + (f"[{limits}]" if limits else "")
-        case Some(p, of) | Only(p, of) | AtLeast(_, p, of) | AtMost(_, p, of) | Exactly(_, p, of):
-            filler = _operand(of, name, notation)
+        case _:
+            p, filler = e.property, _operand(e.filler, name, notation)
     role = notation.inverse.format(name(p.iri)) if p.inverse else name(p.iri)
     return signs[type(e)].format(n=getattr(e, "n", ""), p=role, c=filler)
 
 
-def _operand(e: Expression, name: Name, notation: _Notation) -> str:
+def _operand(e: ce.Expression, name: Name, notation: _Notation) -> str:
     text = _printed(e, name, notation)
-    simple = isinstance(e, Top | Bottom | Named | OneOf) or (isinstance(e, Not) and isinstance(e.of, Named))
-    return text if simple else f"({text})"
+    plain = e.of if isinstance(e, ce.Not) and isinstance(e.of, ce.Named) else e
+    return text if isinstance(plain, ce.Top | ce.Bottom | ce.Named | ce.OneOf) else f"({text})"
 
 
 _Resource: TypeAlias = URIRef | BNode
 
-_FACETS_OWL: Mapping[str, ce.Facet] = {
-    str(ns.XSD.minInclusive): "minInclusive", str(ns.XSD.maxInclusive): "maxInclusive",
-    str(ns.XSD.minExclusive): "minExclusive", str(ns.XSD.maxExclusive): "maxExclusive",
-}  # fmt: skip
-_CARDINALITIES: Mapping[type[ce.Cardinality], str] = {
-    ce.AtLeast: "min",
-    ce.AtMost: "max",
-    ce.Exactly: "",
-}
 _PREDICATES: Mapping[type[ce.Expression], URIRef] = {
-    ce.And: ns.OWL.intersectionOf, ce.Or: ns.OWL.unionOf,
+    ce.Not: ns.OWL.complementOf, ce.And: ns.OWL.intersectionOf, ce.Or: ns.OWL.unionOf,
+    ce.OneOf: ns.OWL.oneOf, ce.AtLeast: ns.OWL.minQualifiedCardinality,
+    ce.AtMost: ns.OWL.maxQualifiedCardinality, ce.Exactly: ns.OWL.qualifiedCardinality,
     ce.Some: ns.OWL.someValuesFrom, ce.DataSome: ns.OWL.someValuesFrom,
     ce.Only: ns.OWL.allValuesFrom, ce.DataOnly: ns.OWL.allValuesFrom,
 }  # fmt: skip
@@ -503,6 +469,7 @@ def to_turtle(
 
 def to_graph(expression: ce.Expression, graph: Graph) -> _Resource:
     """Add an expression to a graph and return its node."""
+    predicate = _PREDICATES.get(type(expression), ns.OWL.hasValue)
     match expression:
         case ce.Top():
             return ns.OWL.Thing
@@ -512,152 +479,48 @@ def to_graph(expression: ce.Expression, graph: Graph) -> _Resource:
             to_ox(iri)
             return URIRef(iri)
         case ce.Not(of):
-            return _class(graph, ns.OWL.complementOf, to_graph(of, graph))
+            return _node(graph, ns.OWL.Class, {predicate: to_graph(of, graph)})
         case ce.And(parts) | ce.Or(parts):
-            items = _list(graph, [to_graph(p, graph) for p in parts])
-            return _class(graph, _PREDICATES[type(expression)], items)
+            return _node(graph, ns.OWL.Class, {predicate: _list(graph, [to_graph(p, graph) for p in parts])})
         case ce.OneOf(members):
-            return _class(graph, ns.OWL.oneOf, _list(graph, [URIRef(m) for m in members]))
-        case ce.Some(p, filler) | ce.Only(p, filler):
-            return _restriction(graph, p, _PREDICATES[type(expression)], to_graph(filler, graph))
-        case ce.Value(p, value):
-            term = value if isinstance(value, Literal) else URIRef(value)
-            return _restriction(graph, p, ns.OWL.hasValue, term)
-        case ce.DataSome(p, range) | ce.DataOnly(p, range):
-            return _restriction(graph, p, _PREDICATES[type(expression)], _range(graph, range))
-        case ce.AtLeast(n, p, filler) | ce.AtMost(n, p, filler) | ce.Exactly(n, p, filler):
+            return _node(graph, ns.OWL.Class, {predicate: _list(graph, [URIRef(m) for m in members])})
+        case ce.Some(_, filler) | ce.Only(_, filler):
+            more: dict[URIRef, Node] = {predicate: to_graph(filler, graph)}
+        case ce.Value(_, value):
+            more = {predicate: value if isinstance(value, Literal) else URIRef(value)}
+        case ce.DataSome(_, range) | ce.DataOnly(_, range):
+            more = {predicate: _range(graph, range)}
+        case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
             count = Literal(n, datatype=ns.XSD.nonNegativeInteger)
-            predicate = _cardinality(_CARDINALITIES[type(expression)] + "QualifiedCardinality")
-            node = _restriction(graph, p, predicate, count)
-            graph.add((node, ns.OWL.onClass, to_graph(filler, graph)))
-            return node
-
-
-def from_graph(graph: Graph, node: Node) -> ce.Expression:
-    """Read the expression that a node of a graph stands for."""
-    return _read(graph, node, 0)
-
-
-def _read(graph: Graph, node: Node, deep: int) -> ce.Expression:
-    if deep > 100:
-        raise ConfigError("The triples of the class expression go round in a circle.", term=str(node))
-    if node == ns.OWL.Thing:
-        return ce.Top()
-    if node == ns.OWL.Nothing:
-        return ce.Bottom()
-    on = graph.value(node, ns.OWL.onProperty)
-    if on is not None:
-        return _restricted(graph, node, _property(graph, on), deep)
-    for predicate, kind in ((ns.OWL.intersectionOf, ce.And), (ns.OWL.unionOf, ce.Or)):
-        parts = graph.value(node, predicate)
-        if parts is not None and isinstance(node, BNode):
-            return kind(tuple(_read(graph, p, deep + 1) for p in Collection(graph, parts)))
-    if isinstance(node, URIRef):
-        return ce.Named(str(node))
-    negated = graph.value(node, ns.OWL.complementOf)
-    if negated is not None:
-        return ce.Not(_read(graph, negated, deep + 1))
-    members = graph.value(node, ns.OWL.oneOf)
-    if members is not None:
-        return ce.OneOf(tuple(str(m) for m in Collection(graph, members)))
-    raise ConfigError("These triples are no class expression.", term=str(node))
-
-
-def _restricted(graph: Graph, node: Node, p: ce.Property, deep: int) -> ce.Expression:
-    quantified: Sequence[
-        tuple[
-            URIRef,
-            type[ce.Some] | type[ce.Only],
-            type[ce.DataSome] | type[ce.DataOnly],
-        ]
-    ]
-    quantified = (
-        (ns.OWL.someValuesFrom, ce.Some, ce.DataSome),
-        (ns.OWL.allValuesFrom, ce.Only, ce.DataOnly),
-    )
-    for predicate, of_class, of_data in quantified:
-        filler = graph.value(node, predicate)
-        if filler is not None:
-            range = _data(graph, filler)
-            return of_class(p, _read(graph, filler, deep + 1)) if range is None else of_data(p, range)
-    value = graph.value(node, ns.OWL.hasValue)
-    if value is not None:
-        return ce.Value(p, value if isinstance(value, Literal) else str(value))
-    for kind, word in _CARDINALITIES.items():
-        for name in ("QualifiedCardinality", "Cardinality"):
-            n = graph.value(node, _cardinality(word + name))
-            if n is not None:
-                on = graph.value(node, ns.OWL.onClass)
-                return kind(int(str(n)), p, ce.Top() if on is None else _read(graph, on, deep + 1))
-    raise ConfigError("This restriction is not of this language.", term=str(node))
-
-
-def _cardinality(name: str) -> URIRef:
-    return ns.OWL[name[0].lower() + name[1:]]
-
-
-def _property(graph: Graph, node: Node) -> ce.Property:
-    inverse = graph.value(node, ns.OWL.inverseOf) if isinstance(node, BNode) else None
-    return ce.Property(str(node)) if inverse is None else ce.Property(str(inverse), True)
-
-
-def _data(graph: Graph, node: Node) -> ce.DataRange | None:
-    if isinstance(node, URIRef):
-        named = ce.is_datatype(str(node)) or (node, ns.RDF.type, ns.RDFS.Datatype) in graph
-        return ce.DataRange(str(node)) if named else None
-    base = graph.value(node, ns.OWL.onDatatype)
-    if base is None:
-        return None
-    facets: list[tuple[ce.Facet, Literal]] = []
-    restrictions = graph.value(node, ns.OWL.withRestrictions)
-    for item in Collection(graph, restrictions) if restrictions is not None else ():
-        for _, predicate, limit in graph.triples((item, None, None)):
-            if str(predicate) not in _FACETS_OWL or not isinstance(limit, Literal):
-                raise ConfigError("This limit of values is not of this language.", term=str(predicate))
-            facets.append((_FACETS_OWL[str(predicate)], limit))
-    return ce.DataRange(str(base), tuple(facets))
+            more = {predicate: count, ns.OWL.onClass: to_graph(filler, graph)}
+    to_ox(expression.property.iri)
+    on: _Resource = URIRef(expression.property.iri)
+    if expression.property.inverse:
+        on = _node(graph, None, {ns.OWL.inverseOf: on})
+    return _node(graph, ns.OWL.Restriction, {ns.OWL.onProperty: on, **more})
 
 
 def _range(graph: Graph, range: ce.DataRange) -> _Resource:
+    base = URIRef(range.datatype)
     if not range.facets:
-        return URIRef(range.datatype)
-    items: list[Node] = []
-    for facet, limit in range.facets:
-        item = BNode()
-        graph.add((item, ns.XSD[facet], limit))
-        items.append(item)
+        return base
+    limits = _list(graph, [_node(graph, None, {ns.XSD[facet]: limit}) for facet, limit in range.facets])
+    return _node(graph, ns.RDFS.Datatype, {ns.OWL.onDatatype: base, ns.OWL.withRestrictions: limits})
+
+
+def _node(graph: Graph, kind: URIRef | None, values: Mapping[URIRef, Node]) -> BNode:
     node = BNode()
-    graph.add((node, ns.RDF.type, ns.RDFS.Datatype))
-    graph.add((node, ns.OWL.onDatatype, URIRef(range.datatype)))
-    graph.add((node, ns.OWL.withRestrictions, _list(graph, items)))
-    return node
-
-
-def _class(graph: Graph, predicate: URIRef, value: Node) -> BNode:
-    node = BNode()
-    graph.add((node, ns.RDF.type, ns.OWL.Class))
-    graph.add((node, predicate, value))
-    return node
-
-
-def _restriction(graph: Graph, p: ce.Property, predicate: URIRef, value: Node) -> BNode:
-    to_ox(p.iri)
-    on: Node = URIRef(p.iri)
-    if p.inverse:
-        on = BNode()
-        graph.add((on, ns.OWL.inverseOf, URIRef(p.iri)))
-    node = BNode()
-    graph.add((node, ns.RDF.type, ns.OWL.Restriction))
-    graph.add((node, ns.OWL.onProperty, on))
-    graph.add((node, predicate, value))
+    if kind is not None:
+        graph.add((node, ns.RDF.type, kind))
+    for predicate, value in values.items():
+        graph.add((node, predicate, value))
     return node
 
 
 def _list(graph: Graph, items: Sequence[Node]) -> _Resource:
-    if not items:
-        return ns.RDF.nil
-    head = BNode()
-    Collection(graph, head, list(items))
+    head = BNode() if items else ns.RDF.nil
+    if items:
+        Collection(graph, head, list(items))
     return head
 
 
@@ -710,14 +573,7 @@ def from_owlready(construct: Any) -> ce.Expression:
         case o.Restriction():
             return _restriction_of(o, construct)
         case o.ThingClass():
-            iri = str(construct.iri)
-            return (
-                ce.Top()
-                if iri == str(ns.OWL.Thing)
-                else ce.Bottom()
-                if iri == str(ns.OWL.Nothing)
-                else ce.Named(iri)
-            )
+            return _class(str(construct.iri))
     raise ConfigError("This construct of owlready2 is not of this language.", term=str(construct))
 
 
@@ -726,34 +582,22 @@ def _restriction_of(o: Any, r: Any) -> ce.Expression:
     p = ce.Property(str(r.property.property.iri if inverse else r.property.iri), inverse)
     if r.type == o.VALUE:
         return ce.Value(p, r.value.iri if isinstance(r.value, o.Thing) else _literal(r.value))
-    if r.type in (o.SOME, o.ONLY) and (
-        isinstance(r.value, o.ConstrainedDatatype) or r.value in _TYPES.values()
-    ):
-        range = _range_of(r.value, o)
-        return ce.DataSome(p, range) if r.type == o.SOME else ce.DataOnly(p, range)
-    filler = ce.Top() if r.value is None else from_owlready(r.value)
     if r.type in (o.SOME, o.ONLY):
+        limited = isinstance(r.value, o.ConstrainedDatatype)
+        if limited or r.value in _TYPES.values():
+            names = {kind: name for name, kind in _TYPES.items()}
+            found = ((facet, getattr(r.value, name, None)) for facet, name in _OWLREADY_FACETS.items())
+            facets = tuple(
+                (facet, _literal(limit)) for facet, limit in found if limited and limit is not None
+            )
+            range = ce.DataRange(names[r.value.base_datatype if limited else r.value], facets)
+            return ce.DataSome(p, range) if r.type == o.SOME else ce.DataOnly(p, range)
+        filler = from_owlready(r.value)
         return ce.Some(p, filler) if r.type == o.SOME else ce.Only(p, filler)
-    kinds: dict[int, Callable[[int, ce.Property, ce.Expression], ce.Expression]] = {
-        o.MIN: ce.AtLeast,
-        o.MAX: ce.AtMost,
-        o.EXACTLY: ce.Exactly,
-    }
+    kinds: dict[int, type[ce.Cardinality]] = {o.MIN: ce.AtLeast, o.MAX: ce.AtMost, o.EXACTLY: ce.Exactly}
     if r.type not in kinds:
         raise ConfigError("This restriction is not of this language.", term=str(r))
-    return kinds[r.type](int(r.cardinality), p, filler)
-
-
-def _range_of(value: Any, o: Any) -> ce.DataRange:
-    names = {kind: name for name, kind in _TYPES.items()}
-    if not isinstance(value, o.ConstrainedDatatype):
-        return ce.DataRange(names[value])
-    facets = tuple(
-        (facet, _literal(getattr(value, name)))
-        for facet, name in _OWLREADY_FACETS.items()
-        if getattr(value, name, None) is not None
-    )
-    return ce.DataRange(names[value.base_datatype], facets)
+    return kinds[r.type](int(r.cardinality), p, ce.Top() if r.value is None else from_owlready(r.value))
 
 
 def _literal(value: Any) -> Literal:

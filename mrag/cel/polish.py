@@ -19,7 +19,7 @@ from rdflib import Literal
 from mrag import untrusted
 from mrag.cel.expressions import DataOnly, DataSome, Expression, Value, walk
 from mrag.cel.problem import Hypothesis
-from mrag.cel.verbalise import Language, counts_in_words, names_of, surfaces, verbalise
+from mrag.cel.sentences import Language, counts_in_words, names_of, surfaces, verbalise
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import StoredIndex
@@ -258,7 +258,7 @@ def polish_sentence(
     noun: str | None = None,
     labels: Iterable[str] | None = None,
 ) -> PolishedSentence:
-    """Have a chat model polish the sentence that `mrag.cel.verbalise.sentence` gives.
+    """Have a chat model polish the sentence that `mrag.cel.sentences.sentence` gives.
 
     One call. A model that fails, refuses or changes the meaning costs nothing but time: the sentence made by
     rules is kept, and `reason` says why.
@@ -277,7 +277,7 @@ def polish_sentence(
     if model is None:
         raise ModelError(
             "There is no language model to polish a sentence.",
-            hint="mrag.cel.verbalise.sentence gives one without a model.",
+            hint="mrag.cel.sentences.sentence gives one without a model.",
         )
     name = names_of(kg, [hypothesis.expression], language)
     used: list[str] = []

@@ -21,8 +21,8 @@ from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.search import FeatureSettings, features
 from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, confusion, instances_among, quality
+from mrag.cel.sentences import Language, sentence
 from mrag.cel.sparql import individuals_among
-from mrag.cel.verbalise import Language, sentence
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.rankers import Hit, Question, Ranker

@@ -20,7 +20,7 @@ from mrag.cel.polish import PolishedSentence, order_by_summary, polish_sentence
 from mrag.cel.problem import Hypothesis
 from mrag.cel.rerank import Order, RerankSettings, rerank_by_concept
 from mrag.cel.sparql import instances_query
-from mrag.cel.verbalise import Language, sentence
+from mrag.cel.sentences import Language, sentence
 from mrag.cli.output import progress, say, show, show_data, show_json
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError, ModelError

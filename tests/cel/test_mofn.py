@@ -32,7 +32,7 @@ from mrag.cel.learners.search import Orders, families, folds
 from mrag.cel.learners.tabular import MOfN, MOfNSettings
 from mrag.cel.notation import from_dl, from_manchester, to_dl, to_manchester
 from mrag.cel.problem import LearningProblem, confusion, instances, quality
-from mrag.cel.verbalise import Language, verbalise
+from mrag.cel.sentences import Language, verbalise
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple

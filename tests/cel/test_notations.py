@@ -30,7 +30,6 @@ from mrag.cel.expressions import (
 )  # fmt: skip
 from mrag.cel.notation import (
     from_dl,
-    from_graph,
     from_manchester,
     to_dl,
     to_graph,
@@ -38,6 +37,7 @@ from mrag.cel.notation import (
     to_turtle,
 )
 from mrag.errors import ConfigError, MragError
+from tests.cel.graphs import from_graph
 from tests.cel.plain import E, expressions
 
 NAMES = {"ex": E}

@@ -28,7 +28,7 @@ from mrag.cel.expressions import (
 )  # fmt: skip
 from mrag.cel.polish import PolishedSentence, _literals, graph_labels, meaning_change, polish_sentence
 from mrag.cel.problem import ExampleCounts, Hypothesis
-from mrag.cel.verbalise import sentence, verbalise
+from mrag.cel.sentences import sentence, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import XSD, Triple

@@ -26,7 +26,7 @@ from mrag.cel.expressions import (
     normal,
 )  # fmt: skip
 from mrag.cel.problem import ExampleCounts, Hypothesis
-from mrag.cel.verbalise import Language, names_of, sentence, verbalise
+from mrag.cel.sentences import Language, names_of, sentence, verbalise
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import name_parts
 from mrag.rdf.terms import Triple

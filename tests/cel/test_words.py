@@ -16,8 +16,8 @@ from mrag.cel.expressions import And, Bottom, Expression, Named, Not, Or, Proper
 from mrag.cel.learners.search import by_chance
 from mrag.cel.problem import ExampleBits, ExampleCounts, LearningProblem, PartBits, fingerprints
 from mrag.cel.rerank import precision
+from mrag.cel.sentences import counts_in_words
 from mrag.cel.sparql import by_value, comparable, count_query, family
-from mrag.cel.verbalise import counts_in_words
 from mrag.rdf.terms import RDF, XSD
 from mrag.reasoning.run import fits
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mrag.cel.explain import Reason, SupportingTriple
     from mrag.cel.expressions import Expression
     from mrag.cel.problem import ExampleCounts, Hypothesis
-    from mrag.cel.verbalise import Language
+    from mrag.cel.sentences import Language
     from mrag.context.display import Display
     from mrag.graph.kg import KnowledgeGraph
     from mrag.rdf.terms import Term, Triple
@@ -96,7 +96,7 @@ class Concepts(PageView):
     def why(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Say why an individual is in a concept, or what would bring it in."""
         from mrag.cel.explain import why_not, why_satisfied
-        from mrag.cel.verbalise import names_of, verbalise
+        from mrag.cel.sentences import names_of, verbalise
         from mrag.context.display import Display
 
         check_names(values, "concept", "iri", "language")
@@ -147,7 +147,7 @@ class Concepts(PageView):
         def work() -> dict[str, Any]:
             from mrag.cel.concepts import keep_concept
             from mrag.cel.rerank import marked_counts
-            from mrag.cel.verbalise import sentence
+            from mrag.cel.sentences import sentence
 
             expression = concept_value(values, self.kg)
             what = marked_counts(self.kg, expression, liked, disliked) if liked and disliked else expression
@@ -211,7 +211,7 @@ def concept_value(values: Mapping[str, Any], kg: KnowledgeGraph) -> Expression:
 def alternative(kg: KnowledgeGraph, hypothesis: Hypothesis, language: Language) -> dict[str, Any]:
     """Return a hypothesis: in a sentence, in the notations, and how it divides the marks."""
     from mrag.cel.rerank import precision
-    from mrag.cel.verbalise import sentence
+    from mrag.cel.sentences import sentence
 
     return {
         "length": hypothesis.length,
