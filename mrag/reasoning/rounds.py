@@ -10,7 +10,6 @@ that infers about individuals is taken over.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +29,7 @@ from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, to_s
 from mrag.rdf.slicing import pushable
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Term, Triple, from_ox, ntriples_terms
 from mrag.reasoning.compile import compile_rules
-from mrag.reasoning.rules import SAME, TYPE, ConsistencyCheck, Label, Plain, Rule, Ruleset, query
+from mrag.reasoning.rules import SAME, TYPE, ConsistencyCheck, Label, Plain, Rule, Ruleset
 from mrag.reasoning.sameness import Sameness
 from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset, Row, TripleStore
@@ -62,7 +61,9 @@ class TripleCounts:
         """Count the triples of some graphs, in about a third of a second per million."""
         counts = cls()
         for name, into in (("predicates", counts.predicates), ("classes", counts.classes)):
-            for symbol, n in store.select(query(name), Dataset(default=tuple(graphs))):
+            for symbol, n in store.select(
+                texts.get(f"reasoning/{name}").text, Dataset(default=tuple(graphs))
+            ):
                 if symbol is not None and n is not None:
                     into[str(symbol)] = int(n)
         return counts
@@ -140,14 +141,13 @@ def queries(
 
 
 def _constructs(
-    rule: Rule, counts: TripleCounts, at: int | None, delta: tuple[str, TripleCounts] | None, sliced: bool
+    rule: Rule,
+    counts: TripleCounts,
+    at: int | None,
+    delta: tuple[str, TripleCounts] | None,
+    sliced: bool,
 ) -> Iterator[pt.Construct]:
-    sizes: list[_Sized] = []
-    for i, atom in enumerate(rule.body):
-        if delta is not None and i == at:
-            sizes.append((delta[1].match(atom), i, pt.Graph(pt.iri(delta[0]), atom), atom))
-        else:
-            sizes.append((counts.match(atom), i, atom, atom))
+    sizes = sized(rule.body, counts, at, *((pt.iri(delta[0]), delta[1]) if delta else ()))
     rows, *_, first = min(sizes, key=_place, default=(0, 0, rule.head, rule.head))
     streams = len(sizes) == 1 and not counts.match(rule.head) and not _repeats(rule)
     if streams or not sliced or rule.values or rows <= _SLICE or not _loose(first):
@@ -157,6 +157,23 @@ def _constructs(
         # The last one has no end, as all have whose number is known too low.
         size = _SLICE if start + _SLICE < rows else 2 * rows
         yield _construct(rule, counts, sizes, (start, size))
+
+
+def sized(
+    body: Sequence[pt.TriplePattern],
+    counts: TripleCounts,
+    at: int | None = None,
+    graph: ox.NamedNode | ox.Variable | None = None,
+    inside: TripleCounts | None = None,
+) -> list[_Sized]:
+    """Return how many matches atoms have and how they are matched, the one at a place in a graph alone."""
+    found: list[_Sized] = []
+    for i, atom in enumerate(body):
+        if i == at and graph is not None:
+            found.append(((inside or counts).match(atom), i, pt.Graph(graph, atom), atom))
+        else:
+            found.append((counts.match(atom), i, atom, atom))
+    return found
 
 
 def _construct(
@@ -261,10 +278,7 @@ def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | 
 
 def clashing(check: ConsistencyCheck, counts: TripleCounts, at: int | None = None) -> pt.Group:
     """Return the pattern that the clashing triples of a check match."""
-    sizes: list[_Sized] = [
-        (counts.match(atom), i, pt.Graph(pt.var("graph"), atom) if i == at else atom, atom)
-        for i, atom in enumerate(check.body)
-    ]
+    sizes = sized(check.body, counts, at, pt.var("graph"))
     atoms = ordered(sizes, hint=not check.values, filters=check.filters)
     return pt.Group((*check.values[:1], *atoms, *check.values[1:]))
 
@@ -292,7 +306,7 @@ def _batches(rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
         first = members[0][0]
         names = [pt.var(f"k{i}") for i in range(len(members[0][1]))]
         body = _rename(first.body[0], iter(names))
-        head = _rename(first.head, iter(names[len(names) - _slots(first.head) :]))
+        head = _rename(first.head, iter(names[len(names) - len(_terms(first.head)) :]))
         for start in range(0, len(members), _ROWS):
             rows = tuple(terms for _, terms in members[start : start + _ROWS])
             values = (pt.Values(tuple(names), rows),)
@@ -306,10 +320,6 @@ def _terms(atom: pt.TriplePattern) -> tuple[Plain, ...]:
 
 def _slot(term: object) -> bool:
     return isinstance(term, ox.NamedNode | ox.Literal) and term != TYPE
-
-
-def _slots(atom: pt.TriplePattern) -> int:
-    return len(_terms(atom))
 
 
 def _shape(rule: Rule) -> tuple[tuple[object, ...], tuple[Plain, ...]]:
@@ -689,34 +699,29 @@ class Rounds:
         found = find_clashes(self.store, Dataset(default=self.dataset), self.rules.checks, self.counts, label)
         if found and on_inconsistency == "error":
             raise inconsistent(found, label)
+        symbols = {p: n for p, n in self.new.predicates.items() if p != TYPE.value} | self.new.classes
+        overlap = 0
+        if added is not None and self.inferred:
+            doubled = texts.get("reasoning/overlap").text
+            rows = self.store.select(doubled, Dataset(default=self.inferred, named=(added,)))
+            overlap = int(next(iter(rows))[0] or 0)
         return Closure(
             graphs=(*self.inferred, *self.live),
             triples=sum(self.live.values()) + sum(self.store.count(g) for g in self.inferred),
             rounds=tuple(self.rounds),
             seconds=time.perf_counter() - self.started,
-            counts=_by_symbol(self.new),
+            counts={s: symbols[s] for s in sorted(symbols)},
             clashes=flat(found),
             contradictions=tuple(found),
             notes=self.rules.notes,
             leftover=tuple(self.leftover),
-            overlap=self._overlap(added),
+            overlap=overlap,
         )
-
-    def _overlap(self, added: str | None) -> int:
-        if added is None or not self.inferred:
-            return 0
-        rows = self.store.select(query("overlap"), Dataset(default=self.inferred, named=(added,)))
-        return int(next(iter(rows))[0] or 0)
 
 
 def _joins_sets(rule: Rule) -> bool:
     """Return whether a rule is that of symmetry or transitivity for what is the same: these work on sets."""
     return rule.name in ("eq-sym", "eq-trans")
-
-
-def _by_symbol(counts: TripleCounts) -> dict[str, int]:
-    found = {p: n for p, n in counts.predicates.items() if p != RDF + "type"} | dict(counts.classes)
-    return {s: found[s] for s in sorted(found)}
 
 
 def materialise(
@@ -766,7 +771,6 @@ def extend(
 
 _CHUNK = 200_000
 _VOCABULARIES = (OWL, RDF, RDFS)
-_SAMENESS = TriplePattern(_S, SAME, _O)
 _KEPT = (TYPE.value, SAME.value, OWL + "differentFrom")
 
 
@@ -802,7 +806,9 @@ def accelerate(
     whole.reason("owl")
     with ThreadPoolExecutor(1) as writer:
         # The store writes one part while the next is read.
-        parts = [writer.submit(store.insert, part, out) for part in _parts(_new(given, whole))]
+        lines = _new(given, whole)
+        chunks = iter(lambda: "".join(islice(lines, _CHUNK)).encode(), b"")
+        parts = [writer.submit(store.insert, chunk, out) for chunk in chunks]
         for part in parts:
             part.result()
     del given, whole
@@ -810,11 +816,6 @@ def accelerate(
     run.started = began
     run.second([r for r in rules.rules if r.beyond or r.name.startswith("scm-")])
     return run.finish(on_inconsistency, label)
-
-
-def _parts(lines: Iterator[str]) -> Iterator[bytes]:
-    while part := "".join(islice(lines, _CHUNK)):
-        yield part.encode()
 
 
 def _dump(
@@ -826,7 +827,7 @@ def _dump(
     typical graph are literals that no axiom mentions.
     """
     heads = {r.head.p for r in rules.rules if r.axiom is not None}
-    if not isinstance(store, OxigraphStore) or counts.match(_SAMENESS) or SAME in heads:
+    if not isinstance(store, OxigraphStore) or counts.match(_SAMES) or SAME in heads:
         for graph in asserted.default:
             store.dump(graph, stream)
         return
@@ -856,50 +857,23 @@ def _new(given: Any, whole: Any) -> Iterator[str]:
 
 
 def _grown(given: Any, whole: Any, predicate: ox.NamedNode | None) -> list[str]:
-    symbol = _P if predicate is None else _O
-    text = _count_query(symbol)
-    before, after = (
-        {row[symbol.value]["value"]: int(row["n"]["value"]) for row in _json(graph, text)}
-        for graph in (given, whole)
-    )
+    symbol, atom = (_P, _ANY) if predicate is None else (_O, TriplePattern(_S, predicate, _O))
+    text = to_sparql(Select((symbol, (Count(), var("n"))), atom, group_by=(symbol,)))
+    before, after = ({s.value: int(n.value) for s, n in _solutions(graph, text)} for graph in (given, whole))
     return sorted(name for name, n in after.items() if n != before.get(name, 0))
 
 
-def _count_query(symbol: ox.Variable) -> str:
-    atom = TriplePattern(_S, _P, _O) if symbol == _P else TriplePattern(_S, TYPE, _O)
-    return to_sparql(Select((symbol, (Count(), var("n"))), atom, group_by=(symbol,)))
-
-
 def _difference(given: Any, whole: Any, atom: TriplePattern) -> Iterator[str]:
-    names = tuple(dict.fromkeys(atom.variables()))
-    text = to_sparql(Select(names, atom))
-    before = {tuple(map(_term, row.values())) for row in _rows(given, text, names)}
-    end = f" {atom.p} "
-    for row in _rows(whole, text, names):
-        key = tuple(map(_term, row.values()))
+    text = to_sparql(Select(tuple(dict.fromkeys(atom.variables())), atom))
+    before = {tuple(map(str, row)) for row in _solutions(given, text)}
+    for row in _solutions(whole, text):
+        key = tuple(map(str, row))
         if key in before or key[0].startswith('"'):
             continue
-        last = key[-1] if len(names) > 1 else str(atom.o)
+        last = key[1] if len(key) > 1 else str(atom.o)
         if key[0] != last or atom.p != SAME:
-            yield f"{key[0]}{end}{last} .\n"
+            yield f"{key[0]} {atom.p} {last} .\n"
 
 
-def _rows(graph: Any, text: str, names: tuple[ox.Variable, ...]) -> Iterator[dict[str, Any]]:
-    for row in _json(graph, text):
-        yield {v.value: row[v.value] for v in names}
-
-
-def _json(graph: Any, text: str) -> list[dict[str, Any]]:
-    bindings: list[dict[str, Any]] = json.loads(graph.query_json(text))["results"]["bindings"]
-    return bindings
-
-
-def _term(cell: dict[str, str]) -> str:
-    if cell["type"] == "uri":
-        return f"<{cell['value']}>"
-    if cell["type"] == "bnode":
-        return f"_:{cell['value']}"
-    if "xml:lang" in cell:
-        return str(ox.Literal(cell["value"], language=cell["xml:lang"]))
-    datatype = iri(cell["datatype"]) if "datatype" in cell else None
-    return str(ox.Literal(cell["value"], datatype=datatype))
+def _solutions(graph: Any, text: str) -> Iterator[Any]:
+    yield from ox.parse_query_results(graph.query_json(text).encode(), ox.QueryResultsFormat.JSON)  # type: ignore[misc]  # of SELECT

@@ -12,13 +12,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from typing import TypeAlias
 
 import pyoxigraph as ox
 
 from mrag.rdf import patterns as pt
+from mrag.rdf import queries
 from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, In, Negation, Node, Operator, iri
 from mrag.rdf.patterns import Expression as Condition
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, to_ox
@@ -201,18 +200,15 @@ def manchester(part: Expression | PropertyExpression | Plain, name: Label) -> st
 
 def _restriction(part: Restriction, name: Label) -> str:
     match part:
-        case SomeValuesFrom(_, filler):
-            return f"some {_bracket(filler, name)}"
-        case AllValuesFrom(_, filler):
-            return f"only {_bracket(filler, name)}"
-        case HasValue(_, value):
-            return f"value {manchester(value, name)}"
         case HasSelf():
             return "Self"
-        case MinCardinality(n, _, filler):
-            return f"min {n} {_bracket(filler, name)}"
-        case MaxCardinality(n, _, filler):
-            return f"max {n} {_bracket(filler, name)}"
+        case HasValue(_, value):
+            return f"value {manchester(value, name)}"
+        case MinCardinality(n) | MaxCardinality(n):
+            word = f"{'min' if isinstance(part, MinCardinality) else 'max'} {n}"
+        case _:
+            word = "some" if isinstance(part, SomeValuesFrom) else "only"
+    return f"{word} {_bracket(part.filler, name)}"
 
 
 def _bracket(part: Expression, name: Label) -> str:
@@ -318,12 +314,6 @@ def replace(expression: pt.Expression, binding: Mapping[ox.Variable, pt.Node]) -
 _DATATYPES = (RDFS + "Literal", RDF + "langString", RDF + "PlainLiteral", OWL + "real", OWL + "rational")
 
 
-@cache
-def query(name: str) -> str:
-    """Return the text of a query of `sparql/reasoning/`."""
-    return (files("mrag") / "sparql" / "reasoning" / f"{name}.rq").read_text(encoding="utf-8")
-
-
 @dataclass
 class TBox:
     """What the four queries gave, and the expressions read from it."""
@@ -416,21 +406,14 @@ class TBox:
             parts += [ComplementOf(self.expression(o)) for o in cell.get(key, [])]
         parts += [Enumeration(self.members(o)) for o in cell.get("oneOf", [])]
         for o in cell.get("onDatatype", []):
-            parts.append(self._facets(o, cell))
-        if "onProperty" in cell:
-            for o in cell["onProperty"]:
-                prop = self.property(o)
-                if prop is not None:
-                    parts += self._restrictions(prop, cell)
+            items = (item for each in cell.get("withRestrictions", []) for item in self.members(each))
+            facets = (facet for item in items for facet in self.structure.get(item, {}).items())
+            limits = [(f.removeprefix(XSD), v) for f, vs in facets for v in vs if isinstance(v, ox.Literal)]
+            parts.append(Facets(_node(o), tuple(sorted(limits, key=lambda x: (x[0], x[1].value)))))
+        for o in cell.get("onProperty", []):
+            if (prop := self.property(o)) is not None:
+                parts += self._restrictions(prop, cell)
         return ClassName(node) if not parts else parts[0] if len(parts) == 1 else IntersectionOf(tuple(parts))
-
-    def _facets(self, datatype: Plain, cell: Mapping[str, list[Plain]]) -> Expression:
-        limits: list[tuple[str, ox.Literal]] = []
-        for items in cell.get("withRestrictions", []):
-            for item in self.members(items):
-                for facet, values in self.structure.get(item, {}).items():
-                    limits += [(facet.removeprefix(XSD), v) for v in values if isinstance(v, ox.Literal)]
-        return Facets(_node(datatype), tuple(sorted(limits, key=lambda x: (x[0], x[1].value))))
 
     def _restrictions(self, prop: PropertyExpression, cell: Mapping[str, list[Plain]]) -> list[Expression]:
         found: list[Expression] = []
@@ -459,7 +442,7 @@ def _count(number: Plain, prop: PropertyExpression, filler: Expression, low: boo
 
 
 def _rows(store: TripleStore, name: str, dataset: Dataset) -> list[tuple[Plain, ...]]:
-    rows = store.select(query(name), dataset)
+    rows = store.select(queries.get(f"reasoning/{name}").text, dataset)
     found = {tuple(to_ox(term) for term in row if term is not None) for row in rows}
     plain = [row for row in found if all(isinstance(t, ox.NamedNode | ox.Literal) for t in row)]
     return sorted(plain, key=lambda row: [str(t) for t in row])  # type: ignore[arg-type]

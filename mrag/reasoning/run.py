@@ -1,4 +1,14 @@
-"""Reasoning over a knowledge graph: from scratch or from what was added, landing as one change."""
+"""Reasoning over a knowledge graph: from scratch or from what came and went, landing as one change.
+
+What goes is taken out with all that rests on it, and what follows from something else is put back, in graphs
+that nobody reads meanwhile. What a rule infers from asserted triples alone is not taken out at all. Of the
+inferred triples those go apart that clash; and where two things are one only by inference and what they have
+together clashes, that they are one goes apart too. `repair_datatypes` puts right literals whose datatype is
+not the declared one and whose characters are.
+
+Source: Gupta, Mumick and Subrahmanian, Maintaining Views Incrementally (SIGMOD 1993); compare Motik,
+Nenov, Piro and Horrocks, Incremental Update of Datalog Materialisation (AAAI 2015).
+"""
 
 from __future__ import annotations
 
@@ -19,42 +29,12 @@ from mrag.graph.record import UNNAMED, GraphChange, Record, TouchedEntities, nam
 from mrag.graph.updates import graph_of
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
-from mrag.rdf.patterns import (
-    Compare,
-    Construct,
-    Filter,
-    Graph,
-    Group,
-    NotExists,
-    Select,
-    TriplePattern,
-    iri,
-    to_data,
-    to_sparql,
-    var,
-)
+from mrag.rdf.patterns import Construct, Filter, Graph, Group, NotExists, TriplePattern, iri, to_data, var
 from mrag.rdf.terms import RDFS, SKOLEM, XSD, Triple, curie
+from mrag.reasoning import rounds
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.proofs import Proof, prove
-from mrag.reasoning.rounds import (
-    ClashGroup,
-    Closure,
-    LazyCounts,
-    OnInconsistency,
-    Round,
-    Rounds,
-    TripleCounts,
-    accelerate,
-    applies,
-    check,
-    clashing,
-    extend,
-    find_clashes,
-    flat,
-    inconsistent,
-    materialise,
-    ordered,
-)
+from mrag.reasoning.rounds import ClashGroup, Closure, OnInconsistency, Round, Rounds, TripleCounts
 from mrag.reasoning.rules import SAME, Label, Plain, Rule, Ruleset, TBox, outside
 from mrag.reasoning.sameness import has_large_sets
 from mrag.stores.base import Dataset, TripleStore
@@ -62,6 +42,20 @@ from mrag.stores.oxigraph import OxigraphStore
 
 _ANY = pt.TriplePattern(pt.var("s"), pt.var("p"), pt.var("o"))
 _SOMEWHERE = pt.var("graph")
+
+
+def _copy(
+    store: TripleStore,
+    graph: str,
+    into: str,
+    *,
+    inside: tuple[str, ...] = (),
+    without: tuple[str, ...] = (),
+) -> None:
+    """Copy the triples of a graph, or of them those that stand in some other graphs, or in none of these."""
+    more = [_ANY] if inside else [Filter(NotExists(_ANY))] if without else []
+    where = Group((Graph(iri(graph), _ANY), *more))
+    store.derive(Construct((_ANY,), where), Dataset(inside or without, (graph,)), into)
 
 
 class TooFarReaching(Exception):
@@ -88,15 +82,15 @@ class Retraction:
     def run(self, gone: str, *, barred: bool = False) -> int:
         """Take triples out with all that rests on them, and put back what follows still."""
         known = (*self.asserted, *self.inferred, gone)
-        counts = LazyCounts(self.store, known)
-        self._copy(gone, self.lost, without=self.asserted)
+        counts = rounds.LazyCounts(self.store, known)
+        _copy(self.store, gone, self.lost, without=self.asserted)
         delta, size = self.lost, self._size(self.lost)
         out = size.total
         while size.total:
             found = self._reached(delta, size, known, counts)
             delta = self._graph("out")
-            self._copy(found, delta, without=(self._safe,))
-            self._copy(delta, self.lost)
+            _copy(self.store, found, delta, without=(self._safe,))
+            _copy(self.store, delta, self.lost)
             size = self._size(delta)
             out += size.total
             if self.most is not None and out > self.most:
@@ -119,7 +113,7 @@ class Retraction:
         heads = self._size(found)
         sure = Dataset((*self.asserted, self._safe), (found,))
         for rule in self.rules:
-            if heads.match(rule.head) and applies(rule, counts):
+            if heads.match(rule.head) and rounds.applies(rule, counts):
                 self.store.derive(_supported(rule, found, heads, counts), sure, self._safe)
         return found
 
@@ -129,12 +123,12 @@ class Retraction:
         named = (self.lost, barred) if barred else (self.lost,)
         delta, heads = self._graph("back"), self._size(self.lost)
         for rule in self.rules:
-            if heads.match(rule.head) and applies(rule, counts):
+            if heads.match(rule.head) and rounds.applies(rule, counts):
                 more = [*_free(rule.body, self.lost, heads), *_free((rule.head,), barred)]
                 query = _supported(rule, self.lost, heads, counts, more)
                 self.store.derive(query, Dataset(known, named), delta)
         while (size := self._size(delta)).total:
-            self._copy(delta, self.back)
+            _copy(self.store, delta, self.back)
             self.store.update(
                 queries.get("update/remove-doubles").bind(
                     scanned_probed_graph=[(delta, self.lost, self.lost)]
@@ -151,16 +145,10 @@ class Retraction:
 
     def _touched(self, size: TripleCounts, counts: TripleCounts) -> Iterator[tuple[Rule, int]]:
         for rule in self.rules:
-            if applies(rule, counts, size):
+            if rounds.applies(rule, counts, size):
                 for at, atom in enumerate(rule.body):
                     if size.match(atom):
                         yield rule, at
-
-    def _copy(self, graph: str, into: str, *, without: tuple[str, ...] = ()) -> None:
-        where = pt.Group(
-            (pt.Graph(pt.iri(graph), _ANY), *([pt.Filter(pt.NotExists(_ANY))] if without else []))
-        )
-        self.store.derive(pt.Construct((_ANY,), where), Dataset(without, (graph,)), into)
 
     def _size(self, graph: str) -> TripleCounts:
         return TripleCounts.of(self.store, (graph,))
@@ -173,16 +161,11 @@ class Retraction:
 
 def _forward(
     rule: Rule, at: int, delta: str, size: TripleCounts, counts: TripleCounts, more: Sequence[pt.Pattern]
-) -> pt.Construct:
+) -> Construct:
     """Return the query of a rule with one atom held to the graph `delta`, and more that has to match."""
-    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]] = []
-    for i, atom in enumerate(rule.body):
-        if i == at:
-            sizes.append((size.match(atom), i, pt.Graph(pt.iri(delta), atom), atom))
-        else:
-            sizes.append((counts.match(atom), i, atom, atom))
-    parts = [*rule.values, *ordered(sizes, hint=not rule.values, filters=rule.filters)]
-    return pt.Construct((rule.head,), pt.Group((*parts, *more)))
+    sizes = rounds.sized(rule.body, counts, at, iri(delta), size)
+    parts = [*rule.values, *rounds.ordered(sizes, hint=not rule.values, filters=rule.filters)]
+    return Construct((rule.head,), Group((*parts, *more)))
 
 
 def _supported(
@@ -199,12 +182,14 @@ def _supported(
         return pt.Construct(
             (rule.head,), pt.Group((given, pt.Filter(pt.Holds(pt.Group((*rule.values, *rule.body, *rest))))))
         )
-    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]] = [
-        (counts.match(atom), i, atom, atom) for i, atom in enumerate(rule.body)
-    ]
     first = pt.SubSelect(pt.Select(names, given, limit=2 * size.match(rule.head) + 100, sized=True))
     # The triples come first whatever the sizes say, then atoms that share a variable with them.
-    parts = (*rule.values, first, *ordered(sizes, hint=False, bound=names), *rest)
+    parts = (
+        *rule.values,
+        first,
+        *rounds.ordered(rounds.sized(rule.body, counts), hint=False, bound=names),
+        *rest,
+    )
     return pt.Construct((rule.head,), pt.SubSelect(pt.Select(names, pt.Group(parts), distinct=True)))
 
 
@@ -259,10 +244,8 @@ def without(
     run = Rounds(store, tuple(asserted), (), f"{prefix}:kept", rules, None, 2, stepwise=True, barred=barred)
     run.first(plain=rules.rules)
     kept = run.merged()
-    everything = TriplePattern(_S, _P, _O)
     for graph in inferred:
-        rest = Group((Graph(iri(graph), everything), Filter(NotExists(everything))))
-        store.derive(Construct((everything,), rest), Dataset(kept, (graph,)), apart)
+        _copy(store, graph, apart, without=kept)
     store.clear(barred)
     return kept, apart
 
@@ -277,9 +260,9 @@ def _clashing(
 ) -> TripleCounts:
     whole = Dataset((*asserted, *inferred), tuple(inferred))
     for each in rules.checks:
-        if each.body and applies(each, counts):
+        if each.body and rounds.applies(each, counts):
             for at, atom in enumerate(each.body):
-                store.derive(Construct((atom,), clashing(each, counts, at)), whole, clash)
+                store.derive(Construct((atom,), rounds.clashing(each, counts, at)), whole, clash)
     found = TripleCounts.of(store, (clash,))
     if found.total and counts.match(_SAMES):
         _blame(store, whole, clash)
@@ -295,11 +278,10 @@ def _blame(store: TripleStore, whole: Dataset, clash: str) -> None:
         (TriplePattern(_S, _P, _O), TriplePattern(_X, SAME, _O), TriplePattern(_S, _P, _X)),
     )
     for wrong, same, other in ways:
-        parts = (Graph(iri(clash), wrong), Graph(_SOMEWHERE, same), other, Filter(Compare(_P, "!=", SAME)))
+        parts = (Graph(iri(clash), wrong), Graph(_SOMEWHERE, same), other, Filter(pt.Compare(_P, "!=", SAME)))
         back = TriplePattern(same.o, SAME, _X)
         store.derive(Construct((same, back), Group(parts)), data, blamed)
-    both = Construct((TriplePattern(_S, _P, _O),), Graph(iri(blamed), TriplePattern(_S, _P, _O)))
-    store.derive(both, Dataset((), (blamed,)), clash)
+    _copy(store, blamed, clash)
     store.clear(blamed)
 
 
@@ -333,21 +315,20 @@ class Follower:
         try:
             if record.removed:
                 self._take_out(rules)
-            rounds, groups = self._bring_in(rules)
+            done, groups = self._bring_in(rules)
         except TooFarReaching:
             return None
-        notes = rules.notes
         if self.kg.record.inferences < 0:
             count = sum(self.store.count(g) for g in self.kg.record.inferred)
             self.kg.commit(replace(self.kg.record, inferences=count), changed=False)
         return Closure(
             self.kg.record.inferred,
             self.kg.record.inferences,
-            rounds,
+            done,
             time.perf_counter() - began,
-            clashes=flat(groups),
+            clashes=rounds.flat(groups),
             contradictions=tuple(groups),
-            notes=notes,
+            notes=rules.notes,
         )
 
     # -- inside ------------------------------------------------------------------------------------
@@ -380,7 +361,7 @@ class Follower:
             return (), []
         delta = self._delta(record)
         known = (*record.inferred, *record.apart)
-        counts = LazyCounts(store, (*record.asserted, *known))
+        counts = rounds.LazyCounts(store, (*record.asserted, *known))
         run = Rounds(
             store,
             record.asserted,
@@ -399,7 +380,7 @@ class Follower:
             raise TooFarReaching  # what was said of a name of a set that is large now goes to one alone
         groups = self._clashes(rules, (*record.asserted, *known, *fresh), (delta, *fresh), counts)
         if groups and self.on_inconsistency == "error":
-            raise inconsistent(groups, self.label)
+            raise rounds.inconsistent(groups, self.label)
         whole = (*known, *fresh)
         apart = None
         if record.apart or groups:
@@ -443,7 +424,7 @@ class Follower:
         for graph in fresh:
             sizes.add(TripleCounts.of(self.store, (graph,)))
         checks = [c for c in rules.checks if any(sizes.match(atom) for atom in c.body)]
-        return find_clashes(self.store, Dataset(graphs), checks, counts, self.label)
+        return rounds.find_clashes(self.store, Dataset(graphs), checks, counts, self.label)
 
     def _commit(self, after: Record, out: list[ox.Quad], into: list[ox.Quad], *, done: bool) -> None:
         count = after.inferences
@@ -462,19 +443,17 @@ class Follower:
             return record.added[0]
         into = f"{self.prefix}:delta"
         for graph in record.added:
-            self.store.derive(Construct((_ANY,), Graph(iri(graph), _ANY)), Dataset((), (graph,)), into)
+            _copy(self.store, graph, into)
         for graph in record.came:
-            still = Construct((_ANY,), Group((Graph(iri(graph), _ANY), _ANY)))
-            self.store.derive(still, Dataset(record.asserted, (graph,)), into)
+            _copy(self.store, graph, into, inside=record.asserted)
         return into
 
     def _one(self, graphs: tuple[str, ...], name: str) -> str:
         if len(graphs) == 1:
             return graphs[0]
-        into = f"{self.prefix}:{name}"
         for graph in graphs:
-            self.store.derive(Construct((_ANY,), Graph(iri(graph), _ANY)), Dataset((), (graph,)), into)
-        return into
+            _copy(self.store, graph, f"{self.prefix}:{name}")
+        return f"{self.prefix}:{name}"
 
     def _quads(self, graph: str, into: str) -> list[ox.Quad]:
         """Return the triples of a graph as quads of another."""
@@ -528,7 +507,7 @@ def united(kg: KnowledgeGraph, names: Sequence[str], prefix: str) -> Iterator[Da
     into = f"{prefix}:premises"
     try:
         for graph in found.default:
-            kg.store.derive(Construct((_ANY,), Graph(iri(graph), _ANY)), Dataset((), (graph,)), into)
+            _copy(kg.store, graph, into)
         yield Dataset((into,))
     finally:
         kg.store.clear(into)
@@ -542,16 +521,6 @@ def without_asserted(kg: KnowledgeGraph, closure: Closure) -> Closure:
     taken = [g for g in closure.graphs for _ in graphs]
     kg.remove_doubles([(*pair, graph) for pair, graph in zip(pairs, taken, strict=True)])
     return replace(closure, triples=sum(kg.store.count(g) for g in closure.graphs))
-
-
-def refuse_choice(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> None:
-    """Refuse to choose where the server reasons over all of its graphs."""
-    if graphs:
-        raise ConfigError(
-            "This server reasons over all of its graphs together.",
-            endpoint=kg.store.url,
-            hint="Leave --graph (graphs=) out.",
-        )
 
 
 def reason(
@@ -604,7 +573,12 @@ def reason(
     if engine not in ("rules", "sparq"):
         raise ConfigError(f"There is no reasoner {engine!r}.", hint="Use rules or sparq.")
     if kg.store.capabilities.reasoning:
-        refuse_choice(kg, graphs)
+        if graphs:
+            raise ConfigError(
+                "This server reasons over all of its graphs together.",
+                endpoint=kg.store.url,
+                hint="Leave --graph (graphs=) out.",
+            )
         inferred = sum(kg.store.count(g) for g in kg.record.inferred)
         note = "The server infers by its own rules as triples come in."
         return Closure(kg.record.inferred, inferred, (), 0.0, notes=(note,))
@@ -620,7 +594,7 @@ def reason(
                 return done
             prefix = f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
         kg.collect()
-        run = accelerate if engine == "sparq" else materialise
+        run = rounds.accelerate if engine == "sparq" else rounds.materialise
         with united(kg, names, prefix) as asserted:
             closure = run(
                 kg.store, asserted, prefix, on_round=on_round, on_inconsistency=on_inconsistency, label=label
@@ -654,7 +628,7 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
     asserted = premises(kg, kg.record.premises)
     rules = compile_rules(kg.store, asserted)
     whole = Dataset((*asserted.default, *kg.record.inferred, *kg.record.apart))
-    return check(kg.store, whole, ruleset=rules, label=_label(kg))
+    return rounds.check(kg.store, whole, ruleset=rules, label=_label(kg))
 
 
 def _followed(
@@ -698,7 +672,7 @@ def _extended(
     graphs = record.inferred
     closure = Closure(graphs, 0, (), 0.0)
     for number, added in enumerate(record.added):
-        closure = extend(
+        closure = rounds.extend(
             kg.store,
             Dataset(tuple(known)),
             graphs,
@@ -810,9 +784,6 @@ def originals(kg: KnowledgeGraph) -> list[Triple]:
     return sorted(kg.store.construct(queries.get("kg/graph").text, Dataset((kg.originals,))))
 
 
-# -- inside --------------------------------------------------------------------------------------------
-
-
 def _declared(box: TBox) -> Iterator[tuple[ox.NamedNode, ox.NamedNode]]:
     """Yield properties with the datatype that is declared for them, or for one that they are a kind of."""
     ranges = [(s, o) for s, o in box.triples.get(RDFS + "range", []) if isinstance(o, ox.NamedNode)]
@@ -841,7 +812,7 @@ def _misfits(
     # What named graphs of clients hold is theirs.
     graphs = tuple(g for g in kg.record.asserted if g != kg.record.merged)
     atom = Graph(_G, TriplePattern(_S, prop, _O))
-    text = to_sparql(Select((_S, _O, _G), Group((atom, Filter(test))), order_by=(_G, _S, _O)))
+    text = pt.to_sparql(pt.Select((_S, _O, _G), Group((atom, Filter(test))), order_by=(_G, _S, _O)))
     for s, o, g in kg.store.select(text, Dataset((), graphs)):
         if isinstance(o, Literal) and not o.language and fits(str(o), declared.value):
             old = ox.Literal(str(o), datatype=iri(str(o.datatype or XSD + "string")))
