@@ -59,13 +59,8 @@ def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int
 def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 500) -> LearningProblem:
     """Return the problem of defining a class: its members against others, without the class itself.
 
-    Classes that are told or inferred to be equivalent are not used either.
-
-    Args:
-        kg: The knowledge graph.
-        name: IRI of the class.
-        seed: Of the draw of others, and of members where there are more than `most`.
-        most: Most examples of each kind.
+    Classes that are told or inferred to be equivalent are not used either. Of many members, and of many
+    others, `most` are drawn by the seed.
 
     Raises:
         LearningProblemError: If the class has no members, or all individuals are its members.
@@ -172,10 +167,7 @@ class LearningConfiguration:
     """A configuration of DL-Learner.
 
     Attributes:
-        file: The configuration.
         sources: Files of its knowledge bases; the configuration itself where it has statements.
-        statements: Its own statements as N-Triples.
-        problems: Its problems by name.
         ignored: Components and options that say nothing here, such as those of an algorithm.
     """
 
@@ -426,10 +418,8 @@ def _plain(text: str) -> str:
 def read_problems(path: str | Path, kg: KnowledgeGraph | None = None) -> dict[str, LearningProblem]:
     """Read the learning problems of a file or folder.
 
-    Args:
-        path: A `.json` or `.conf` file, or a folder with `pos.txt` and `neg.txt`, or of such folders.
-        kg: The knowledge base; configurations need it for a problem with positive examples only, or of
-            describing a class.
+    From a `.json` or `.conf` file, or a folder with `pos.txt` and `neg.txt`, or of such folders.
+    Configurations need the graph for a problem with positive examples only, or of describing a class.
 
     Returns:
         The problems by name, in the order of the file. Problems of a JSON file that have no positive or no
@@ -490,8 +480,6 @@ class ProblemSet:
 
     Attributes:
         name: Folder and file of the problems.
-        ontologies: The knowledge base's files.
-        problems: The problems by name.
         ignored: Settings of a configuration that say nothing here, by component or name.
     """
 
@@ -646,11 +634,7 @@ class BenchmarkSetup:
     """How a benchmark is run.
 
     Attributes:
-        learner: Name of the learner.
-        seconds: Time limit of each fit.
         folds: Folds of the cross-validation; 0 for none.
-        seed: Of the learner and of the folds.
-        measure: What the learner maximises.
         steps: How many properties may follow one another; None for the learner's own limit.
         max_length: Longest concept; None for the learner's own limit.
     """
@@ -673,22 +657,10 @@ class BenchmarkResult:
     """What a learner did with one problem.
 
     Attributes:
-        set: Name of the problem set.
-        problem: Name of the problem.
-        learner: Name of the learner.
-        positives: Positive examples.
-        negatives: Negative examples.
         concept: The best concept, as description logic; empty if none was learnt.
-        length: Its length.
         f1: On the examples that it was learnt from.
-        accuracy: The same.
-        seconds: How long the fit took.
-        tested: How many hypotheses were tested.
-        stopped: Why the fit ended.
         folds: Folds that were held out; fewer than asked for where examples are few, 0 for none.
         held_out_f1: Mean over the folds, None without folds.
-        held_out_f1_sd: Standard deviation over the folds.
-        held_out_accuracy: Mean over the folds.
         error: Why there is no result; empty if there is one.
     """
 
@@ -720,12 +692,8 @@ def run_benchmark(
 ) -> Iterator[BenchmarkResult]:
     """Run learners over problem sets.
 
-    Args:
-        sets: The problem sets.
-        setups: How to run each of them, once for each setup.
-        results: A file of JSON lines that outcomes are added to. Those that are in it already, of the same
-            problem, knowledge base and setup, are taken from it.
-        on_progress: Called with the problems done and all of them.
+    Results are added to a file of JSON lines; those that are in it already, of the same problem, knowledge
+    base and setup, are taken from it. `on_progress` is called with the problems done and all of them.
 
     Yields:
         One outcome for each problem and setup, in order.

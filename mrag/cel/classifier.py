@@ -69,9 +69,7 @@ class ConceptClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ig
     ) -> ConceptClassifier:
         """Learn the expression that tells the second class from the first.
 
-        Args:
-            X: IRIs, shape (samples,) or (samples, 1).
-            y: The class of each, shape (samples,), of two values.
+        `X` has IRIs, of shape (samples,) or (samples, 1), and `y` two values.
 
         Raises:
             LearningProblemError: If there are not two classes, one individual is of both, or one is not in

@@ -135,17 +135,11 @@ class KeptConcept:
     """A concept that was kept.
 
     Attributes:
-        iri: IRI of the class.
-        label: Its name.
-        comment: The concept in words; may be empty.
-        expression: Its expression, in normal form.
-        query: Its instance query.
         world: `open` if reasoning finds its instances by its definition; `closed` if the instances of
             its query were asserted as its members.
         graph: IRI of the named graph that holds it.
         learner: Name of the learner; empty if it was written by hand.
         hypothesis: Quality and counts on the examples that it was learnt from, None if there were none.
-        kept: When it was kept.
     """
 
     iri: str
@@ -235,13 +229,8 @@ def to_ontology(
     """Write kept concepts as an ontology, with what OWL 2 DL wants declared.
 
     The classes, properties and individuals that they speak of are declared, their data is not repeated.
-    Asserted members of concepts whose world is closed are in it.
-
-    Args:
-        kg: The knowledge graph that they are kept in.
-        concepts: The concepts.
-        format: `turtle`, `rdfxml` for readers without Turtle, such as owlready2, or OWL's `functional`
-            syntax (extra `owl`).
+    Asserted members of concepts whose world is closed are in it. RDF/XML is for readers without Turtle,
+    such as owlready2; OWL's functional syntax needs the extra `owl`.
 
     Raises:
         ConfigError: If a text has a character that XML 1.0 has not, or py-horned-owl is not installed.
@@ -352,19 +341,10 @@ def keep_concept(
     """Write a concept back to the graph as a named class.
 
     Keeping the same concept again changes nothing; where its members were asserted and no longer are the
-    instances of its query, it is brought up to date. Reason before keeping a concept with negation, so
-    that its instances are those of the whole graph; reason after keeping one without, so that they are
-    found.
-
-    Args:
-        kg: The knowledge graph.
-        what: A hypothesis, or an expression.
-        name: A plain name, which makes an IRI below `urn:mrag:concept:`, or an IRI or CURIE.
-        label: What to call it; by default the name.
-        comment: The concept in words.
-        learner: Name of the learner.
-        seconds: How long it took to learn.
-        replacing: Whether another concept of this name may be replaced.
+    instances of its query, it is brought up to date. Reason before keeping a concept with negation, so that
+    its instances are those of the whole graph; reason after keeping one without, so that they are found. A
+    plain name makes an IRI below `urn:mrag:concept:`, and is the label as well if none is given; an IRI or
+    CURIE is taken as it is.
 
     Raises:
         ConfigError: If the name is in use for something else, or the store's data cannot be written.

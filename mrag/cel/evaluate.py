@@ -11,7 +11,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -153,53 +152,6 @@ _PORTION = 100
 """Entities of which it is read before it is asked whether to go on."""
 
 
-@dataclass(frozen=True)
-class Reached:
-    """What was read."""
-
-    types: Types
-    edges: Edges
-    steps: int
-    read: frozenset[str]
-
-
-def reached_from(
-    kg: KnowledgeGraph,
-    individuals: Sequence[str],
-    steps: int,
-    most: int,
-    check: Callable[[], None] | None = None,
-    begun: Callable[[], None] | None = None,
-) -> Reached:
-    """Read what lies so many properties away from individuals, forwards; see `World.around`."""
-    edges: Edges = []
-    types: Types = []
-    made: dict[OxTerm, Term] = {}
-    at = list(dict.fromkeys(individuals))
-    number, first = _in_portions(kg, at, made, begun)
-    at = given = at[:number]
-    seen = set(at)
-    reached = 0
-    while True:
-        try:
-            kinds, found = statements(kg, at, made, check) if reached else first
-        except OutOfTime:
-            # Without the classes of what was reached last, that step is not there.
-            known = {x for x, _ in types} | {URIRef(i) for i in given}
-            reached -= 1
-            edges = [e for e in edges if e[0] in known] if reached else []
-            break
-        types.extend(kinds)
-        new = {str(o) for _, _, o in found if isinstance(o, URIRef)} - seen
-        if reached == steps or (reached and len(new) > most):
-            break
-        reached += 1
-        edges.extend(found)
-        at = sorted(new)
-        seen.update(at)
-    return Reached(types, edges, reached, frozenset(given))
-
-
 def _in_portions(
     kg: KnowledgeGraph, subjects: Sequence[str], made: dict[OxTerm, Term], check: Callable[[], None] | None
 ) -> tuple[int, tuple[Types, Edges]]:
@@ -293,9 +245,33 @@ class World:
         Properties are followed forwards only: backwards, a category leads to all its images. `begun` is
         called while the given individuals are read, `check` later; either ends it by `OutOfTime`.
         """
-        found = reached_from(kg, individuals, steps, max_individuals, check, begun)
-        world = cls(found.types, found.edges, steps=found.steps, inverse=False)
-        world.read = found.read
+        types: Types = []
+        edges: Edges = []
+        made: dict[OxTerm, Term] = {}
+        at = list(dict.fromkeys(individuals))
+        number, first = _in_portions(kg, at, made, begun)
+        at = given = at[:number]
+        seen = set(at)
+        reached = 0
+        while True:
+            try:
+                kinds, links = statements(kg, at, made, check) if reached else first
+            except OutOfTime:
+                # Without the classes of what was reached last, that step is not there.
+                known = {x for x, _ in types} | {URIRef(i) for i in given}
+                reached -= 1
+                edges = [e for e in edges if e[0] in known] if reached else []
+                break
+            types.extend(kinds)
+            new = {str(o) for _, _, o in links if isinstance(o, URIRef)} - seen
+            if reached == steps or (reached and len(new) > max_individuals):
+                break
+            reached += 1
+            edges.extend(links)
+            at = sorted(new)
+            seen.update(at)
+        world = cls(types, edges, steps=reached, inverse=False)
+        world.read = frozenset(given)
         return world
 
     @classmethod
@@ -305,12 +281,14 @@ class World:
         individuals: Sequence[str],
         *,
         steps: int = 2,
-        until: float | None = None,
+        until: float = math.inf,
         on_step: Callable[[], None] | None = None,
     ) -> World:
-        """Fetch a small graph whole, and of a large one what lies around some individuals."""
-        if until is None:
-            until = math.inf
+        """Fetch a small graph whole, and of a large one what lies around some individuals.
+
+        A small graph that takes longer than `until`, by `time.monotonic`, is treated as a large one, and of a
+        large one fewer steps are fetched then.
+        """
         now = time.monotonic()
         # To put the statements in order takes nearly as long again as to read them.
         share = 0.55 * (until - now)
@@ -328,7 +306,7 @@ class World:
         return cls.around(kg, individuals, steps=steps, check=end, begun=half)
 
     def extension(self, expression: ce.Expression) -> Mask:
-        """Return which terms an expression holds, individuals or not."""
+        """Return which terms an expression holds, individuals or not; an error if that cannot be decided."""
         self._check(expression)
         return self._extension(expression)
 

@@ -12,10 +12,10 @@ import time
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, TypeAlias
 
 import pyoxigraph as ox
@@ -249,7 +249,10 @@ class Candidates:
         self._literals: dict[ce.Property, list[Literal]] = {}
         self._together = _siblings(expression)
         self._made = _made(expression)
-        self._named = sorted({URIRef(n) for e in ce.walk(expression) for n in _mentioned(e)}, key=order)
+        listed = (e.members for e in ce.walk(expression) if isinstance(e, ce.OneOf))
+        values = (e.value for e in ce.walk(expression) if isinstance(e, ce.Value))
+        names = chain(*listed, (v for v in values if not isinstance(v, Literal)))
+        self._named = sorted(set(map(URIRef, names)), key=order)
         if kg.profile().triples <= _SMALL:
             rows = kg.select(queries.get("cel/terms").bind(most=max_terms + 1))
             found = [t for (t,) in rows if t is not None]
@@ -309,13 +312,6 @@ def _positive(e: ce.Expression) -> bool:
     )
 
 
-def _mentioned(e: ce.Expression) -> Iterator[str]:
-    if isinstance(e, ce.OneOf):
-        yield from e.members
-    elif isinstance(e, ce.Value) and not isinstance(e.value, Literal):
-        yield e.value
-
-
 def _siblings(
     expression: ce.Expression,
 ) -> dict[ce.Expression, list[ce.Expression]]:
@@ -339,44 +335,30 @@ def _made(expression: ce.Expression) -> list[Literal]:
     limits: dict[str, list[Literal]] = {}
     for e in ce.walk(expression):
         if isinstance(e, ce.DataSome | ce.DataOnly):
-            _note(limits, e.range)
+            given = (_literal(str(limit), e.range.datatype) for _, limit in e.range.facets)
+            limits.setdefault(e.range.datatype, []).extend(given)
         elif isinstance(e, ce.Value) and isinstance(e.value, Literal):
             limits.setdefault(str(e.value.datatype or XSD + "string"), []).append(e.value)
     found: dict[Literal, None] = {}
     for datatype, literals in sorted(limits.items()):
-        found.update(dict.fromkeys(literals))
-        found.update((_literal(text, datatype), None) for text in _PLAIN.get(datatype, ()))
-        if datatype == RDF + "langString":
-            found[Literal("text", lang="en")] = None
+        texts: list[str] = []
         values = [v for v in map(comparable, literals) if v is not None]
         if datatype in _NUMBERS:
             numbers = sorted(Decimal(str(v)) for v in values)
             beside = [n + step for n in numbers for step in (-1, 1)] or [Decimal(0)]
             between = [] if datatype in _WHOLE else [(a + b) / 2 for a, b in pairwise(numbers)]
-            found.update(
-                (_literal(f"{n:f}", datatype), None)
-                for n in (*beside, *between)
-                if datatype not in _WHOLE or n == int(n)
-            )
+            texts = [f"{n:f}" for n in (*beside, *between) if datatype not in _WHOLE or n == int(n)]
         elif datatype in (XSD + "date", XSD + "dateTime"):
-            for v in values:
-                if isinstance(v, datetime):
-                    for step in (-1, 1):
-                        found[_literal(_moved(v, step, datatype), datatype)] = None
+            moments = [v + timedelta(days=n) for v in values if isinstance(v, datetime) for n in (-1, 1)]
+            texts = [m.date().isoformat() if datatype == XSD + "date" else m.isoformat() for m in moments]
         elif datatype == XSD + "string":
-            found.update((Literal(str(v) + "a"), None) for v in literals)
+            texts = [f"{v}a" for v in literals]
+        found.update(dict.fromkeys(literals))
+        found.update((_literal(text, datatype), None) for text in _PLAIN.get(datatype, ()))
+        if datatype == RDF + "langString":
+            found[Literal("text", lang="en")] = None
+        found.update((_literal(text, datatype), None) for text in texts)
     return list(found)
-
-
-def _note(limits: dict[str, list[Literal]], range: ce.DataRange) -> None:
-    entry = limits.setdefault(range.datatype, [])
-    for _, limit in range.facets:
-        entry.append(_literal(str(limit), range.datatype))
-
-
-def _moved(value: datetime, days: int, datatype: str) -> str:
-    moved = value + timedelta(days=days)
-    return date.isoformat(moved) if datatype == XSD + "date" else moved.isoformat()
 
 
 def _literal(text: str, datatype: str) -> Literal:
@@ -393,8 +375,6 @@ class Change:
     """A triple to add or to remove.
 
     Attributes:
-        triple: The triple.
-        add: Whether it is to be added.
         inferred: Whether it is to be removed but was inferred, so that what it follows from would have to go.
     """
 
@@ -435,11 +415,6 @@ class RepairSearch:
         self.size = 0
         self.plans: dict[tuple[ce.Expression, Term, _Edits], list[_Edits]] = {}
 
-    @property
-    def complete(self) -> bool:
-        """Return whether all terms of the graph were tried."""
-        return self.candidates.complete
-
     def run(self, size: int) -> tuple[Change, ...] | None:
         """Return the first in order of the sets of so many changes that bring the individual in."""
         self.cut, self.size = False, size
@@ -452,12 +427,9 @@ class RepairSearch:
                 self.cut = self.cut or len(edits) == size
                 edits |= {next(iter(self._adding(facts, self.x, _TYPED, [_CLASS])))}
             if len(edits) <= size and self._facts(edits).holds(self.e, self.x):
-                found.append(self._changes(edits))
+                changes = (Change(t, add, not add and self.facts.inferred(t)) for add, t in edits)
+                found.append(tuple(sorted(changes, key=lambda c: c.order)))
         return min(found, key=lambda changes: [c.order for c in changes], default=None)
-
-    def _changes(self, edits: _Edits) -> tuple[Change, ...]:
-        changes = (Change(t, add, not add and self.facts.inferred(t)) for add, t in edits)
-        return tuple(sorted(changes, key=lambda c: c.order))
 
     def _facts(self, edits: _Edits) -> GraphFacts:
         return self.facts.changed((t for add, t in edits if add), (t for add, t in edits if not add))
@@ -641,13 +613,8 @@ class Reason:
     """Whether a term satisfies an expression, and why.
 
     Attributes:
-        expression: The expression, a normal form.
-        subject: The term.
-        holds: Whether it satisfies it.
         edge: The triple that led to this term from the one before; None at the root and for parts.
-        evidence: Triples that decide.
         absent: Triples whose absence decides.
-        parts: The reasons of the parts, and of the values that decide.
         more: How many further values decide that are not shown.
     """
 
@@ -675,8 +642,7 @@ class Reason:
     def render(self, label: Label | None = None) -> str:
         """Write it as an indented tree, `✓` before what holds and `✗` before what does not.
 
-        Args:
-            label: Names an IRI; CURIEs and whole IRIs by default.
+        IRIs are CURIEs or whole, if there is no label.
         """
         return "\n".join(map(inline, _lines(self, label or curie, "")))
 
@@ -811,13 +777,10 @@ class _Explainer:
 
     def by_triples(self, found: Reason, wanted: Sequence[Triple], nothing: Sequence[Absence] = ()) -> Reason:
         """Add the triples that decide, and those whose absence does."""
-        here = [t for t in wanted if self.there(t)]
+        here = [t for t in wanted if t.o in self.facts.values(t.s, ce.Property(str(t.p)))]
         absent = [Absence(t.s, t.p, t.o) for t in wanted if t not in here] or ([] if here else list(nothing))
         shown = tuple(self.supporting(t) for t in here[: self.max_values])
         return replace(found, evidence=shown, absent=tuple(absent), more=len(here) - len(shown))
-
-    def there(self, t: Triple) -> bool:
-        return t.o in self.facts.values(t.s, ce.Property(str(t.p)))
 
     def supporting(self, t: Triple) -> SupportingTriple:
         return SupportingTriple(t, self.facts.inferred(t))
@@ -883,16 +846,14 @@ def holds_with(
     pattern of the query, which is the query over a dataset without them.
     """
     put_in, left_out = list(added), list(removed)
-    if not put_in:
-        return len(kg.select(query_as_if(expression, individual, (), left_out))) > 0
-    query = query_as_if(expression, individual, (), left_out)
-    scratch = to_ntriples(put_in)
-    try:
-        found = kg.store.bounded(query, kg.dataset(), Limits(seconds=30.0), scratch)
-    except (QueryRefused, EndpointError):
-        # No scratch graph can be written here, so the triples stand in the query.
-        return len(kg.select(query_as_if(expression, individual, put_in, left_out))) > 0
-    return isinstance(found, SelectResult) and len(found) > 0
+    if put_in:
+        query = query_as_if(expression, individual, (), left_out)
+        try:
+            found = kg.store.bounded(query, kg.dataset(), Limits(seconds=30.0), to_ntriples(put_in))
+            return isinstance(found, SelectResult) and len(found) > 0
+        except (QueryRefused, EndpointError):
+            pass  # no scratch graph can be written here
+    return len(kg.select(query_as_if(expression, individual, put_in, left_out))) > 0
 
 
 def query_as_if(
@@ -980,14 +941,11 @@ class WhyNot:
     """The fewest changes that bring an individual into a result.
 
     Attributes:
-        individual: IRI of the individual.
-        expression: The expression, in normal form.
         changes: The changes, in order of term; empty if it is in already; None if none were found.
         verified: Whether the store answered that it is in with the changes.
         complete: Whether all terms of the graph were tried as values, so that nothing smaller is there.
         at_least: So many changes are needed at least, as far as terms were tried.
         gave_up: What ended the search, None if it came to its end.
-        seconds: How long it took.
         lacking: What holds of the individual instead of the parts of the expression that do not hold.
     """
 
@@ -1004,8 +962,7 @@ class WhyNot:
     def render(self, label: Label | None = None) -> str:
         """Write it for people.
 
-        Args:
-            label: Names an IRI; CURIEs and whole IRIs by default.
+        IRIs are CURIEs or whole, if there is no label.
         """
         named = label or curie
         name = named(self.individual)
@@ -1029,15 +986,13 @@ class WhyNot:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as values of JSON; terms are written as in N-Triples."""
-        changes = None
-        if self.changes is not None:
-            changes = [
-                {"triple": ntriples_terms(c.triple), "add": c.add, "inferred": c.inferred}
-                for c in self.changes
-            ]
+        changes = [
+            {"triple": ntriples_terms(c.triple), "add": c.add, "inferred": c.inferred}
+            for c in self.changes or ()
+        ]
         return {
             "individual": self.individual,
-            "changes": changes,
+            "changes": None if self.changes is None else changes,
             "verified": self.verified,
             "complete": self.complete,
             "at_least": self.at_least,
@@ -1059,15 +1014,9 @@ def why_not(
     """Find the smallest set of triples whose addition or removal brings an individual into a result.
 
     Of several sets of the same size the first in order of terms is taken. New individuals, where they are
-    needed, are called `urn:mrag:new:1` and so on. Nothing is inferred from the changes.
-
-    Args:
-        kg: The knowledge graph.
-        expression: The expression.
-        individual: IRI of the individual; one that the graph does not know is brought in as a new one.
-        max_changes: Most changes.
-        seconds: Time limit of the search. When it gives up, it says so.
-        max_terms: Most terms of the graph that are tried as the value of a property, at each place.
+    needed, are called `urn:mrag:new:1` and so on. Nothing is inferred from the changes. At each place at
+    most `max_terms` terms of the graph are tried as the value of a property. An individual that the graph
+    does not know is brought in as a new one. When the time is up, the result says so.
 
     Raises:
         ConfigError: If limits are not positive, or the expression compares literals that only the store
@@ -1098,15 +1047,9 @@ def why_not(
     gave_up: GaveUp | None = None
     size = 0
     try:
-        while changes is None:
-            changes = search.run(size)
-            if changes is None:
-                if not search.cut:
-                    break
-                if size == max_changes:
-                    gave_up = "size"
-                    break
-                size += 1
+        while (changes := search.run(size)) is None and search.cut and size < max_changes:
+            size += 1
+        gave_up = "size" if changes is None and search.cut else None
     except TimeUp:
         gave_up = "time"
     verified = False
@@ -1119,4 +1062,5 @@ def why_not(
     lacking = tuple(negation(part) for part in parts if not facts.holds(part, x))
     at_least = size if gave_up != "size" else size + 1
     seconds = time.monotonic() - started
-    return WhyNot(str(x), shape, changes, verified, search.complete, at_least, gave_up, seconds, lacking)
+    complete = search.candidates.complete
+    return WhyNot(str(x), shape, changes, verified, complete, at_least, gave_up, seconds, lacking)

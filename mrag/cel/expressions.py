@@ -133,12 +133,7 @@ class Exactly:
 
 @dataclass(frozen=True, slots=True)
 class DataRange:
-    """The values of a datatype within limits.
-
-    Attributes:
-        datatype: IRI of the datatype.
-        facets: Limits, each the name of a facet and a literal.
-    """
+    """The values of a datatype within limits."""
 
     datatype: str
     facets: tuple[tuple[Facet, Literal], ...] = ()

@@ -61,9 +61,7 @@ _T = TypeVar("_T")
 def from_dl(text: str, prefixes: Mapping[str, str] | None = None) -> ce.Expression:
     """Read an expression written as `to_dl` prints it.
 
-    Args:
-        text: The expression, names as CURIEs or as IRIs in angle brackets.
-        prefixes: Prefixes of the CURIEs, beside the well-known ones.
+    Names are CURIEs, of these prefixes or well-known ones, or IRIs in angle brackets.
 
     Raises:
         ConfigError: If it is not well formed; the message says where.
@@ -81,9 +79,7 @@ def from_dl(text: str, prefixes: Mapping[str, str] | None = None) -> ce.Expressi
 def from_manchester(text: str, prefixes: Mapping[str, str] | None = None) -> ce.Expression:
     """Read an expression written in Manchester syntax.
 
-    Args:
-        text: The expression, names as CURIEs or as IRIs in angle brackets.
-        prefixes: Prefixes of the CURIEs, beside the well-known ones.
+    Names are CURIEs, of these prefixes or well-known ones, or IRIs in angle brackets.
 
     Raises:
         ConfigError: If it is not well formed; the message says where.
@@ -346,10 +342,7 @@ def to_dl(
 ) -> str:
     """Print an expression in the notation of description logic.
 
-    Args:
-        expression: The expression.
-        prefixes: Prefixes for CURIEs, beside the well-known ones.
-        name: Prints an IRI; what another function than the default prints cannot be read again.
+    What another `name` than the default prints cannot be read again.
 
     Example:
         >>> from mrag.cel.expressions import Property
@@ -365,10 +358,7 @@ def to_manchester(
 ) -> str:
     """Print an expression in Manchester syntax.
 
-    Args:
-        expression: The expression.
-        prefixes: Prefixes for CURIEs, beside the well-known ones.
-        name: Prints an IRI; what another function than the default prints cannot be read again.
+    What another `name` than the default prints cannot be read again.
     """
     return _printed(expression, name or _namer(prefixes), _MANCHESTER)
 
@@ -439,10 +429,7 @@ def to_turtle(
 ) -> str:
     """Print an expression as Turtle.
 
-    Args:
-        expression: The expression.
-        iri: A class that is to be equivalent to it; without one the expression stands alone.
-        prefixes: Prefixes to use.
+    A class of the IRI is equivalent to it, if one is given.
 
     Source:
         OWL 2 Mapping to RDF Graphs, section 2.1.
@@ -542,10 +529,7 @@ _METHODS: dict[type[ce.Expression], str] = {
 def to_owlready(expression: ce.Expression, ontology: Any) -> Any:
     """Turn an expression into constructs of owlready2.
 
-    Args:
-        expression: The expression.
-        ontology: An ontology of owlready2 whose world has the classes, properties and individuals that the
-            expression names.
+    The world of the ontology has all that the expression names.
 
     Raises:
         ConfigError: If owlready2 is not installed, a name is not in the world, or owlready2 has no Python

@@ -129,10 +129,7 @@ def order_by_summary(
 def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings | None = None) -> str:
     """Ask a chat model once what texts have in common.
 
-    Args:
-        model: A LangChain chat model.
-        texts: The texts; what is too long of them is cut off.
-        settings: Bounds.
+    What is too long of the texts is cut off.
 
     Raises:
         ConfigError: If there are no texts.
@@ -237,8 +234,6 @@ class PolishedSentence:
     """A sentence about a hypothesis.
 
     Attributes:
-        text: The sentence to show.
-        original: The one made by rules.
         accepted: Whether `text` is the model's.
         reason: Why the model's was not taken; "" if it was.
     """
@@ -260,16 +255,9 @@ def polish_sentence(
 ) -> PolishedSentence:
     """Have a chat model polish the sentence that `mrag.cel.sentences.sentence` gives.
 
-    One call. A model that fails, refuses or changes the meaning costs nothing but time: the sentence made by
-    rules is kept, and `reason` says why.
-
-    Args:
-        kg: The knowledge graph, for labels.
-        hypothesis: The hypothesis.
-        model: A LangChain chat model.
-        language: `en` or `de`.
-        noun: What the examples are, in the plural, such as `images`.
-        labels: Labels that the graph knows, none of which may be added; `graph_labels(kg)` if left out.
+    One call. A model that fails, refuses or changes the meaning costs nothing but time: the sentence made
+    by rules is kept, and `reason` says why. No label that the graph knows may be added; `labels` are those,
+    if they have been read already. The `noun` is what the examples are, in the plural, such as `images`.
 
     Raises:
         ModelError: If there is no chat model.

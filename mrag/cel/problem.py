@@ -156,9 +156,6 @@ class LearningProblem:
     def among(self, some: Container[str]) -> LearningProblem:
         """Return the problem with only some of its examples.
 
-        Args:
-            some: The IRIs of those that stay, and of others.
-
         Raises:
             LearningProblemError: If none of one kind stays.
         """
@@ -197,10 +194,7 @@ class Hypothesis:
     """A class expression that a learner proposes.
 
     Attributes:
-        expression: The expression, in normal form.
         quality: Of the measure that was learnt by, from 0 to 1, on the examples learnt from.
-        counts: The counts on these examples.
-        measure: The measure.
         estimate: What the quality is expected to be on other examples, by cross-validation within those
             learnt from; None where the learner did not estimate it.
         score: What the learner puts its hypotheses in order by, if not by estimate or quality; the highest is
@@ -383,12 +377,7 @@ def confusion(
 ) -> list[ExampleCounts]:
     """Count the examples that each of several expressions holds, many expressions to a query.
 
-    Args:
-        kg: The knowledge graph.
-        expressions: The expressions.
-        positives: IRIs of positive examples.
-        negatives: IRIs of negative examples.
-        known: Whether all are known to be individuals, so that it need not be asked.
+    If all examples are known to be individuals, it is not asked.
 
     Returns:
         The counts, in the order of the expressions.
@@ -400,21 +389,17 @@ def confusion(
             counts[at][side] = len(instances_among(kg, expressions[at], examples))
     among = {*positives, *negatives} if known else individuals_among(kg, [*positives, *negatives])
     held = ([x for x in positives if x in among], [x for x in negatives if x in among])
-    for batch in _labelled(*held):
+    rows = [(name, label) for label, names in zip((1, 0), held, strict=True) for name in names]
+    for first in range(0, len(rows), BATCH):
+        batch = rows[first : first + BATCH]
         given = [name for name, _ in batch]
+        values = pt.Values((X, _LABEL), tuple((pt.iri(name), ox.Literal(label)) for name, label in batch))
         for start in range(0, len(asked), _TOGETHER):
-            branches = tuple(
-                pt.Group(
-                    (
-                        pt.SubSelect(
-                            pt.Select((X,), pt.Group(tuple(members(e, given, known=True))), distinct=True)
-                        ),
-                        pt.Bind(ox.Literal(at), _H),
-                    )
-                )
-                for at, e in asked[start : start + _TOGETHER]
-            )
-            where = pt.Group((_rows(batch), pt.Union(branches)))
+            branches = []
+            for at, e in asked[start : start + _TOGETHER]:
+                each = pt.Select((X,), pt.Group(tuple(members(e, given, known=True))), distinct=True)
+                branches.append(pt.Group((pt.SubSelect(each), pt.Bind(ox.Literal(at), _H))))
+            where = pt.Group((values, pt.Union(tuple(branches))))
             query = pt.Select((_H, _LABEL, (pt.Count(X, distinct=True), _N)), where, group_by=(_H, _LABEL))
             for h, label, n in kg.select(to_sparql(query)):
                 counts[int(str(h))][int(str(label))] += int(str(n))
@@ -431,12 +416,3 @@ def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:
         return True
     hard = ce.Not | ce.Only | ce.AtMost | ce.Exactly | ce.DataOnly | ce.OneOf
     return not any(isinstance(part, hard) for part in ce.walk(normal(expression)))
-
-
-def _labelled(positives: Sequence[str], negatives: Sequence[str]) -> list[list[tuple[str, int]]]:
-    rows = [(name, 1) for name in positives] + [(name, 0) for name in negatives]
-    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
-
-
-def _rows(batch: list[tuple[str, int]]) -> pt.Values:
-    return pt.Values((X, _LABEL), tuple((pt.iri(name), ox.Literal(label)) for name, label in batch))

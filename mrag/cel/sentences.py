@@ -1032,11 +1032,7 @@ def sentence(
 ) -> str:
     """Return in one sentence what a concept holds and, of a hypothesis, which examples.
 
-    Args:
-        kg: The knowledge graph, for labels.
-        concept: The hypothesis or expression.
-        language: `en` or `de`.
-        noun: What the examples are, in the plural, such as `images`.
+    The `noun` is what the examples are, in the plural, such as `images`.
     """
     e = concept.expression if isinstance(concept, Hypothesis) else concept
     e = merged_limits(normal(e), _single_valued(kg, e).__contains__)

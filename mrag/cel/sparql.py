@@ -219,9 +219,7 @@ VOCABULARY = tuple(
 def instances_query(expression: ce.Expression, given: Sequence[str] | None = None) -> str:
     """Return the query for the named individuals that an expression holds.
 
-    Args:
-        expression: The expression.
-        given: Ask only about these individuals; at most `BATCH` of them is wise.
+    Only about the given individuals, if any; at most `BATCH` of them is wise.
 
     Raises:
         TermError: If an IRI in it is not well formed.
@@ -411,8 +409,7 @@ class _Translator:
     def value(self, x: ox.Variable, p: ce.Property, value: str | Literal) -> list[pt.Pattern]:
         if not isinstance(value, Literal):
             return [_edge(x, p, _iri(value))]
-        term = to_ox(value)
-        assert isinstance(term, ox.Literal)
+        term = _literal(value)
         if by_value(value):
             v = self.fresh()
             return [_edge(x, p, v), pt.Filter(pt.Compare(v, "=", term))]

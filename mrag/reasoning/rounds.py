@@ -352,12 +352,8 @@ class ClashGroup:
     """Contradictions of one axiom by literals of one datatype, or without literals.
 
     Attributes:
-        axiom: The axiom in words.
-        rule: Name of the rule of OWL 2 RL/RDF.
         datatype: Datatypes of the literals that clash, shortened; empty if none take part.
-        count: How many there are.
         cut: Whether counting ended early, so that there may be more.
-        clashes: The first of them.
     """
 
     axiom: str
@@ -506,9 +502,6 @@ class Closure:
 
     Attributes:
         graphs: The inferred graphs, disjoint from each other and from the asserted ones.
-        triples: How many triples they hold.
-        rounds: What each round did.
-        seconds: Wall-clock time of it all.
         counts: New triples by predicate, and by class for types.
         clashes: The first contradictions, when they were to be reported only.
         contradictions: All of them, grouped by axiom and datatype.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rdflib import Literal
 
-from mrag.cel import verbalise
+from mrag.cel import sentences as english
 from mrag.cel.benchmark import folds
 from mrag.cel.concepts import safe_part, world_assumption
 from mrag.cel.expressions import And, Bottom, Expression, Named, Not, Or, Property, Some, Top, key
@@ -28,26 +28,26 @@ P = Property("urn:p")
 @pytest.mark.parametrize(
     ("said", "of", "wanted"),
     [
-        (verbalise.without_unit, ("weight kg",), ("weight", "kg")),
-        (verbalise.without_unit, ("price_eur",), ("price", "euros")),
-        (verbalise.without_unit, ("area (sqm)",), ("area", "m²")),
-        (verbalise.some, ("shirt",), "a shirt"),
-        (verbalise.some, ("jeans",), "jeans"),
-        (verbalise.some, ("RDF store",), "an RDF store"),
-        (verbalise.some, ("steel",), "steel"),
-        (verbalise.several, ("only child",), "only children"),
-        (verbalise.several, ("jeans",), "jeans"),
-        (verbalise.is_adjective, ("striped",), True),
-        (verbalise.is_adjective, ("Yellow",), True),
-        (verbalise.is_adjective, ("Bed",), False),
-        (verbalise.participle, ("wear",), "worn"),
-        (verbalise.participle, ("carry",), "carried"),
-        (verbalise.participle, ("develop",), "developed"),
-        (verbalise.truth, ("is open", False), "is not open"),
-        (verbalise.truth, ("has dome", False), "has no dome"),
-        (verbalise.truth, ("robotic", True), "is robotic"),
-        (verbalise.truth, ("member", True), ""),
-        (verbalise.surfaces, ("wear",), {"does not wear", "is not worn by", "is worn by", "wear", "wears"}),
+        (english.without_unit, ("weight kg",), ("weight", "kg")),
+        (english.without_unit, ("price_eur",), ("price", "euros")),
+        (english.without_unit, ("area (sqm)",), ("area", "m²")),
+        (english.some, ("shirt",), "a shirt"),
+        (english.some, ("jeans",), "jeans"),
+        (english.some, ("RDF store",), "an RDF store"),
+        (english.some, ("steel",), "steel"),
+        (english.several, ("only child",), "only children"),
+        (english.several, ("jeans",), "jeans"),
+        (english.is_adjective, ("striped",), True),
+        (english.is_adjective, ("Yellow",), True),
+        (english.is_adjective, ("Bed",), False),
+        (english.participle, ("wear",), "worn"),
+        (english.participle, ("carry",), "carried"),
+        (english.participle, ("develop",), "developed"),
+        (english.truth, ("is open", False), "is not open"),
+        (english.truth, ("has dome", False), "has no dome"),
+        (english.truth, ("robotic", True), "is robotic"),
+        (english.truth, ("member", True), ""),
+        (english.surfaces, ("wear",), {"does not wear", "is not worn by", "is worn by", "wear", "wears"}),
         (counts_in_words, (ExampleCounts(9, 1, 10, 40),), "9 of your 10 examples, 1 of 40 others"),
         (precision, (ExampleCounts(3, 1, 4, 2),), 0.75),
         (by_value, (Literal(5),), True),
@@ -64,7 +64,7 @@ def test_functions_of_words_and_values(said: Callable[..., Any], of: tuple[Any, 
 
 
 def test_a_plural_of_a_property_of_numbers_is_a_number() -> None:
-    assert verbalise.as_noun(verbalise.role("has legs"), "has legs", whole=True).noun == "number of legs"
+    assert english.as_noun(english.role("has legs"), "has legs", whole=True).noun == "number of legs"
 
 
 def test_an_expression_has_a_text_to_sort_by() -> None:

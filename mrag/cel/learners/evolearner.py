@@ -266,18 +266,15 @@ class EvoSettings(LearnerSettings):
 
     Attributes:
         population: How many trees there are at a time.
-        generations: Most generations.
         tournament: Of how many trees drawn at random the fittest is taken.
         crossover: Share of neighbours that exchange parts.
         mutation: Share of trees that a part is grown anew in.
-        height: Highest tree.
         walk: Most properties followed from one individual of a random walk.
         jump: Chance to walk on from a value.
         counted: Largest number in a cardinality.
         splits: Most limits for each property with numbers or dates.
         nominals: Whether single individuals are named, as in `∃ r.{a}`; None, which is not published, names
             them as values of properties whose values are all of the same classes.
-        inverse: Whether properties are taken backwards too.
     """
 
     population: int = 800

@@ -65,20 +65,17 @@ class Signature:
 
     def classes_of(self, at: int) -> tuple[str, ...]:
         """Return the classes of the term at a place."""
-        found = self._classes_of.get(at)
-        if found is None:
-            found = tuple(c for c in self.classes if self.world.classes[c][at])
-            self._classes_of[at] = found
-        return found
+        if at not in self._classes_of:
+            self._classes_of[at] = tuple(c for c in self.classes if self.world.classes[c][at])
+        return self._classes_of[at]
 
     def values_of(self, p: ce.Property, at: int) -> npt.NDArray[np.intp]:
         """Return where the values of a property of the term at a place stand."""
-        reach = self._reach.get(p)
-        if reach is None:
+        if p not in self._reach:
             sources, values = self.world.pairs(p)
             order = np.argsort(sources, kind="stable")
-            reach = self._reach[p] = (sources[order], values[order])
-        sources, values = reach
+            self._reach[p] = sources[order], values[order]
+        sources, values = self._reach[p]
         start, end = np.searchsorted(sources, [at, at + 1])
         return values[start:end]
 
@@ -232,10 +229,10 @@ class RefinementOperator:
     ) -> None:
         self.world, self.constructors = world, constructors
         self.classes = [c for c in world.named if c not in ignore]
+        self.atoms = Signature(world, inverse=constructors.inverse)
         names = [p for p in world.roles if p not in ignore]
-        ways = (False, True) if constructors.inverse and world.inverse else (False,)
-        self.data = [p for p in names if self._literal(p)]
-        self.roles = [ce.Property(p, way) for p in names if p not in self.data for way in ways]
+        self.roles = [p for p in self.atoms.links if p.iri not in ignore]
+        self.data = [p for p in names if ce.Property(p) not in self.atoms.links]
         above: dict[str, set[str]] = {c: set() for c in self.classes}
         self.subroles: dict[str, list[str]] = {}
         classes, properties = hierarchy(kg)
@@ -332,7 +329,7 @@ class RefinementOperator:
         """The limits of each property by datatype, ascending."""
         found: dict[tuple[str, str], list[Literal]] = {}
         for name in self.data:
-            terms = self._held(name)
+            terms = [self.world.terms[at] for at in np.unique(self.world.roles[name][1])]
             for kind, values in by_family(terms).items():
                 spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
                 ordered = [spelled[v] for v in sorted(spelled)]
@@ -340,14 +337,10 @@ class RefinementOperator:
         return found
 
     def _limits(self, p: ce.Property) -> Iterator[ce.Expression]:
-        if not self.constructors.data:
-            return
-        for (name, kind), values in self.splits.items():
-            if name != p.iri:
-                continue
-            if kind == XSD + "boolean":
+        for (name, kind), values in self.splits.items() if self.constructors.data else ():
+            if name == p.iri and kind == XSD + "boolean":
                 yield from (ce.Value(p, v) for v in values)
-            else:
+            elif name == p.iri:
                 yield ce.DataSome(p, ce.DataRange(kind, (("minInclusive", values[0]),)))
                 yield ce.DataSome(p, ce.DataRange(kind, (("maxInclusive", values[-1]),)))
 
@@ -369,10 +362,7 @@ class RefinementOperator:
         return bool(both.any()) and not bool((both == left).all())
 
     def _max_values(self, p: ce.Property) -> int:
-        """Return how many values of a property one term has at most, within the limit."""
-        sources, _ = self.world.pairs(p)
-        most = int(np.bincount(sources).max()) if sources.size else 0
-        return min(most, self.constructors.cardinality)
+        return min(self.atoms.max_values(p), self.constructors.cardinality)
 
     def _values(self, p: ce.Property) -> list[str]:
         """Return the individuals that at least two terms have as a value."""
@@ -380,15 +370,6 @@ class RefinementOperator:
         places, counts = np.unique(values, return_counts=True)
         terms = [self.world.terms[at] for at in places[counts > 1]]
         return [str(t) for t in terms if isinstance(t, URIRef)]
-
-    def _held(self, name: str) -> list[Literal]:
-        _, values = self.world.roles[name]
-        terms = [self.world.terms[at] for at in np.unique(values)]
-        return [t for t in terms if isinstance(t, Literal)]
-
-    def _literal(self, name: str) -> bool:
-        _, values = self.world.roles[name]
-        return all(isinstance(self.world.terms[at], Literal) for at in np.unique(values))
 
 
 def _nearest(name: str, above: dict[str, set[str]]) -> list[str]:
@@ -423,8 +404,6 @@ class RefinementSpaceSettings:
             where all values of a property are of the same classes, and no inverse properties.
         step: By how much longer a refinement may be than what it refines.
         first: Longest refinement of `⊤`; pairs joined by `⊔` begin here.
-        max_length: Longest expression.
-        steps: How many properties may follow one another.
     """
 
     constructors: Constructors | None = None
@@ -584,13 +563,10 @@ class CeloeSettings(LearnerSettings):
     """Settings of `Celoe`; the defaults of the heuristic are the published ones.
 
     Attributes:
-        max_tested: Most expressions tested.
-        max_length: Longest expression.
         start_bonus: Score that `⊤` gets beside its quality.
         gain_bonus: Weight of what an expression gained over the one it was refined from.
         expansion_penalty: Score that each step of horizontal expansion costs.
         refinement_penalty: Score that each refinement an expression already has costs.
-        constructors: Which expressions are reached.
         ignore: IRIs of classes and properties to leave out.
     """
 

@@ -78,47 +78,42 @@ class FeatureSettings:
     max_conditions: int = 4000
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """At least so many values of a property in a condition of another table."""
-
-    n: int
-    property: ce.Property
-    of: Conditions
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """Two conditions of a table at once."""
-
-    of: Conditions
-    left: int
-    right: int
-
-
-Recipe: TypeAlias = ce.Expression | Counted | Both
-"""What a condition is made of."""
-
-
 class Conditions:
-    """Conditions on some terms."""
+    """Conditions on some terms; few are ever asked for, and these are written when they are.
+
+    Args:
+        write: Returns the one at a place in normal form.
+        lengths: About how long each is; negation can make it a little longer.
+        table: Which terms each holds.
+        names: How many individuals and how many texts each names.
+        costs: About what each costs.
+        simple: Which are a class or the negation of one.
+    """
 
     def __init__(
         self,
-        recipe: Callable[[int], tuple[Recipe, bool]],
+        write: Callable[[int], ce.Expression],
         lengths: Numbers,
         table: Table,
         names: Numbers | None = None,
         costs: Numbers | None = None,
         simple: Table | None = None,
     ) -> None:
-        self._recipe, self.lengths, self.table = recipe, lengths, table
+        self._write, self.lengths, self.table = write, lengths, table
         self.names = unnamed(len(lengths)) if names is None else names
         self.costs = lengths + self.names @ PRICES if costs is None else costs
-        # Which are a class or the negation of one.
         self.simple = np.zeros(len(lengths), dtype=bool) if simple is None else simple
         self._written: dict[int, ce.Expression] = {}
+
+    @classmethod
+    def written(
+        cls, expressions: Sequence[ce.Expression], table: Table, names: Sequence[tuple[int, int]] = ()
+    ) -> Conditions:
+        """Return conditions that are written out already."""
+        lengths = np.array([length(e) for e in expressions], dtype=np.int64)
+        return cls(
+            expressions.__getitem__, lengths, table, np.array(names, dtype=np.int64) if names else None
+        )
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -126,7 +121,7 @@ class Conditions:
     def chosen(self, places: Places) -> Conditions:
         """Return those at some places."""
         return Conditions(
-            lambda at: self._recipe(int(places[at])),
+            lambda at: self.expression(int(places[at])),
             self.lengths[places],
             self.table[places],
             self.names[places],
@@ -135,20 +130,9 @@ class Conditions:
 
     def expression(self, at: int) -> ce.Expression:
         """Return a condition in normal form."""
-        found = self._written.get(at)
-        if found is None:
-            recipe, negated = self._recipe(at)
-            match recipe:
-                case Counted(n, p, of, place):
-                    found = normal(ce.AtLeast(n, p, of.expression(place)))
-                case Both(of, left, right):
-                    found = normal(ce.And((of.expression(left), of.expression(right))))
-                case _:
-                    found = recipe
-            if negated:
-                found = negation(found)
-            self._written[at] = found
-        return found
+        if at not in self._written:
+            self._written[at] = self._write(at)
+        return self._written[at]
 
 
 def unnamed(size: int) -> Numbers:
@@ -180,35 +164,9 @@ def edges_of(world: World, p: ce.Property, rows: Places) -> tuple[csr_array, Pla
     return csr_array((ones, (sources, columns)), shape=(rows.size, found.size)), found
 
 
-class _Part:
-    """Conditions as they are made, before the same ones are taken out; few are ever asked for."""
-
-    def __init__(
-        self, recipe: Callable[[int], Recipe], lengths: Numbers, table: Table, names: Numbers, costs: Numbers
-    ) -> None:
-        self.recipe, self.lengths, self.table = recipe, lengths, table
-        self.names, self.costs = names, costs
-
-    @classmethod
-    def written(
-        cls,
-        expressions: Sequence[ce.Expression],
-        table: Table,
-        names: Sequence[tuple[int, int]] = (),
-    ) -> _Part:
-        lengths = np.array([length(e) for e in expressions], dtype=np.int64)
-        named = np.array(names, dtype=np.int64) if len(names) else unnamed(len(expressions))
-        return cls(expressions.__getitem__, lengths, table, named, lengths + named @ PRICES)
-
-
-@dataclass(frozen=True)
-class _Ground:
-    """The values that some terms have of a property."""
-
-    edges: csr_array
-    values: Places
-    parts: list[_Part]
-    things: bool
+_Ground: TypeAlias = tuple[csr_array, Places, list[Conditions], bool]
+"""Which of the values of a property each term has, where these stand, the conditions that go no further than
+to them (names, texts, limits), and whether there are others than literals."""
 
 
 class FeatureMaker:
@@ -229,7 +187,7 @@ class FeatureMaker:
         """Return the conditions on the terms at some places, with their negations."""
         names = self.world.named
         table = np.array([self.world.classes[name][rows] for name in names], dtype=bool)
-        parts = [_Part.written([ce.Named(n) for n in names], table.reshape(len(names), rows.size))]
+        parts = [Conditions.written([ce.Named(n) for n in names], table.reshape(len(names), rows.size))]
         if steps > 0:
             for p in self.roles:
                 self.fit.tick(0)
@@ -239,36 +197,31 @@ class FeatureMaker:
     def _within(self, rows: Places, steps: int) -> Conditions:
         """Return the conditions on values; other properties may have led to the same ones."""
         key = rows.tobytes(), steps
-        found = self._inner.get(key)
-        if found is None:
-            found = self._inner[key] = self._conditions(rows, steps)
-        return found
+        if key not in self._inner:
+            self._inner[key] = self._conditions(rows, steps)
+        return self._inner[key]
 
     def _ground(self, p: ce.Property, rows: Places) -> _Ground:
-        """Return the values of a property, and the conditions that go no further than to them."""
         key = p, rows.tobytes()
-        found = self._grounds.get(key)
-        if found is None:
+        if key not in self._grounds:
             edges, values = edges_of(self.world, p, rows)
             terms: list[Term] = [self.world.terms[at] for at in values]
             parts = [self._single(p, edges, terms)] if terms else []
             if terms and self.settings.data:
                 parts.extend(self._limits(p, edges, terms))
-            things = any(not isinstance(t, Literal) for t in terms)
-            found = self._grounds[key] = _Ground(edges, values, parts, things)
-        return found
+            self._grounds[key] = edges, values, parts, any(not isinstance(t, Literal) for t in terms)
+        return self._grounds[key]
 
-    def _restrictions(self, p: ce.Property, rows: Places, steps: int, *, outermost: bool) -> Iterator[_Part]:
-        ground = self._ground(p, rows)
-        edges, values = ground.edges, ground.values
+    def _restrictions(
+        self, p: ce.Property, rows: Places, steps: int, *, outermost: bool
+    ) -> Iterator[Conditions]:
+        edges, values, parts, things = self._ground(p, rows)
         if not values.size:
             return
         self.fit.tick(0)
-        yield from ground.parts
-        inner = self._within(values, steps - 1) if ground.things else self._distinct([], values.size)
-        everything = Conditions(
-            lambda _: (ce.Top(), False), np.array([1]), np.ones((1, values.size), dtype=bool)
-        )
+        yield from parts
+        inner = self._within(values, steps - 1) if things else self._distinct([], values.size)
+        everything = Conditions.written([ce.Top()], np.ones((1, values.size), dtype=bool))
         yield self._counted(p, edges, everything, range(1, self.settings.cardinality + 1))
         yield self._counted(p, edges, inner, range(1, 2))
         simple = np.flatnonzero(inner.simple)
@@ -281,17 +234,16 @@ class FeatureMaker:
             if best.size and self.settings.cardinality > 1:
                 yield self._counted(p, edges, inner.chosen(best), range(2, self.settings.cardinality + 1))
 
-    def _counted(self, p: ce.Property, edges: csr_array, of: Conditions, numbers: range) -> _Part:
+    def _counted(self, p: ce.Property, edges: csr_array, of: Conditions, numbers: range) -> Conditions:
         self.fit.tick(0)
         counts = np.asarray(edges @ of.table.T.astype(np.int32)).T
         width, size = (2 if p.inverse else 1), max(len(of), 1)
-        tables = [counts >= n for n in numbers]
-        lengths = [of.lengths + width + (1 if n == 1 else 2) for n in numbers]
-        more = np.concatenate(lengths) - np.tile(of.lengths, len(numbers))
-        return _Part(
-            lambda at: Counted(numbers[at // size], p, of, at % size),
-            np.concatenate(lengths),
-            np.vstack(tables),
+        lengths = np.concatenate([of.lengths + width + (1 if n == 1 else 2) for n in numbers])
+        more = lengths - np.tile(of.lengths, len(numbers))
+        return Conditions(
+            lambda at: normal(ce.AtLeast(numbers[at // size], p, of.expression(at % size))),
+            lengths,
+            np.vstack([counts >= n for n in numbers]),
             np.tile(of.names, (len(numbers), 1)),
             np.tile(of.costs, len(numbers)) + more,
         )
@@ -307,7 +259,7 @@ class FeatureMaker:
         left, right = left[new], right[new]
         lengths, costs = (n[left] + n[right] + 1 for n in (of.lengths, of.costs))
         return Conditions(
-            lambda at: (Both(of, int(left[at]), int(right[at])), False),
+            lambda at: normal(ce.And((of.expression(int(left[at])), of.expression(int(right[at]))))),
             lengths,
             joined[new],
             of.names[left] + of.names[right],
@@ -323,7 +275,7 @@ class FeatureMaker:
         order = useful[np.lexsort((useful, -(positive + np.abs(positive - negative))[useful]))]
         return np.sort(order[: self.settings.pairs])
 
-    def _single(self, p: ce.Property, edges: csr_array, terms: list[Term]) -> _Part:
+    def _single(self, p: ce.Property, edges: csr_array, terms: list[Term]) -> Conditions:
         """Return the conditions that name one value which several rows have."""
         columns = edges.tocsc()
         # With many rows a value of one alone does not help to separate the others.
@@ -343,9 +295,9 @@ class FeatureMaker:
                 continue
             chosen.append(at)
             kinds.append((0, 1) if isinstance(term, Literal) else (1, 0))
-        return _Part.written(names, columns[:, chosen].toarray().T > 0, kinds)
+        return Conditions.written(names, columns[:, chosen].toarray().T > 0, kinds)
 
-    def _limits(self, p: ce.Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
+    def _limits(self, p: ce.Property, edges: csr_array, terms: list[Term]) -> Iterator[Conditions]:
         """Return the conditions on numbers, dates and booleans."""
         families = by_family(terms)
         for kind, values in families.items():
@@ -369,9 +321,9 @@ class FeatureMaker:
                 for facet, chosen in sides:
                     names.append(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))))
                     table.append(_having(edges, chosen))
-            yield _Part.written(names, np.vstack(table))
+            yield Conditions.written(names, np.vstack(table))
 
-    def _distinct(self, parts: list[_Part], width: int, *, outermost: bool = False) -> Conditions:
+    def _distinct(self, parts: list[Conditions], width: int, *, outermost: bool = False) -> Conditions:
         """Add negations and keep the cheapest of the conditions that hold the same terms."""
         starts = np.cumsum([0, *(part.lengths.size for part in parts)])
         size = int(starts[-1])
@@ -397,14 +349,15 @@ class FeatureMaker:
         most = min(self.settings.max_conditions, max(_TABLE_CELLS // max(width, 1), 100))
         kept = order[np.sort(first)[:most]]
 
-        def recipe(place: int) -> tuple[Recipe, bool]:
+        def write(place: int) -> ce.Expression:
             negated, at = divmod(int(kept[place]), size)
             part = int(np.searchsorted(starts, at, side="right")) - 1
-            return parts[part].recipe(at - int(starts[part])), bool(negated)
+            e = parts[part].expression(at - int(starts[part]))
+            return negation(e) if negated else e
 
         # The first part has the classes.
         simple = kept % max(size, 1) < (starts[1] if len(parts) else 0)
-        return Conditions(recipe, lengths[kept], table[kept], names[kept], costs[kept], simple)
+        return Conditions(write, lengths[kept], table[kept], names[kept], costs[kept], simple)
 
 
 def _support(examples: int) -> int:
@@ -422,7 +375,6 @@ def _is_text(term: Literal) -> bool:
     return bool(term.language) or str(term.datatype or XSD + "string") in _TEXTS
 
 
-Rows = npt.NDArray[np.bool_]
 _Floats = npt.NDArray[np.float32]
 
 _MOST = 1000
@@ -449,7 +401,7 @@ class Family:
         """Return whether no value falls under two items."""
         return bool((np.diff(self.member.indptr) <= 1).all())
 
-    def counts(self, order: Places, rows: Rows) -> npt.NDArray[np.int64]:
+    def counts(self, order: Places, rows: Table) -> npt.NDArray[np.int64]:
         """Count the values of some examples under the first one, two, three… items of an order."""
         member = self.member[:, order].tocoo()
         # A value counts once, from the first item on that it falls under.
@@ -468,14 +420,15 @@ class Family:
     def length(self, n: int, k: int) -> int:
         """Return the length of a list of so many names."""
         # From two names on each adds as much as the one before.
-        few = [length(self.expression(n, tuple(f"urn:{i}" for i in range(m)))) for m in _around(n, k)]
+        sizes = (k,) if k < 2 else (max(n, 2), max(n, 2) + 1)
+        few = [length(self.expression(n, tuple(f"urn:{i}" for i in range(m)))) for m in sizes]
         return few[0] + (few[1] - few[0]) * (k - max(n, 2)) if len(few) > 1 else few[0]
 
 
 class Orders:
     """Puts items in order by the weights of a ridge regression, leaving out some examples each time."""
 
-    def __init__(self, table: Rows, labels: Rows, ridge: float, max_items: int) -> None:
+    def __init__(self, table: Table, labels: Table, ridge: float, max_items: int) -> None:
         self.x, self.y = table.astype(np.float32), labels.astype(np.float32)
         self.ridge, self.max_items = ridge, max_items
         self.product, self.sum, self.right = self._sums(self.x, self.y)
@@ -483,7 +436,7 @@ class Orders:
     def _sums(self, x: _Floats, y: _Floats) -> tuple[_Floats, _Floats, _Floats]:
         return x.T @ x, x.sum(axis=0), x.T @ y
 
-    def without(self, out: Rows) -> Places:
+    def without(self, out: Table) -> Places:
         """Return the items that speak for a positive example, the weightiest first."""
         gone, y = self._sums(self.x[out], self.y[out]), self.y[~out]
         product, total, right = self.product - gone[0], self.sum - gone[1], self.right - gone[2]
@@ -508,7 +461,7 @@ def families(fit: FitState, steps: int) -> Iterator[Family]:
         classes = [c for c in world.named if world.classes[c][values].any()]
         if len(classes) > 1:
             marks = csr_array(np.array([world.classes[c][values] for c in classes], dtype=np.int64).T)
-            yield Family(p, edges, classes, marks, _union)
+            yield Family(p, edges, classes, marks, lambda names: ce.Or(tuple(map(ce.Named, names))))
         if steps > 1:
             for q in world.properties():
                 inner, further = edges_of(world, q, values)
@@ -527,20 +480,7 @@ def _named(world: World, p: ce.Property, edges: csr_array, values: Places) -> It
     if len(chosen) > 1:
         ones = np.ones(len(chosen), dtype=np.int64)
         member = csr_array((ones, (chosen, range(len(chosen)))), shape=(values.size, len(chosen)))
-        yield Family(p, edges, [str(world.terms[values[at]]) for at in chosen], member, _listed)
-
-
-def _around(n: int, k: int) -> tuple[int, ...]:
-    """Return from which sizes the length of a list of `k` follows."""
-    return (k,) if k < 2 else (max(n, 2), max(n, 2) + 1)
-
-
-def _listed(names: tuple[str, ...]) -> ce.Expression:
-    return ce.OneOf(names)
-
-
-def _union(names: tuple[str, ...]) -> ce.Expression:
-    return ce.Or(tuple(map(ce.Named, names)))
+        yield Family(p, edges, [str(world.terms[values[at]]) for at in chosen], member, ce.OneOf)
 
 
 def _within(q: ce.Property) -> Callable[[tuple[str, ...]], ce.Expression]:
@@ -560,12 +500,9 @@ class SearchSettings(LearnerSettings):
     """Settings of `BeamSearch`.
 
     Attributes:
-        steps: How many properties may follow one another in a hypothesis.
-        max_length: Longest hypothesis.
         beam: How many combinations are built on at each round; half as many before the deepest conditions.
         penalty: Quality that each symbol of length costs while searching.
         exact: Most combinations that branch and bound tries.
-        features: Which conditions are worked out.
     """
 
     steps: int = 3
@@ -1061,9 +998,7 @@ class _Run:
         self.curve = held_out(fit, settings, last.conditions, max(settings.beam // 2, 4), settings.seed)
         done &= self.widened(last.conditions)
         self.certain = self.sure(last.conditions)
-        if self.certain:
-            return "solved"
-        if fit.solved():
+        if self.certain or fit.solved():
             return "solved"
         return "exhausted" if done else "limit"
 
