@@ -304,7 +304,7 @@ def _reason(
 
 
 def _repaired(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
-    from mrag.reasoning.repair import repair_datatypes
+    from mrag.reasoning.run import repair_datatypes
 
     found = repair_datatypes(graph)
     for one in found:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mrag.cel.syntax.expressions import Expression
+from mrag.cel.expressions import Expression
 from mrag.errors import ConfigError
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex, Restriction

@@ -27,9 +27,9 @@ from mrag.server.web.validation import (
 if TYPE_CHECKING:
     from mrag.cel.concepts import KeptConcept
     from mrag.cel.explain import Reason, SupportingTriple
+    from mrag.cel.expressions import Expression
     from mrag.cel.problem import ExampleCounts, Hypothesis
-    from mrag.cel.syntax.english import Language
-    from mrag.cel.syntax.expressions import Expression
+    from mrag.cel.sentences import Language
     from mrag.context.display import Display
     from mrag.graph.kg import KnowledgeGraph
     from mrag.rdf.terms import Term, Triple
@@ -96,7 +96,7 @@ class Concepts(PageView):
     def why(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Say why an individual is in a concept, or what would bring it in."""
         from mrag.cel.explain import why_not, why_satisfied
-        from mrag.cel.syntax.verbalise import names_of, verbalise
+        from mrag.cel.sentences import names_of, verbalise
         from mrag.context.display import Display
 
         check_names(values, "concept", "iri", "language")
@@ -147,7 +147,7 @@ class Concepts(PageView):
         def work() -> dict[str, Any]:
             from mrag.cel.concepts import keep_concept
             from mrag.cel.rerank import marked_counts
-            from mrag.cel.syntax.verbalise import sentence
+            from mrag.cel.sentences import sentence
 
             expression = concept_value(values, self.kg)
             what = marked_counts(self.kg, expression, liked, disliked) if liked and disliked else expression
@@ -169,8 +169,8 @@ class Concepts(PageView):
         return reply({"removed": await engine.writer.make(work)})
 
     def _shown(self, concept: KeptConcept) -> dict[str, Any]:
+        from mrag.cel.expressions import Named
         from mrag.cel.sparql import count_query
-        from mrag.cel.syntax.expressions import Named
 
         (row,) = self.kg.select(count_query(Named(concept.iri)))
         return {
@@ -199,8 +199,8 @@ def concept_value(values: Mapping[str, Any], kg: KnowledgeGraph) -> Expression:
     Raises:
         ConfigError: If it is none, or longer than what is learnt here.
     """
-    from mrag.cel.syntax.expressions import length
-    from mrag.cel.syntax.notation import from_manchester
+    from mrag.cel.expressions import length
+    from mrag.cel.notation import from_manchester
 
     expression = from_manchester(text_value(values, "concept", _LONGEST), kg.prefixes)
     if length(expression) > _SYMBOLS:
@@ -211,7 +211,7 @@ def concept_value(values: Mapping[str, Any], kg: KnowledgeGraph) -> Expression:
 def alternative(kg: KnowledgeGraph, hypothesis: Hypothesis, language: Language) -> dict[str, Any]:
     """Return a hypothesis: in a sentence, in the notations, and how it divides the marks."""
     from mrag.cel.rerank import precision
-    from mrag.cel.syntax.verbalise import sentence
+    from mrag.cel.sentences import sentence
 
     return {
         "length": hypothesis.length,
@@ -235,8 +235,8 @@ def counts_json(counts: ExampleCounts) -> dict[str, int]:
 
 def written(kg: KnowledgeGraph, expression: Expression) -> dict[str, str]:
     """Return an expression in Manchester syntax, in full and with prefixes, and the queries it stands for."""
+    from mrag.cel.notation import to_manchester
     from mrag.cel.sparql import count_query, instances_query
-    from mrag.cel.syntax.notation import to_manchester
 
     return {
         "concept": to_manchester(expression, name=lambda name: f"<{name}>"),
