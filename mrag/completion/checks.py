@@ -107,12 +107,7 @@ def written(checks: CheckSettings) -> str:
 
 
 def read(text: str) -> CheckSettings:
-    """Return the settings of a run's description; the default of a run that has none.
-
-    Example:
-        >>> read(written(CheckSettings(0.7, closed_types=False)))  # doctest: +ELLIPSIS
-        CheckSettings(min_confidence=0.7, functional=(), closed_types=False, ...)
-    """
+    """Return the settings of a run's description; the default of a run that has none."""
     values: dict[str, Any] = json.loads(text) if text else {}
     for name in ("functional", "shape_texts"):
         values[name] = tuple(values.get(name, ()))
@@ -236,12 +231,7 @@ class CompletionRun:
 def new_run(
     question: str, model: str, statements: Iterable[Statement], checks: CheckSettings | None = None
 ) -> CompletionRun:
-    """Return a proposed run; its IRI follows from what it says, its time and its checks apart.
-
-    Example:
-        >>> new_run("Who?", "words", []).iri == new_run("Who?", "words", []).iri
-        True
-    """
+    """Return a proposed run; its IRI follows from what it says, its time and its checks apart."""
     ordered = tuple(sorted(dict.fromkeys(statements), key=lambda s: s.key))
     parts = [question, model]
     for one in ordered:
@@ -276,10 +266,6 @@ def contradictions(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[
 
     All are tried at once; where that leads to a contradiction they are tried one after the other, the most
     confident first, and those stay that go with the graph and with what was kept before them.
-
-    Args:
-        kg: The knowledge graph. A server that reasons itself keeps its own check, and nothing is done here.
-        statements: What would be written.
     """
     if kg.store.capabilities.reasoning or kg.as_found or not statements:
         return {}
@@ -310,12 +296,7 @@ def contradictions(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[
 
 @dataclass(frozen=True)
 class Consequences:
-    """What would be inferred with some statements in the graph, and is not inferred without them.
-
-    Attributes:
-        triples: Some of it, in order.
-        number: How many triples it is.
-    """
+    """What would be inferred with some statements in the graph, and is not inferred without them."""
 
     triples: tuple[Triple, ...]
     number: int
@@ -324,17 +305,7 @@ class Consequences:
 def consequences(
     kg: KnowledgeGraph, statements: Sequence[Statement], limit: int = 200
 ) -> Consequences | None:
-    """Return what would follow if some statements came into the graph; nothing of it stays there.
-
-    Args:
-        kg: The knowledge graph.
-        statements: The statements.
-        limit: Most triples that are given.
-
-    Returns:
-        What would follow; None where that is not known: nothing has been inferred in the graph as it is
-        now, or the server infers by itself.
-    """
+    """Return what would follow if some statements came into the graph; nothing of it stays there."""
     if kg.store.capabilities.reasoning or kg.as_found or not kg.reasoned:
         return None
     found = [Consequences((), 0)]
@@ -419,20 +390,7 @@ _INHERITED: Final = frozenset(
 
 
 class SchemaFacts:
-    """The part of a schema that bears on some statements.
-
-    Args:
-        kg: The knowledge graph.
-
-    Attributes:
-        kinds: The classes of each property, such as `owl:FunctionalProperty`; inherited where that holds.
-        domains: The domains of each property, and of those above it.
-        ranges: The same for ranges.
-        types: The classes of each entity.
-        higher: The classes above each class, itself among them.
-        disjoint: The classes that each class is disjoint with.
-        terms: Entities that are classes or properties themselves, with what they are.
-    """
+    """The part of a schema that bears on some statements."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
@@ -784,12 +742,7 @@ class _Checks:
 
 
 def refused(one: Statement, *why: str) -> Statement:
-    """Return a statement as refused, for these reasons beside those it has.
-
-    Example:
-        >>> refused(Statement(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c")), "no").verdict
-        'refused'
-    """
+    """Return a statement as refused, for these reasons beside those it has."""
     verdict: Verdict = "refused"
     return replace(one, verdict=verdict, objections=tuple(dict.fromkeys((*one.objections, *why))))
 
@@ -810,12 +763,7 @@ _MAX_TRIPLES: Final = 20_000
 
 
 def read_shapes(path: Path) -> Graph:
-    """Read a file of shapes in Turtle or another format that rdflib knows by its ending.
-
-    Raises:
-        ConfigError: If pySHACL is not installed.
-        LoadError: If the file cannot be read, or is not well formed.
-    """
+    """Read a file of shapes in Turtle or another format that rdflib knows by its ending."""
     if find_spec("pyshacl") is None:
         raise ConfigError("Shapes need pySHACL.", hint="Install it with: pip install 'mrag[completion]'")
     try:
@@ -826,12 +774,7 @@ def read_shapes(path: Path) -> Graph:
 
 
 def all_shapes(path: Path | None, texts: Sequence[str] = ()) -> Graph:
-    """Return the shapes of a file and of some texts in Turtle together.
-
-    Raises:
-        ConfigError: If pySHACL is not installed.
-        LoadError: If they cannot be read.
-    """
+    """Return the shapes of a file and of some texts in Turtle together."""
     if find_spec("pyshacl") is None:
         raise ConfigError("Shapes need pySHACL.", hint="Install it with: pip install 'mrag[completion]'")
     shapes = read_shapes(path) if path is not None else Graph()
@@ -842,16 +785,7 @@ def all_shapes(path: Path | None, texts: Sequence[str] = ()) -> Graph:
 
 
 def violations(kg: KnowledgeGraph, statements: Sequence[Statement], shapes: Graph) -> dict[Key, str]:
-    """Return which statements break a shape, and how, by what they are sorted by.
-
-    Args:
-        kg: The knowledge graph.
-        statements: What would be written.
-        shapes: The shapes.
-
-    Raises:
-        ConfigError: If pySHACL is not installed.
-    """
+    """Return which statements break a shape, and how, by what they are sorted by."""
     entities = sorted({t for one in statements for t in (one.subject, one.object) if isinstance(t, URIRef)})
     data = _around(kg, entities)
     before = results(data, shapes)
@@ -866,11 +800,7 @@ def violations(kg: KnowledgeGraph, statements: Sequence[Statement], shapes: Grap
 
 
 def results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
-    """Return the violations of some shapes in some data: focus node and message.
-
-    Raises:
-        ConfigError: If pySHACL is not installed.
-    """
+    """Return the violations of some shapes in some data: focus node and message."""
     if find_spec("pyshacl") is None:
         raise ConfigError("Shapes need pySHACL.", hint="Install it with: pip install 'mrag[completion]'")
     from pyshacl import validate

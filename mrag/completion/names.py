@@ -21,7 +21,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.index.embedding import Embedder
 from mrag.language.names import split_identifier
-from mrag.language.tokens import is_stopword, normalised
+from mrag.language.tokens import is_stopword, normalised, words
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD
 
@@ -42,18 +42,7 @@ _POOL = 50
 
 
 class EntityNames:
-    """Names and what they name.
-
-    Args:
-        pairs: IRI and name of each.
-
-    Example:
-        >>> names = EntityNames([("urn:x", "Beau Geste"), ("urn:y", "beau geste")])
-        >>> [(str(c.term), c.score) for c in names.exact("Beau Geste")]
-        [('urn:x', 1.0), ('urn:y', 0.98)]
-        >>> [(str(c.term), c.found) for c in names.fuzzy("Bau Geste", 1)]
-        [('urn:x', 'fuzzy')]
-    """
+    """Names and what they name."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._names: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
@@ -87,14 +76,7 @@ class EntityNames:
         return ranked(best)
 
     def fuzzy(self, text: str, k: int, min_score: float = 0.0) -> list[TermCandidate]:
-        """Return what names similar to a text name, most similar first, ties in order of IRI.
-
-        Args:
-            text: A name, perhaps misspelt.
-            k: Most candidates.
-            min_score: Least similarity, from 0 to 1: twice the characters in matching blocks, in order, over
-                those of both (Ratcliff and Obershelp, 1988).
-        """
+        """Return what names similar to a text name, most similar first, ties in order of IRI."""
         key = normalised(text)
         grams = _grams(key)
         if not grams:
@@ -147,15 +129,12 @@ def _grams(key: str) -> set[str]:
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{1,80})[\"”“»]")
 _LONGEST: Final = 12
-_JOINS: Final = frozenset(
-    ("of", "the", "de", "da", "di", "del", "della", "der", "den", "du", "la", "le", "van", "von", "y", "el",
-     "al", "bin", "ten", "ter")
-)  # fmt: skip
-_OPENINGS: Final = frozenset(
-    ("since", "until", "after", "before", "during", "around", "between", "among", "within", "under", "near",
-     "through", "throughout", "despite", "although", "though", "because", "every", "each", "another", "once",
-     "only", "even", "both", "many", "several", "today", "now", "later", "then", "here", "there")
-)  # fmt: skip
+_JOINS: Final = words("of the de da di del della der den du la le van von y el al bin ten ter")
+_OPENINGS: Final = words(
+    "since until after before during around between among within under near through throughout despite "
+    "although though because every each another once only even both many several today now later then here "
+    "there"
+)
 """Words that begin a sentence and no name, with those of no meaning."""
 _ROMAN = re.compile(r"(?:\d+|[IVX]+)\Z")
 
@@ -184,12 +163,7 @@ class Span:
 
 @lru_cache(maxsize=20_000)
 def words_of(text: str) -> tuple[TextWord, ...]:
-    """Return the words of a text; a possessive ending is no part of a word.
-
-    Example:
-        >>> [w.key for w in words_of("Ada Hill's Café, 1901")]
-        ['ada', 'hill', 'cafe', '1901']
-    """
+    """Return the words of a text; a possessive ending is no part of a word."""
     found = []
     for match in _WORD.finditer(text):
         word, end = match.group(), match.end()
@@ -206,32 +180,13 @@ def key_of(name: str) -> tuple[str, ...]:
 
 
 def mentioned(text: str, names: Iterable[Sequence[str]]) -> bool:
-    """Return whether a text has one of each group of names, word by word.
-
-    Example:
-        >>> mentioned("Ada Hill was born in Lund.", [["A. Hill", "ada hill"], ["Lund"]])
-        True
-        >>> mentioned("Adam Hill was born in Lund.", [["Ada Hill"]])
-        False
-    """
+    """Return whether a text has one of each group of names, word by word."""
     keys = [w.key for w in words_of(text)]
     return all(any(_places(keys, key_of(name)) for name in group) for group in names)
 
 
 def find(text: str, words: Sequence[TextWord], name: str, known: EntityNames | None = None) -> list[Span]:
-    """Return where a name stands in a text as a name of its own, not as a part of a longer one.
-
-    Args:
-        text: The text.
-        words: Its words.
-        name: The name.
-        known: Names of the graph, longer ones of which a name may be a part.
-
-    Example:
-        >>> text = "The Hunt 2 is not The Hunt, nor is it “The Hunt”."
-        >>> [text[words_of(text)[s.first].start :][:10] for s in find(text, words_of(text), "The Hunt")]
-        ['The Hunt, ', 'The Hunt”.']
-    """
+    """Return where a name stands in a text as a name of its own, not as a part of a longer one."""
     key = key_of(name)
     spans = (Span(at, at + len(key)) for at in _places([w.key for w in words], key))
     return [span for span in spans if _alone(text, words, span, known)]
@@ -244,12 +199,6 @@ def known_names(
 
     What is written in small letters throughout is no name unless it stands in quotes: graphs name many
     common things.
-
-    Args:
-        text: The text.
-        words: Its words.
-        known: The names.
-        skip: Normalised names that are passed over, such as those of relations.
     """
     found: list[Span] = []
     at = 0
@@ -285,14 +234,7 @@ def _is_name(
 
 
 def names_by_spelling(text: str, words: Sequence[TextWord]) -> Iterator[Span]:
-    """Yield what looks like a name by how it is written: capitals, quotes, numbers.
-
-    Example:
-        >>> text = 'In 1994 Rolf de Heer made "bad boys" there.'
-        >>> words = words_of(text)
-        >>> [" ".join(w.text for w in words[s.first : s.last]) for s in names_by_spelling(text, words)]
-        ['bad boys', '1994', 'Rolf de Heer']
-    """
+    """Yield what looks like a name by how it is written: capitals, quotes, numbers."""
     taken: list[Span] = []
     for match in _QUOTED.finditer(text):
         inside = [i for i, w in enumerate(words) if w.start >= match.start(1) and w.end <= match.end(1)]
@@ -321,13 +263,6 @@ def all_names(
     """Return what stands for a name in a text, known or not, without overlaps, in order of place.
 
     Longer ones come first, and known names of several words before what is only written like a name.
-
-    Args:
-        text: The text.
-        words: Its words.
-        known: The names.
-        skip: Normalised names that are passed over.
-        few: Normalised names that count in small letters too.
     """
     there = known_names(text, words, known, skip)
     small = [
@@ -430,14 +365,7 @@ _DESCRIBING = tuple(sorted(DESCRIBING))
 
 @dataclass(frozen=True)
 class NamedRelation:
-    """A predicate of the graph in words.
-
-    Attributes:
-        iri: The predicate.
-        label: Its best label, or the words of its local name.
-        names: Every label in every language, the best first, and the words of its local name.
-        descriptions: What is said of it.
-    """
+    """A predicate of the graph in words."""
 
     iri: URIRef
     label: str
@@ -446,20 +374,7 @@ class NamedRelation:
 
 
 class Relations:
-    """The predicates of a knowledge graph, in order of IRI.
-
-    Args:
-        relations: The predicates.
-
-    Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.rdf.terms import Triple
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> _ = kg.insert([Triple(URIRef("urn:x:a"), URIRef("urn:x:directedBy"), URIRef("urn:x:b"))])
-        >>> [(c.label, c.score) for c in Relations.of(kg).named("Directed_by")]
-        [('directed by', 0.98)]
-        >>> kg.close()
-    """
+    """The predicates of a knowledge graph, in order of IRI."""
 
     def __init__(self, relations: Sequence[NamedRelation]) -> None:
         self.all = tuple(sorted(relations, key=lambda r: str(r.iri)))
@@ -475,12 +390,7 @@ class Relations:
         return [c for c in self.similar(text, NEARLY) if c.found == "exact"]
 
     def similar(self, text: str, min_score: float) -> list[TermCandidate]:
-        """Return the relations with a name similar to a text in writing, most similar first.
-
-        Args:
-            text: What a planner called a relation.
-            min_score: Least similarity, from 0 to 1.
-        """
+        """Return the relations with a name similar to a text in writing, most similar first."""
         key = normalised(split_identifier(text))
         best: dict[str, TermCandidate] = {}
         for relation in self.all:
@@ -492,13 +402,7 @@ class Relations:
         return ranked(best)
 
     def meaning(self, text: str, min_score: float, model: Embedder) -> list[TermCandidate]:
-        """Return the relations with a name or description near a text in meaning, nearest first.
-
-        Args:
-            text: What a planner called a relation.
-            min_score: Least cosine.
-            model: The embedding model.
-        """
+        """Return the relations with a name or description near a text in meaning, nearest first."""
         if not self.all:
             return []
         owners, texts, vectors = self._embedded(model)
@@ -563,16 +467,7 @@ _ALIKE: Final = 0.12
 
 @dataclass(frozen=True)
 class NameShape:
-    """How the names at one end of a property look, from a sample.
-
-    Attributes:
-        known: How many were looked at.
-        numbers: Share of those that are a number.
-        capitals: Share of those that begin with a capital, numbers apart.
-        literals: Share of values that are literals.
-        datatypes: Datatypes of the literals, most frequent first; "" is plain text.
-        whole: Whether that was all there are.
-    """
+    """How the names at one end of a property look, from a sample."""
 
     known: int
     numbers: float
@@ -582,13 +477,7 @@ class NameShape:
     whole: bool = False
 
     def fits(self, name: str) -> bool:
-        """Return whether a name that the graph does not know may stand there.
-
-        Example:
-            >>> people = NameShape(100, 0.0, 1.0, 0.0)
-            >>> people.fits("Rolf de Heer"), people.fits("1994"), people.fits("somebody")
-            (True, False, False)
-        """
+        """Return whether a name that the graph does not know may stand there."""
         text = name.strip()
         if not text or len(text.split()) > 10 or not any(c.isalnum() for c in text):
             return False
@@ -601,11 +490,7 @@ class NameShape:
 
 
 class PropertyEnds:
-    """The ends of a graph's properties, looked up when they are asked for and kept.
-
-    Args:
-        kg: The knowledge graph.
-    """
+    """The ends of a graph's properties, looked up when they are asked for and kept."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg

@@ -42,15 +42,7 @@ SPAN_FEATURES = ("exact", "cased", "words", "inner", "common", "known", "unlinke
 
 @dataclass(frozen=True)
 class Mention:
-    """A span of a question that may name an entity.
-
-    Attributes:
-        start: Where it begins in the question.
-        end: Where it ends.
-        text: Its words as written.
-        entity: What it may name; None where the graph knows no such name.
-        features: A number for each of `SPAN_FEATURES`.
-    """
+    """A span of a question that may name an entity."""
 
     start: int
     end: int
@@ -66,20 +58,7 @@ class Mention:
 def find_mentions(
     question: str, names: EntityNames, common: frozenset[str], known: frozenset[str] = frozenset()
 ) -> list[Mention]:
-    """Return the spans of a question that may name an entity, in order of place.
-
-    Args:
-        question: The question.
-        names: The names of the graph.
-        common: Stems of words that the graph's relations have, which are seldom meant as names.
-        known: Words of questions that were seen before, with what they named left out.
-
-    Example:
-        >>> names = EntityNames([("urn:x", "Beau Geste"), ("urn:y", "Genre")])
-        >>> found = find_mentions("what genre is Beau Geste in", names, frozenset())
-        >>> [(m.text, str(m.entity.term)) for m in found if m.entity]
-        [('genre', 'urn:y'), ('Beau Geste', 'urn:x')]
-    """
+    """Return the spans of a question that may name an entity, in order of place."""
     words = list(_WORD.finditer(question))
     spans = [span for span in _spans(words) if names.has(_key(question, *span))]
     found = []
@@ -169,17 +148,7 @@ FEATURES = (*SPAN_FEATURES, *PATH_FEATURES)
 
 @dataclass(frozen=True)
 class Choice:
-    """One mention of a question, with what is needed to measure every path from it.
-
-    Attributes:
-        span: Values of `SPAN_FEATURES`.
-        rest: The question with a hole in the place of the mention.
-        words: How many words of the rest carry meaning.
-        covering: For each step of the table the words of the rest that it has, as bits.
-        meaning: For each step its cosine with the question.
-        steps: Numbers of the steps that lead away from the entity; None where the graph does not know it.
-        right: Number of the right path from it, where that is known; -1 otherwise.
-    """
+    """One mention of a question, with what is needed to measure every path from it."""
 
     span: tuple[float, ...]
     rest: str
@@ -190,12 +159,7 @@ class Choice:
     right: int = -1
 
     def features(self, table: PathTable, novel: Vector) -> Vector:
-        """Return the values of `FEATURES` for every path; shape (paths, features).
-
-        Args:
-            table: The paths.
-            novel: For each path 1 if a part of it was never learnt, else 0.
-        """
+        """Return the values of `FEATURES` for every path; shape (paths, features)."""
         features = np.empty((len(table.paths), len(FEATURES)))
         features[:, : len(self.span)] = self.span
         # A path that has ended has -1 for further steps, which is the zero at the end.
@@ -342,12 +306,7 @@ def by_hand() -> Vector:
 
 
 def grams_of(rest: str) -> list[str]:
-    """Return the words of a question with a hole, and their runs of two and three.
-
-    Example:
-        >>> grams_of("Who wrote @?")[:7]
-        ['who', 'wrote', '@', '^ who', 'who wrote', 'wrote @', '@ $']
-    """
+    """Return the words of a question with a hole, and their runs of two and three."""
     words = [word.casefold() for word in _TOKEN.findall(rest)]
     framed = ["^", *words, "$"]
     runs = [" ".join(framed[at : at + n]) for n in (2, 3) for at in range(len(framed) - n + 1)]
@@ -369,17 +328,7 @@ def learn(
     min_count: int = 2,
     confident: float = 0.99,
 ) -> Weights:
-    """Fit weights to questions of which the right choice is known.
-
-    Args:
-        questions: The choices of each question; questions without a right one are left out.
-        table: The paths.
-        known: Words of the questions, what they name left out.
-        rounds: How often all questions are gone through, in the order given.
-        rate: Step size.
-        min_count: In how many questions a run of words must occur to have weights.
-        confident: Probability of the right choice from which a question is passed over.
-    """
+    """Fit weights to questions of which the right choice is known."""
     usable = [choices for choices in questions if any(c.right >= 0 for c in choices)]
     right = [c for choices in usable for c in choices if c.right >= 0]
     counts = Counter(gram for c in right for gram in set(grams_of(c.rest)))
@@ -436,12 +385,7 @@ class _Learner:
 
 
 def softmax(scores: Sequence[Vector]) -> list[Vector]:
-    """Return probabilities over all the values of several arrays.
-
-    Example:
-        >>> [s.tolist() for s in softmax([np.array([0.0, 0.0]), np.array([-np.inf])])]
-        [[0.5, 0.5], [0.0]]
-    """
+    """Return probabilities over all the values of several arrays."""
     top = max(float(s.max()) for s in scores)
     powers = [np.exp(s - top) for s in scores]
     total = sum(float(p.sum()) for p in powers)

@@ -95,17 +95,7 @@ class Reader(Protocol):
 
 
 def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> SoughtTriple | None:
-    """Return a triple in words; None where not exactly one place is unknown.
-
-    Example:
-        >>> import mrag
-        >>> from rdflib import URIRef
-        >>> kg, e = mrag.demo(model="none"), "https://w3id.org/mrag/demo/products#"
-        >>> triple = IncompleteTriple(URIRef(e + "GraphDB"), URIRef(e + "developedBy"), Unknown("x"))
-        >>> sought(kg, triple).words
-        'GraphDB developed by ?'
-        >>> kg.close()
-    """
+    """Return a triple in words; None where not exactly one place is unknown."""
     unknown = [place for place, slot in zip(PLACES, triple.slots, strict=True) if isinstance(slot, Unknown)]
     if len(unknown) != 1:
         return None
@@ -128,11 +118,6 @@ def checked(found: Extraction, sought: SoughtTriple, states: Callable[[str], boo
     """Return a finding whose quote stands in its passage and holds what was found; else None.
 
     White space and typographic quotes may differ; the quote becomes what the passage has.
-
-    Args:
-        found: What a reader found.
-        sought: What it was to find.
-        states: Returns whether a quote is a statement that may be relied on.
     """
     passage = found.passage
     quote = found.quote.strip()
@@ -152,12 +137,6 @@ def locate(text: str, quote: str) -> tuple[int, int] | None:
     """Return where a quote stands in a text, word for word; None if it does not.
 
     Case, punctuation, white space and accents may differ, words may not.
-
-    Example:
-        >>> locate("Moss is\\na “novel” by Ada Hill.", 'a "novel" by  Ada Hill')
-        (8, 29)
-        >>> locate("Moss is a novel by Ada Hill.", "a novel by Bob") is None
-        True
     """
     words, wanted = words_of(text), key_of(quote)
     if not wanted:

@@ -33,7 +33,7 @@ from mrag.completion.passages import Passage
 from mrag.completion.sentences import asserts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
-from mrag.language.tokens import is_stopword, normalised, stem
+from mrag.language.tokens import is_stopword, normalised, stem, words
 from mrag.loaders.snippets import sentence_spans
 from mrag.rdf import queries
 
@@ -309,12 +309,6 @@ def further(own: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the keys of further words that say a relation, from the stems of the words of its names.
 
     The second are those that say it the other way round: of a teacher "the pupil of Ada".
-
-    Example:
-        >>> [sorted(keys) for keys in further(frozenset(["helm"]))]
-        [[], []]
-        >>> "pen" in further(frozenset([stem("written")]))[0], "pupil" in further(frozenset(["teach"]))[1]
-        (True, True)
     """
     senses = [(says, back) for heads, says, back in _senses() if heads & own]
     forth = frozenset(key for says, _ in senses for key in says) - own
@@ -358,14 +352,14 @@ WINDOW: Final = 5
 
 _MIN_PLACES: Final = 4
 _PURE: Final = 0.7
-_PARTICLES: Final = frozenset(("by", "out", "away", "up", "place", "under", "down", "back", "after"))
-_PHRASES: Final = frozenset(("from", "over", "off", "for", "of", "with", "at", "on", "to", "since", "under"))
+_PARTICLES: Final = words("by out away up place under down back after")
+_PHRASES: Final = words("from over off for of with at on to since under")
 """Particles that make a word say something else, and that passages do not teach."""
 
 _VERBS: Final = frozenset(("find", "give", "show"))
 """Verbs that say nothing in a question, and something in a text."""
 
-_CLAUSES: Final = frozenset(("which", "who", "whom", "whose", "while", "because", "but"))
+_CLAUSES: Final = words("which who whom whose while because but")
 _COMMON: Final = frozenset(stem(word) for word in ("year", "date", "place", "name", "number", "time"))
 """Words of names such as "release year" that say nothing where there are others."""
 
@@ -376,12 +370,7 @@ _SAID: Final = 0.6
 
 @dataclass(frozen=True)
 class RelationWord:
-    """A word that says a relation.
-
-    Attributes:
-        relations: IRIs of the relations it may say, with how sure it is of each.
-        learnt: Whether the passages taught it; else it is of a relation's name.
-    """
+    """A word that says a relation."""
 
     relations: tuple[tuple[str, float], ...]
     learnt: bool
@@ -389,15 +378,7 @@ class RelationWord:
 
 @dataclass
 class RelationWords:
-    """The words that say a graph's relations.
-
-    Attributes:
-        words: Cues by the stem of a word; one that stands before "by" has `+by` behind it.
-        forward: Share of places, by word and relation, where the subject came first.
-        names: Normalised names of relations, which are no names of entities.
-        shared: Relations that English says by the same word, by its stem.
-        inverse: Words and relations that they say the other way round.
-    """
+    """The words that say a graph's relations."""
 
     words: dict[str, list[RelationWord]] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
@@ -407,12 +388,7 @@ class RelationWords:
 
     @classmethod
     def of(cls, kg: KnowledgeGraph, passages: Sequence[Passage] = ()) -> RelationWords:
-        """Return the words of a graph's relations, and those that some passages teach; kept by the graph.
-
-        Args:
-            kg: The knowledge graph.
-            passages: What may teach words; of very many only some are looked at, evenly spaced.
-        """
+        """Return the words of a graph's relations, and those that some passages teach; kept by the graph."""
         step = max(1, len(passages) // _MAX_PASSAGES)
         some = list(passages[::step])
         name = "completion words " + hashlib.sha256("\n".join(p.iri for p in some).encode()).hexdigest()
@@ -467,13 +443,7 @@ class RelationWords:
     def at(
         self, words: Sequence[TextWord], place: int, possible: Callable[[str], bool] | None = None
     ) -> dict[str, tuple[float, str]]:
-        """Return what the word at a place says: for each relation how surely, and by which word.
-
-        Args:
-            words: The words of a sentence.
-            place: Which of them.
-            possible: Whether a relation may hold between what is spoken of; None if that is not known.
-        """
+        """Return what the word at a place says: for each relation how surely, and by which word."""
         found: dict[str, tuple[float, str]] = {}
         for key, _ in keys(words, [place]):
             plain = key.partition("+")[0]

@@ -311,17 +311,7 @@ def change(kg: KnowledgeGraph, out: Sequence[Quad], into: Sequence[Quad]) -> Non
 
 
 def commit(kg: KnowledgeGraph, triples: Sequence[Triple], before: CompletionRun, after: CompletionRun) -> str:
-    """Bring triples into sight, and change the description of their run, together.
-
-    Args:
-        kg: The knowledge graph, which holds none of the triples.
-        triples: What comes into the graph.
-        before: The run as it is described.
-        after: The run as it is to be described.
-
-    Returns:
-        IRI of the graph that the triples are in; empty where there are none.
-    """
+    """Bring triples into sight, and change the description of their run, together."""
     out, into = changes(kg, before, after)
     if not triples:
         change(kg, out, into)
@@ -353,15 +343,6 @@ def withdraw(
     """Take triples out of the completed graphs, and change a run's description, together.
 
     Inferences that may rest on them are dropped.
-
-    Args:
-        kg: The knowledge graph.
-        triples: What goes out; what other graphs assert stays there.
-        out: What goes out of the descriptions of runs.
-        into: What comes into them.
-
-    Returns:
-        The triples that were there.
     """
     places = _places(kg, triples)
     gone = [Triple(s, p, o) for _, s, p, o in places]  # type: ignore[arg-type]  # they come from triples
@@ -552,14 +533,7 @@ def checked_anew(
     checks: CheckSettings | None = None,
     only: Collection[str] | None = None,
 ) -> list[Statement]:
-    """Return the statements of a run as they are checked when it is accepted.
-
-    Args:
-        kg: The knowledge graph, as it is now.
-        run: The run as the store has it.
-        checks: The settings of the checks; those of the run by default.
-        only: As for `accept`.
-    """
+    """Return the statements of a run as they are checked when it is accepted."""
     stated = [*run.statements, *_names_relied_on(kg, run.statements)]
     out = [one for one in stated if _left_out(one, only)]
     wanted = [one for one in stated if not _left_out(one, only)]

@@ -62,19 +62,13 @@ from mrag.completion.sentences import (
 )
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
-from mrag.language.tokens import normalised
+from mrag.language.tokens import normalised, words
 
 _CROSSED: Final[tuple[tuple[End, Place], ...]] = (("object", "subject"), ("subject", "object"))
 
 
 class Kinds:
-    """Tells what may fill the unknown place of a triple, and which relations may hold of what is there.
-
-    Args:
-        kg: The knowledge graph.
-        sought: The triple.
-        new_names: Whether names that the graph does not know may fill a place.
-    """
+    """Tells what may fill the unknown place of a triple, and which relations may hold of what is there."""
 
     def __init__(self, kg: KnowledgeGraph, sought: SoughtTriple, new_names: bool) -> None:
         self.sought = sought
@@ -145,16 +139,16 @@ class Kinds:
 
 _FAR: Final = 25
 _OPPOSITES: Final = {
-    "first": frozenset(("last", "latest", "final", "again", "next")),
+    "first": words("last latest final again next"),
     "last": frozenset(("first", "earliest")),
 }
 """What a sentence may not say in place of a word of a relation's name: "last held" for "first held"."""
 _OVER: Final = {"lives": "lived", "works": "worked", "resides": "resided", "plays": "played"}
 """What is so no longer, where it is told in the past, though its relation says that it is."""
-_GONE: Final = frozenset(
-    ("away", "moved", "moves", "removed", "removes", "departed", "left", "driven", "banned", "expelled",
-     "stolen", "missing", "transferred", "relocated", "evicted", "withdrawn")
-)  # fmt: skip
+_GONE: Final = words(
+    "away moved moves removed removes departed left driven banned expelled stolen missing transferred "
+    "relocated evicted withdrawn"
+)
 """Words with which a place is no longer where something is: "moved from", "away from"."""
 
 
@@ -169,15 +163,7 @@ class Said:
 
 @dataclass(frozen=True)
 class NamePair:
-    """Two names in a sentence.
-
-    Attributes:
-        sentence: The sentence.
-        at: Where what is known stands, or the subject.
-        candidate: Where the other one stands.
-        text: What the other one is called.
-        possible: Whether a relation may hold of the two.
-    """
+    """Two names in a sentence."""
 
     sentence: ReadSentence
     at: Span
@@ -229,13 +215,7 @@ class NamePair:
 
 
 class PairReading:
-    """Reads what is said of two names.
-
-    Args:
-        kinds: What may stand where.
-        words: The words that say relations.
-        names: What relations are called, by IRI.
-    """
+    """Reads what is said of two names."""
 
     def __init__(self, kinds: Kinds, words: RelationWords, names: Mapping[str, Sequence[str]]) -> None:
         self.kinds = kinds
