@@ -17,14 +17,14 @@ from rdflib import URIRef
 
 from mrag import untrusted
 from mrag.completion.checks import SCHEMA as SCHEMA_TERMS
-from mrag.completion.names import NamedRelation, Relations, key_of, mentioned, term_names, words_of
+from mrag.completion.names import NamedRelation, Relations, mentioned, places, term_names
 from mrag.completion.passages import Passage
 from mrag.completion.patterns import ROLES, IncompleteTriple
 from mrag.errors import ModelError
 from mrag.generation.models import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import split_identifier
-from mrag.language.tokens import normalised
+from mrag.language.tokens import normalised, words_of
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
 
@@ -104,7 +104,7 @@ def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> SoughtTriple | None:
         if isinstance(slot, Unknown):
             continue
         if role == "relation":
-            known = next((r for r in Relations.of(kg).all if r.iri == slot), None)
+            known = Relations.of(kg).by_iri.get(URIRef(str(slot)))
             names[place] = known.names if known else (split_identifier(str(slot)),)
         else:
             names[place] = tuple(term_names(kg, slot))
@@ -138,14 +138,9 @@ def locate(text: str, quote: str) -> tuple[int, int] | None:
 
     Case, punctuation, white space and accents may differ, words may not.
     """
-    words, wanted = words_of(text), key_of(quote)
-    if not wanted:
-        return None
-    keys = [w.key for w in words]
-    for at in range(len(keys) - len(wanted) + 1):
-        if tuple(keys[at : at + len(wanted)]) == wanted:
-            return words[at].start, words[at + len(wanted) - 1].end
-    return None
+    words = words_of(text)
+    span = next(iter(places(words, quote)), None)
+    return None if span is None else (words[span.first].start, words[span.last - 1].end)
 
 
 logger = logging.getLogger(__name__)
