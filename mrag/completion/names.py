@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -14,6 +14,7 @@ import numpy as np
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
+from mrag.completion.checks import SchemaFacts
 from mrag.completion.patterns import TermCandidate
 from mrag.context.display import Display
 from mrag.generation.verbalise import DESCRIBING
@@ -527,29 +528,19 @@ class PropertyEnds:
         few = len(told) < _TELLING or 2 * len(told) <= len(others)
         if not mine or few or any(mine & other for other in told):
             return False
-        return not self._above(mine) & self._above(frozenset().union(*told))
-
-    def _above(self, classes: Collection[str]) -> set[str]:
-        """Return classes with those above them, as far as they are said to be."""
-        seen, new = set(classes), sorted(classes)
-        while new:
-            query = queries.get("completion/check-above")
-            found = {str(c) for text in query.batches("lower", new, 200) for _, c in self.kg.select(text)}
-            new = sorted(found - seen)
-            seen.update(new)
-        return seen
+        every = set().union(*told)
+        facts = SchemaFacts(self.kg)
+        facts.higher.update(facts.read_above(sorted(mine | every)))
+        return not facts.above(mine) & facts.above(every)
 
     def _classes(self, end: End, property: str, entity: str) -> tuple[set[str], list[set[str]]]:
         """Return the classes of an entity, and those of each of the entities at an end of a property."""
 
         def look() -> tuple[set[str], list[set[str]]]:
             others = self._entities(end, property, _KIND)
-            classes: defaultdict[str, set[str]] = defaultdict(set)
-            query = queries.get("completion/check-types")
-            for text in query.batches("entity", sorted({entity, *others}), 200):
-                for one, kind in self.kg.select(text):
-                    classes[str(one)].add(str(kind))
-            return classes[entity], [classes[other] for other in others]
+            facts = SchemaFacts(self.kg)
+            facts.read_types(sorted({entity, *others}))
+            return facts.types[entity], [facts.types[other] for other in others]
 
         return self.kg.cached(f"completion classes {end} {property} {entity}", look)
 

@@ -17,7 +17,6 @@ from typing import Any, Final, cast
 from rdflib import Literal, URIRef
 from rdflib import Literal as RdfLiteral
 
-from mrag.completion import checks
 from mrag.completion.checks import (
     CheckSettings,
     CompletionRun,
@@ -119,7 +118,7 @@ def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
         (node, PROV + "startedAtTime", datetime_literal(run.started)),
         (node, PROV + "wasAssociatedWith", next(iter(agents))),
         (node, PROV + "wasInfluencedBy", list(agents)[1]),
-        (node, _CHECKS, _hidden(checks.written(run.checks))),
+        (node, _CHECKS, _hidden(run.checks.to_text())),
     ]
     if run.decided:
         rows.append((node, PROV + "endedAtTime", datetime_literal(run.decided)))
@@ -197,7 +196,7 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
             one[PROV + "startedAtTime"],
             one.get(PROV + "endedAtTime", ""),
             (),
-            checks.read(one.get(_CHECKS, "")),
+            CheckSettings.of_text(one.get(_CHECKS, "")),
             one.get(_GRAPH, ""),
         )
         for iri, one in said.items()
