@@ -41,10 +41,6 @@ class Answered:
 
     JSON can name halves of characters, which no text may hold, so the SDK cannot read a line with one. It
     would drop the line, and the client would wait for its answer.
-
-    Args:
-        incoming: The messages, and the errors of lines that could not be read.
-        outgoing: Where answers go.
     """
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
@@ -79,12 +75,7 @@ class Answered:
 
 
 def refusal(error: Exception) -> types.JSONRPCError:
-    """Return the answer to a line that is no message: with its id, if it has one.
-
-    Example:
-        >>> refusal(ValueError("no JSON")).error.code
-        -32700
-    """
+    """Return the answer to a line that is no message: with its id, if it has one."""
     inputs = [one["input"] for one in error.errors()] if isinstance(error, ValidationError) else []
     said: Any = next((one for one in inputs if isinstance(one, dict) and "jsonrpc" in one), None)
     line: Any = inputs[0] if inputs else None
@@ -111,32 +102,16 @@ _MOST = 2_000
 
 @dataclass(frozen=True)
 class McpPrompt:
-    """A prompt.
+    """A prompt."""
 
-    Attributes:
-        name: Its name.
-        title: A short title.
-        description: What a person reads of it.
-        steps: What the assistant is asked to do.
-        arguments: Its arguments, all required, with what they are.
-    """
-
-    name: str
-    title: str
-    description: str
-    steps: str
-    arguments: Mapping[str, str]
+    name: str  # its name
+    title: str  # a short title
+    description: str  # what a person reads of it
+    steps: str  # what the assistant is asked to do
+    arguments: Mapping[str, str]  # its arguments, all required, with what they are
 
     def text(self, given: Mapping[str, str]) -> str:
-        """Return the text for some arguments.
-
-        Raises:
-            ConfigError: If one is missing, unknown or too long.
-
-        Example:
-            >>> print(prompts()["about"].text({"thing": "GraphDB"}).splitlines()[-1])
-            thing: GraphDB
-        """
+        """Return the text for some arguments."""
         wrong = set(given) ^ set(self.arguments)
         if wrong:
             raise ConfigError(
@@ -211,9 +186,6 @@ class Threads:
 
     A call that is cancelled or late is given up, not stopped, because a thread cannot be; its place is
     taken until it ends, so that calls given up cannot pile up. A SPARQL query ends with its process.
-
-    Args:
-        max_parallel: Maximum number of calls at once.
     """
 
     def __init__(self, max_parallel: int) -> None:
@@ -249,11 +221,7 @@ class Threads:
 
 
 def build(desk: ToolContext) -> Server[Any]:
-    """Return the server of one knowledge graph.
-
-    Args:
-        desk: The knowledge graph, with index, deadline, model and bounds.
-    """
+    """Return the server of one knowledge graph."""
     kg, settings = desk.kg, desk.settings
     offered = {tool.name: tool for tool in tools()}
     threads = Threads(settings.calls)

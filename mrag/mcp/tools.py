@@ -29,23 +29,16 @@ from mrag.retrieval.reading import QuestionReader
 from mrag.stores.base import Limits, SelectResult
 from mrag.untrusted import one_line
 
-_BYTES = 16 << 20
-"""Bytes that a query's answer may have."""
+_BYTES = 16 << 20  # bytes that a query's answer may have
 
 
 @dataclass
 class ToolContext:
-    """What all tools work with.
+    """What all tools work with."""
 
-    Attributes:
-        kg: The knowledge graph.
-        settings: The bounds.
-        questions: What reads questions, within the deadline.
-    """
-
-    kg: KnowledgeGraph
-    settings: McpSettings
-    questions: QuestionReader = field(init=False)
+    kg: KnowledgeGraph  # the knowledge graph
+    settings: McpSettings  # the bounds
+    questions: QuestionReader = field(init=False)  # what reads questions, within the deadline
     _model: Any = None
     _ranker: Ranker | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -72,22 +65,14 @@ class ToolContext:
         return self._model
 
     def check_ranker(self, name: str | None) -> None:
-        """Make sure that a client may choose a ranker; None stands for that of the settings.
-
-        Raises:
-            ConfigError: If there is no such ranker, or only the operator may choose it.
-        """
+        """Make sure that a client may choose a ranker; None stands for that of the settings."""
         from mrag.retrieval.registry import check_client_ranker
 
         if name is not None:
             check_client_ranker(name, self.settings.ranker)
 
     def ranker(self, name: str | None = None) -> Ranker:
-        """Return a ranker; that of the settings is made once.
-
-        Raises:
-            ConfigError: If there is no such ranker, or only the operator may choose it.
-        """
+        """Return a ranker; that of the settings is made once."""
         from mrag.retrieval.registry import ranker
 
         if name is not None:
@@ -112,34 +97,16 @@ _BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "float
 
 @dataclass(frozen=True)
 class Result:
-    """What a tool gives.
+    """What a tool gives."""
 
-    Attributes:
-        text: For a model to read.
-        data: The same for programs, in types that JSON has.
-    """
-
-    text: str
-    data: dict[str, Any] = field(default_factory=dict)
+    text: str  # for a model to read
+    data: dict[str, Any] = field(default_factory=dict)  # the same for programs, in types that JSON has
 
 
 def of_query(
     found: SelectResult | bool | Sequence[Triple], max_rows: int, prefixes: Mapping[str, str]
 ) -> Result:
-    """Show what a query found.
-
-    Args:
-        found: Rows, a truth value, or triples.
-        max_rows: Maximum number of rows or triples to show.
-        prefixes: Prefixes for the table; the JSON has IRIs whole.
-
-    Example:
-        >>> from rdflib import Literal
-        >>> print(of_query(SelectResult(("n",), [(Literal(1),), (Literal(2),)]), 1, {}).text)
-        ?n
-        1
-        1 of 2 rows are shown.
-    """
+    """Show what a query found."""
     if isinstance(found, bool):
         return Result(str(found).lower(), {"boolean": found})
     if isinstance(found, SelectResult):
@@ -165,13 +132,7 @@ def of_query(
 
 
 def cell(term: Term | None, prefixes: Mapping[str, str]) -> str:
-    """Show a term in a table: an IRI as a CURIE, a literal in one line and no longer than it must be.
-
-    Example:
-        >>> from rdflib import Literal
-        >>> cell(Literal("two\\nlines", lang="en"), {})
-        '"two\\\\nlines"@en'
-    """
+    """Show a term in a table: an IRI as a CURIE, a literal in one line and no longer than it must be."""
     if term is None:
         return ""
     if not isinstance(term, RdfLiteral):
@@ -190,14 +151,7 @@ def cell(term: Term | None, prefixes: Mapping[str, str]) -> str:
 
 
 def clip(text: str, max_length: int) -> str:
-    """Cut a text at a line, saying so.
-
-    Example:
-        >>> print(clip("one\\ntwo\\nthree", 8))
-        one
-        two
-        … cut: 13 characters in all. Ask for less at once.
-    """
+    """Cut a text at a line, saying so."""
     if len(text) <= max_length:
         return text
     kept = text[:max_length].rpartition("\n")[0] or text[:max_length]
@@ -318,23 +272,14 @@ class RunQueryArguments(Arguments):
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as it is offered.
+    """A tool as it is offered."""
 
-    Attributes:
-        name: Its name.
-        title: A short title.
-        description: What a model reads of it.
-        arguments: Model of its arguments.
-        run: What it does.
-        schema: Additions to the properties of its schema.
-    """
-
-    name: str
-    title: str
-    description: str
-    arguments: type[Arguments]
-    run: Callable[[ToolContext, Any], Result]
-    schema: Callable[[], dict[str, Any]] = dict
+    name: str  # its name
+    title: str  # a short title
+    description: str  # what a model reads of it
+    arguments: type[Arguments]  # model of its arguments
+    run: Callable[[ToolContext, Any], Result]  # what it does
+    schema: Callable[[], dict[str, Any]] = dict  # additions to the properties of its schema
 
     def input_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the arguments."""

@@ -42,23 +42,14 @@ logger = logging.getLogger("mrag.requests")
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """Names the folder in which the processes of one server share what they count."""
 
-_ENDED = "ended"
-"""A file of that folder, with a byte for each process that ended unforeseen."""
+_ENDED = "ended"  # A file of that folder, with a byte for each process that ended unforeseen
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_ELSEWHERE = "other"
-"""Stands for addresses that there are not, so that nobody can make the metrics grow."""
+_ELSEWHERE = "other"  # stands for addresses that there are not, so that nobody can make the metrics grow
 
 
 class ServerMetrics:
-    """Counts what a server does.
-
-    Example:
-        >>> metrics = ServerMetrics()
-        >>> metrics.answered("plan", 0.02)
-        >>> b'mrag_answer_seconds_count{way="plan"} 1.0' in metrics.text()
-        True
-    """
+    """Counts what a server does."""
 
     def __init__(self) -> None:
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -94,23 +85,11 @@ class ServerMetrics:
         )
 
     def observed(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request.
-
-        Args:
-            method: Its method.
-            route: The pattern of its address.
-            status: Status of the answer.
-            seconds: How long it took.
-        """
+        """Count a request."""
         self._requests.labels(method, route, str(status)).observe(seconds)
 
     def answered(self, way: str, seconds: float) -> None:
-        """Count an answer to a question.
-
-        Args:
-            way: The way that was taken, as `plan` or `read`.
-            seconds: How long it took.
-        """
+        """Count an answer to a question."""
         self._answers.labels(way).observe(seconds)
 
     def failed(self, error: Exception) -> None:
@@ -185,12 +164,7 @@ class _State:
 
 
 def count_ended(settings: ServerSettings, pid: int) -> None:
-    """Count a process of a server that ended unforeseen, and forget what it alone was doing.
-
-    Args:
-        settings: The server's settings, which name the folder that its processes share.
-        pid: The number of the process.
-    """
+    """Count a process of a server that ended unforeseen, and forget what it alone was doing."""
     if settings.shared is None:
         return
     with (settings.shared / _ENDED).open("ab") as file:
@@ -207,12 +181,7 @@ def ended(shared: Path) -> int:
 
 
 class Observed:
-    """Gives each request an identifier, counts it, and logs it.
-
-    Args:
-        app: The application behind it.
-        metrics: What counts.
-    """
+    """Gives each request an identifier, counts it, and logs it."""
 
     def __init__(self, app: ASGIApp, metrics: ServerMetrics) -> None:
         self._app = app
@@ -309,34 +278,17 @@ _SHOWN = 2_000
 
 @dataclass
 class ActiveQuery:
-    """A query that is being answered.
+    """A query that is being answered."""
 
-    Attributes:
-        id: Its number.
-        text: What is asked; empty where statements are read without a query.
-        process: Number of the process that answers it; None where that is another server.
-        began: When it began, by the monotonic clock.
-        stopped: Whether somebody has ended it.
-    """
-
-    id: int
-    text: str
-    process: int | None
-    began: float = field(default_factory=time.monotonic)
-    stopped: bool = False
+    id: int  # its number
+    text: str  # what is asked; empty where statements are read without a query
+    process: int | None  # number of the process that answers it; None where that is another server
+    began: float = field(default_factory=time.monotonic)  # when it began, by the monotonic clock
+    stopped: bool = False  # whether somebody has ended it
 
 
 class ActiveQueries:
-    """The queries that a server is answering.
-
-    Example:
-        >>> queries = ActiveQueries()
-        >>> with queries.running("ASK {}", None):
-        ...     queries.stop(queries.listed()[0]["id"])
-        False
-        >>> queries.listed()
-        []
-    """
+    """The queries that a server is answering."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -345,15 +297,7 @@ class ActiveQueries:
 
     @contextmanager
     def running(self, text: str, process: int | None) -> Iterator[ActiveQuery]:
-        """Count a query while the block answers it.
-
-        Args:
-            text: The query.
-            process: The process that answers it, which nobody takes away before the block ends.
-
-        Raises:
-            QueryRefused: If somebody has ended it.
-        """
+        """Count a query while the block answers it."""
         one = ActiveQuery(next(self._numbers), text, process)
         with self._lock:
             self._active[one.id] = one
@@ -400,26 +344,13 @@ _KEPT_ERRORS = 50
 
 
 class RecentErrors:
-    """The last errors of a server, oldest first, without what was asked.
-
-    Example:
-        >>> errors = RecentErrors()
-        >>> errors.note("/sparql", 503, MragError("The query passed its deadline."))
-        >>> errors.listed()[0]["message"]
-        'The query passed its deadline.'
-    """
+    """The last errors of a server, oldest first, without what was asked."""
 
     def __init__(self) -> None:
         self._errors: deque[dict[str, Any]] = deque(maxlen=_KEPT_ERRORS)
 
     def note(self, where: str, status: int | None, error: Exception) -> None:
-        """Keep an error, unless the client is to blame for it.
-
-        Args:
-            where: The path of the request, or the name of the work.
-            status: The status of the answer; None where there was no request.
-            error: The error.
-        """
+        """Keep an error, unless the client is to blame for it."""
         if status is not None and status < 500:
             return
         message = "An error that nobody expected; the server's log says more."
@@ -445,13 +376,7 @@ class RecentErrors:
 
 
 def note_error(request: Request, status: int, error: Exception) -> None:
-    """Keep the error that a request ended in, in the application that it was sent to.
-
-    Args:
-        request: The request.
-        status: The status of the answer.
-        error: The error.
-    """
+    """Keep the error that a request ended in, in the application that it was sent to."""
     engine = getattr(request.app.state, "engine", None)
     if engine is not None:
         engine.errors.note(request.scope["path"], status, error)

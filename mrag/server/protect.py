@@ -34,10 +34,8 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 _LONGEST_URI = 32_768
 _LENGTHS = {b"content-length", b"transfer-encoding"}
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|[A-Za-z0-9._~-]{1,255})(?::(?P<port>[0-9]{0,5}))?")
-_PARTS = 200_000
-"""Commas and opening brackets that JSON in a body may have."""
-_SLOWEST = 1 << 16
-"""Bytes of a body that must come in a second, once its time is over."""
+_PARTS = 200_000  # commas and opening brackets that JSON in a body may have
+_SLOWEST = 1 << 16  # bytes of a body that must come in a second, once its time is over
 
 
 def failure(status: int, message: str, hint: str | None = None, **headers: str) -> Response:
@@ -119,12 +117,7 @@ class OneLength:
 
 
 class AccessGuard:
-    """Lets a request in when it may come in, whole and not too large, and ends it when its client leaves.
-
-    Args:
-        app: The application behind it.
-        settings: The server's settings.
-    """
+    """Lets a request in when it may come in, whole and not too large, and ends it when its client leaves."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
@@ -263,15 +256,7 @@ def authorised(headers: Headers, token: str) -> bool:
 
 
 def json_object(body: bytes | bytearray) -> dict[str, Any]:
-    """Read a body that is a JSON object, with nothing in it that could not be written down again.
-
-    Raises:
-        ConfigError: If it is none.
-
-    Example:
-        >>> json_object(b'{"question": "who?"}')
-        {'question': 'who?'}
-    """
+    """Read a body that is a JSON object, with nothing in it that could not be written down again."""
     hint = 'Send an object: {"name": "…"}.'
     # Others wait while it is read, which takes as long as it has parts, not as it has bytes.
     if sum(map(body.count, (b",", b"[", b"{"))) > _PARTS:
@@ -306,26 +291,13 @@ def allowed(methods: Iterable[str]) -> Response:
     return Response(status_code=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
 
 
-_BODIES = 4
-"""All bodies together may take this many times what one may."""
+_BODIES = 4  # all bodies together may take this many times what one may
 
-RETRY_SECONDS = "5"
-"""When to come back, where nothing nearer to the cause said so."""
+RETRY_SECONDS = "5"  # when to come back, where nothing nearer to the cause said so
 
 
 class Slots:
-    """Places for work of one kind; more work waits, and is turned away when it has waited for too long.
-
-    Args:
-        size: How many there are.
-        queue: How many may wait for one.
-        name: What waits, in an error.
-
-    Attributes:
-        running: Places that are taken.
-        waiting: How many wait for one.
-        told: Called with both when they have changed.
-    """
+    """Places for work of one kind; more work waits, and is turned away when it has waited for too long."""
 
     def __init__(self, size: int, queue: int, name: str) -> None:
         self._free = asyncio.Semaphore(size)
@@ -336,14 +308,7 @@ class Slots:
 
     @asynccontextmanager
     async def taken(self, seconds: float) -> AsyncIterator[None]:
-        """Take a place while the block runs.
-
-        Args:
-            seconds: How long to wait for it.
-
-        Raises:
-            HTTPException: 503 if too many wait already, or none came free in time.
-        """
+        """Take a place while the block runs."""
         if self.waiting >= self._queue:
             raise HTTPException(503, f"Too many {self._name} wait already.", {"Retry-After": "1"})
         self._count(waiting=1)
@@ -374,10 +339,6 @@ class Bounded:
 
     A request counts from the end of its body to the beginning of its answer: who sends or reads slowly
     takes nobody's place.
-
-    Args:
-        app: The application behind it.
-        settings: The server's settings.
     """
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:

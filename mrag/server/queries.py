@@ -30,59 +30,33 @@ from mrag.stores.sparql import SparqlEndpoint
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A query with the other parameters of a request.
+    """A query with the other parameters of a request."""
 
-    Attributes:
-        text: The query.
-        default: Graphs that `default-graph-uri` names.
-        named: Graphs that `named-graph-uri` names.
-        infer: Whether inferred triples count.
-        values: Terms that variables have from the start.
-        seconds: The client's own deadline.
-        base: What relative IRIs are relative to, where the query does not say.
-        limit: How many of its solutions are asked for; all by default.
-        offset: How many are left out before them.
-        distinct: Whether solutions that are the same count once, as if the query said DISTINCT.
-    """
-
-    text: str
-    default: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
-    infer: bool = True
-    values: Mapping[str, Value] = field(default_factory=dict)
-    seconds: float | None = None
-    base: str | None = None
-    limit: int | None = None
-    offset: int = 0
-    distinct: bool = False
+    text: str  # the query
+    default: tuple[str, ...] = ()  # graphs that `default-graph-uri` names
+    named: tuple[str, ...] = ()  # graphs that `named-graph-uri` names
+    infer: bool = True  # whether inferred triples count
+    values: Mapping[str, Value] = field(default_factory=dict)  # terms that variables have from the start
+    seconds: float | None = None  # the client's own deadline
+    base: str | None = None  # what relative IRIs are relative to, where the query does not say
+    limit: int | None = None  # how many of its solutions are asked for; all by default
+    offset: int = 0  # how many are left out before them
+    distinct: bool = False  # whether solutions that are the same count once, as if the query said DISTINCT
 
 
 @dataclass(frozen=True)
 class CheckedQuery:
-    """A query that has passed the read gate.
+    """A query that has passed the read gate."""
 
-    Attributes:
-        query: What the gate found.
-        text: What is run.
-        start: Terms that the engine starts from, taken apart.
-        asked: What was asked.
-        until: Time of the event loop's clock by which the answer must begin.
-    """
-
-    query: ReadQuery
-    text: str
-    start: Mapping[str, Any]
-    asked: QueryRequest
-    until: float
+    query: ReadQuery  # what the gate found
+    text: str  # what is run
+    start: Mapping[str, Any]  # terms that the engine starts from, taken apart
+    asked: QueryRequest  # what was asked
+    until: float  # time of the event loop's clock by which the answer must begin
 
 
 class ResultStream:
-    """A result on its way: the first piece is there, the others follow.
-
-    Attributes:
-        first: The first piece.
-        whole: Whether that is all.
-    """
+    """A result on its way: the first piece is there, the others follow."""
 
     def __init__(self, first: bytes, rest: AsyncIterator[bytes] | None = None) -> None:
         self.first = first
@@ -90,11 +64,7 @@ class ResultStream:
         self._rest = rest
 
     async def rest(self) -> AsyncIterator[bytes]:
-        """Yield the pieces after the first.
-
-        Raises:
-            MragError: If the answer cannot be completed.
-        """
+        """Yield the pieces after the first."""
         if self._rest is not None:
             async for piece in self._rest:
                 yield piece
@@ -130,11 +100,9 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-_LARGEST = 16
-"""One entry may take up this part of a cache at most."""
+_LARGEST = 16  # one entry may take up this part of a cache at most
 
-_ENTRY = 512
-"""Bytes that an entry takes beside its key and its value, about."""
+_ENTRY = 512  # bytes that an entry takes beside its key and its value, about
 
 
 class SizedCache(Generic[K, V]):
@@ -171,13 +139,7 @@ class SizedCache(Generic[K, V]):
         return found[0]
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Keep a value, and forget the oldest when there are too many.
-
-        Args:
-            key: Its key.
-            value: The value.
-            size: Bytes of both, about.
-        """
+        """Keep a value, and forget the oldest when there are too many."""
         size += _ENTRY
         if size * _LARGEST > self._size:
             return
@@ -194,19 +156,7 @@ class SizedCache(Generic[K, V]):
 
 
 class AnswerCache:
-    """The answers to the queries that were asked last, forgotten at any write.
-
-    Args:
-        size: Maximum number of bytes of all answers; 0 keeps none.
-
-    Example:
-        >>> cache = AnswerCache(64_000)
-        >>> cache.put(1, "query", b"answer", 5)
-        >>> cache.get(1, "query")
-        b'answer'
-        >>> cache.get(2, "query") is None
-        True
-    """
+    """The answers to the queries that were asked last, forgotten at any write."""
 
     def __init__(self, size: int) -> None:
         self._generation = -1
@@ -217,14 +167,7 @@ class AnswerCache:
         return self._answers.get(key) if generation == self._generation else None
 
     def put(self, generation: int, key: Hashable, answer: bytes, size: int) -> None:
-        """Keep an answer, and forget those of other states, and the oldest when there are too many.
-
-        Args:
-            generation: The state of the store that was answered from.
-            key: What tells the query from others.
-            answer: The answer.
-            size: Bytes of the key, about.
-        """
+        """Keep an answer, and forget those of other states, and the oldest when there are too many."""
         if generation < self._generation:
             return
         if generation != self._generation:
@@ -238,23 +181,14 @@ _IGNORED = frozenset({"http://www.ontotext.com/disable-sameAs"})
 
 @dataclass(frozen=True)
 class GraphView:
-    """The graphs of a knowledge graph as clients see them.
+    """The graphs of a knowledge graph as clients see them."""
 
-    Attributes:
-        record: Describes the state that is meant.
-        contexts: The named graphs of the clients.
-        union: Whether the default graph holds the triples of named graphs too.
-        as_found: Whether the data is a server's own, so that its graphs are named as they are there.
-        beside: Graphs of where its triples come from, which a query sees if it names them together.
-        all_graphs: Name of the union of the named graphs on such a server; empty if it has none.
-    """
-
-    record: Record
-    contexts: tuple[str, ...]
-    union: bool = True
-    as_found: bool = False
-    all_graphs: str = ""
-    beside: tuple[str, ...] = ()
+    record: Record  # describes the state that is meant
+    contexts: tuple[str, ...]  # the named graphs of the clients
+    union: bool = True  # whether the default graph holds the triples of named graphs too
+    as_found: bool = False  # whether the data is a server's own, with its graphs named as there
+    all_graphs: str = ""  # name of the union of the named graphs on such a server; empty if it has none
+    beside: tuple[str, ...] = ()  # graphs of origins, seen by a query that names them together
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -268,11 +202,7 @@ class GraphView:
         return tuple(g for g in self.record.asserted if g not in (self.record.merged, self.all_graphs))
 
     def default(self, infer: bool = True) -> tuple[str, ...]:
-        """Return the graphs of the default graph.
-
-        Args:
-            infer: Whether inferred triples count.
-        """
+        """Return the graphs of the default graph."""
         asserted = self.record.asserted if self.union else self.unnamed
         return (*asserted, *(self.record.inferred if infer else ()))
 
@@ -293,10 +223,6 @@ def dataset_of(read: CheckedQuery, view: GraphView) -> Dataset:
 
     The protocol's graphs come before those of the query. A graph that is not there is an empty one; nothing
     is fetched from the web.
-
-    Args:
-        read: A query that has passed the read gate.
-        view: The graphs that there are.
     """
     asked, record = read.asked, view.record
     default, named = read.query.graphs, read.query.named
@@ -325,17 +251,7 @@ _SPARQL = "http://www.w3.org/2005/sparql-results#"
 
 
 def table(variables: Sequence[str], rows: Rows, format: str) -> bytes:
-    r"""Write rows as SPARQL 1.1 Query Results in JSON, XML, CSV or TSV.
-
-    Args:
-        variables: Names of the columns.
-        rows: Terms; None where a variable has no value.
-        format: `json`, `xml`, `csv` or `tsv`.
-
-    Example:
-        >>> table(["a", "b"], [[URIRef("urn:x"), Literal("one, two")]], "csv")
-        b'a,b\r\nurn:x,"one, two"\r\n'
-    """
+    r"""Write rows as SPARQL 1.1 Query Results in JSON, XML, CSV or TSV."""
     if format == "json":
         bindings = [
             {v: term_to_json(t) for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
@@ -356,12 +272,7 @@ def table(variables: Sequence[str], rows: Rows, format: str) -> bytes:
 
 
 def answer(value: bool, format: str) -> bytes:
-    """Write the answer of an ASK query.
-
-    Example:
-        >>> answer(True, "json")
-        b'{"head":{},"boolean":true}'
-    """
+    """Write the answer of an ASK query."""
     word = "true" if value else "false"
     if format == "json":
         return _dumped({"head": {}, "boolean": value})
@@ -406,8 +317,7 @@ def _tsv(t: Term | None) -> str:
 
 _RECORD = 1.0
 """Seconds for which a record is taken for the present one, unless an answer has to be sure of it."""
-_COUNT = 60.0
-"""The same for triples that can only be counted, by a scan."""
+_COUNT = 60.0  # the same for triples that can only be counted, by a scan
 
 
 class RecordFollower:
@@ -415,13 +325,6 @@ class RecordFollower:
 
     Other processes may load, reason and change; the record in the store names the graphs that are then in
     sight. Data that mrag did not load has no record, and is counted instead.
-
-    Args:
-        kg: The knowledge graph, in a store that is a server.
-
-    Attributes:
-        graphs: The named graphs of a store whose data mrag did not load, as they were listed last.
-        all_graphs: Name of the union of those, where the server has one.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -442,14 +345,7 @@ class RecordFollower:
         return self._kg.record.kept and not self._kg.store.capabilities.reasoning
 
     def catch_up(self, *, now: bool = False) -> None:
-        """Take over what has been written meanwhile.
-
-        Args:
-            now: Whether to ask the store for its record even if that has been done a moment ago.
-
-        Raises:
-            StoreError: If the store does not answer.
-        """
+        """Take over what has been written meanwhile."""
         now = now and self._kept
         if not (now or self.due):
             return
@@ -482,8 +378,7 @@ class RecordFollower:
 
 
 T = TypeVar("T")
-_TRIES = 3
-"""Times that a query is run where graphs that it reads are replaced meanwhile."""
+_TRIES = 3  # times that a query is run where graphs that it reads are replaced meanwhile
 _WITH_PREFIXES = ("turtle", "trig", "rdfxml")
 
 
@@ -492,9 +387,6 @@ class RemoteAnswers:
 
     What is answered belongs to one state of the graph: where another process has replaced a graph while the
     query ran, it runs again.
-
-    Args:
-        kg: The knowledge graph.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -509,20 +401,7 @@ class RemoteAnswers:
         limits: Limits,
         extra: bytes,
     ) -> bytes:
-        """Return the answer to a query.
-
-        Args:
-            read: A query that has passed the read gate, its values bound in its text.
-            seen: Returns the graphs that it sees at present.
-            format: Name of the format.
-            limits: Its caps.
-            extra: Hits of similarity searches in it, as N-Triples.
-
-        Raises:
-            QueryRefused: If the server or a cap refuses it.
-            QueryTimeout: At the deadline.
-            EndpointError: If the server does not answer.
-        """
+        """Return the answer to a query."""
         base = read.asked.base
         # The server would take relative IRIs to be relative to its own address.
         text = f"BASE {term(URIRef(base))} {read.text}" if base else read.text
@@ -542,20 +421,7 @@ class RemoteAnswers:
         *,
         named: bool,
     ) -> bytes:
-        """Return the statements of some graphs that match.
-
-        Args:
-            graphs: Returns the graphs to read at present, each with the name that clients know it by.
-            pattern: Subject, predicate and object, taken apart, or None for any.
-            format: Name of the format.
-            limits: How many there may be, and how long it may take.
-            named: Whether the names of graphs are written too.
-
-        Raises:
-            QueryRefused: If there are more.
-            QueryTimeout: At the deadline.
-            EndpointError: If the server does not answer.
-        """
+        """Return the statements of some graphs that match."""
         terms = [None if value is None else term_of(value) for value in pattern]
         nodes = [var(name) if t is None else t for name, t in zip("spo", terms, strict=True)]
         # A server's blank nodes have no names that a query could use; in one they would stand for anything.

@@ -8,6 +8,7 @@ changed something, because its own changes would be missing.
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import os
 import pickle
@@ -24,27 +25,25 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+import mrag
 from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
-from mrag.server import forms, sparql
+from mrag.server import parsing, sparql
 from mrag.server.engine import Engine
+from mrag.server.parsing import pairs
+from mrag.server.protect import json_object
 from mrag.server.queries import QueryRequest, plain_term, table
-from mrag.server.sparql import RESULTS, choose, content_type, documents, graph_store, statements
+from mrag.server.sparql import RESULTS, accepts, choose, content_type, documents, graph_store, one, statements
 from mrag.stores.changes import Operation
 
-PROTOCOL = "12"
-"""Version of RDF4J's protocol; clients ask for at least this."""
+PROTOCOL = "12"  # version of RDF4J's protocol; clients ask for at least this
 
 _TRUE = ("true", "1", "")
 
 
 def repository(request: Request) -> Engine:
-    """Return the engine of the repository that an address names.
-
-    Raises:
-        HTTPException: 404 if there is none of that name.
-    """
+    """Return the engine of the repository that an address names."""
     engine: Engine = request.app.state.engine
     name = request.path_params["id"]
     if name != engine.kg.name:
@@ -85,17 +84,8 @@ async def query(request: Request) -> Response:
     return await sparql.respond(request, asked, sparql.seconds_of(fields, engine))
 
 
-def asked_of(request: Request, fields: forms.Fields, text: str | None = None) -> QueryRequest:
-    """Return the query that a request's parameters describe.
-
-    Args:
-        request: The request.
-        fields: Its parameters.
-        text: The query, where the body is one.
-
-    Raises:
-        HTTPException: 400 if a parameter cannot be used.
-    """
+def asked_of(request: Request, fields: parsing.Fields, text: str | None = None) -> QueryRequest:
+    """Return the query that a request's parameters describe."""
     if sparql.one(fields, "queryLn", "sparql").lower() != "sparql":
         raise HTTPException(400, "Queries are in SPARQL.")
     return QueryRequest(
@@ -113,12 +103,8 @@ def asked_of(request: Request, fields: forms.Fields, text: str | None = None) ->
     )
 
 
-def _number(fields: forms.Fields, name: str) -> int | None:
-    """Return a number of solutions; None if it is not given, or is negative, as RDF4J reads it.
-
-    Raises:
-        HTTPException: 400 if it is no number.
-    """
+def _number(fields: parsing.Fields, name: str) -> int | None:
+    """Return a number of solutions; None if it is not given, or is negative, as RDF4J reads it."""
     if not sparql.has(fields, name):
         return None
     text = sparql.one(fields, name).strip()
@@ -133,7 +119,7 @@ async def on_statements(request: Request) -> Response:
     kind = content_type(request.headers.get("content-type"))
     if request.method == "POST" and kind in (sparql.FORM, sparql.UPDATE):
         return await _update(request, engine)
-    fields = forms.pairs(request.scope["query_string"])
+    fields = parsing.pairs(request.scope["query_string"])
     graphs = contexts(fields)
     pattern = pattern_of(fields)
     if request.method in ("GET", "HEAD"):
@@ -166,7 +152,7 @@ async def _update(request: Request, engine: Engine) -> Response:
 async def repository_size(request: Request) -> Response:
     """Handle `/repositories/{id}/size`: how many statements have been asserted."""
     engine = repository(request)
-    graphs = contexts(forms.pairs(request.scope["query_string"]))
+    graphs = contexts(parsing.pairs(request.scope["query_string"]))
     return PlainTextResponse(str(await count(engine, graphs)))
 
 
@@ -238,12 +224,8 @@ async def health(request: Request) -> Response:
     return Response(json.dumps(body), 200, None, "application/json")
 
 
-def contexts(fields: forms.Fields) -> tuple[str | None, ...]:
-    """Return the graphs that the parameters `context` name, None for the unnamed one (`null`).
-
-    Raises:
-        HTTPException: 400 if one is no IRI.
-    """
+def contexts(fields: parsing.Fields) -> tuple[str | None, ...]:
+    """Return the graphs that the parameters `context` name, None for the unnamed one (`null`)."""
     found: list[str | None] = []
     for value in sparql.many(fields, "context"):
         for part in (
@@ -261,11 +243,7 @@ def contexts(fields: forms.Fields) -> tuple[str | None, ...]:
 
 
 def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
-    """Read a term as N-Triples writes it; an IRI may come without its angle brackets.
-
-    Raises:
-        HTTPException: 400 if it is none.
-    """
+    """Read a term as N-Triples writes it; an IRI may come without its angle brackets."""
     written = text.strip()
     if ":" in written and written[0] not in '<"_':
         written = f"<{written}>"
@@ -279,12 +257,12 @@ def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
     return cast("ox.NamedNode | ox.Literal | ox.BlankNode", term)
 
 
-def pattern_of(fields: forms.Fields) -> tuple[Any, ...]:
+def pattern_of(fields: parsing.Fields) -> tuple[Any, ...]:
     """Return subject, predicate and object that the parameters ask for, taken apart; None for any."""
     return tuple(_term(fields, name) for name in ("subj", "pred", "obj"))
 
 
-def _term(fields: forms.Fields, name: str) -> Any:
+def _term(fields: parsing.Fields, name: str) -> Any:
     return plain_term(from_ox(parse_term(sparql.one(fields, name)))) if sparql.has(fields, name) else None
 
 
@@ -295,7 +273,7 @@ def _tuple(term: Any) -> tuple[str, ...] | None:
     return ("l", text, language or "", datatype or "") if kind == "l" else (kind, text)
 
 
-def _values(fields: forms.Fields) -> dict[str, Term]:
+def _values(fields: parsing.Fields) -> dict[str, Term]:
     found: dict[str, Term] = {}
     for key, value in fields:
         if key.startswith("$") and len(key) > 1:
@@ -308,7 +286,7 @@ def _values(fields: forms.Fields) -> dict[str, Term]:
     return found
 
 
-def _flag(fields: forms.Fields, name: str, default: bool) -> bool:
+def _flag(fields: parsing.Fields, name: str, default: bool) -> bool:
     return sparql.one(fields, name).lower() in _TRUE if sparql.has(fields, name) else default
 
 
@@ -319,8 +297,7 @@ def _table(request: Request, variables: Sequence[str], rows: Sequence[Sequence[T
 
 _MOST = 64
 _SECONDS = 60.0
-_BODIES = 4
-"""All open ones may hold this many times the largest body."""
+_BODIES = 4  # all open ones may hold this many times the largest body
 _OPEN = ".open"
 
 
@@ -329,9 +306,6 @@ class Transactions:
 
     Each is a file of the operations that wait for its commit, so that any of several processes which serve
     one graph can take the next request of it.
-
-    Args:
-        folder: Where the files are; a folder of its own, made when it is first needed, by default.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -354,11 +328,7 @@ class Transactions:
             self._own = None
 
     def begin(self) -> str:
-        """Begin one, and return its name.
-
-        Raises:
-            HTTPException: 503 if too many are open.
-        """
+        """Begin one, and return its name."""
         now = time.time()
         for file in self._files():
             with suppress(FileNotFoundError):
@@ -379,11 +349,7 @@ class Transactions:
         return found
 
     def used(self, name: str) -> int:
-        """Return the bytes that one holds, which is thereby in use.
-
-        Raises:
-            HTTPException: 404 if there is none of that name.
-        """
+        """Return the bytes that one holds, which is thereby in use."""
         file = self._file(name)
         with suppress(FileNotFoundError):
             os.utime(file)
@@ -391,22 +357,14 @@ class Transactions:
         raise _no_such()
 
     def add(self, name: str, operations: Sequence[Operation]) -> None:
-        """Have operations wait for the commit.
-
-        Raises:
-            HTTPException: 404 if it is not open any more.
-        """
+        """Have operations wait for the commit."""
         self.used(name)
         with self._file(name).open("r+b") as file:
             file.seek(0, os.SEEK_END)
             pickle.dump(list(operations), file)
 
     def end(self, name: str) -> list[Operation]:
-        """Take one out, and return its operations; whoever comes second finds none.
-
-        Raises:
-            HTTPException: 404 if there is none of that name.
-        """
+        """Take one out, and return its operations; whoever comes second finds none."""
         taken = self.folder / f"{name}.{uuid.uuid4().hex}"
         try:
             self._file(name).rename(taken)
@@ -449,10 +407,10 @@ async def on_transaction(request: Request) -> Response:
     if request.method == "DELETE":
         open_ones.end(name)
         return Response(status_code=204)
-    fields = forms.pairs(request.scope["query_string"])
+    fields = parsing.pairs(request.scope["query_string"])
     body_kind = content_type(request.headers.get("content-type"))
     if body_kind == sparql.FORM:
-        fields = [*fields, *forms.pairs(await request.body())]
+        fields = [*fields, *parsing.pairs(await request.body())]
     action = sparql.one(fields, "action").upper()
     size = open_ones.used(name)
     if action == "PING":
@@ -488,7 +446,7 @@ async def on_transaction(request: Request) -> Response:
 
 
 async def _collected(
-    request: Request, engine: Engine, action: str, fields: forms.Fields, body_kind: str
+    request: Request, engine: Engine, action: str, fields: parsing.Fields, body_kind: str
 ) -> Sequence[Operation]:
     if action == "UPDATE":
         text = (
@@ -499,3 +457,197 @@ async def _collected(
         return await engine.writer.operations(text, *sparql.using(fields), sparql.base_of(request))
     base = sparql.one(fields, "baseURI").strip("<>") if sparql.has(fields, "baseURI") else None
     return await documents(request, contexts(fields), inserting=action == "ADD", base=base)
+
+
+OFFERED = "10.8.0"  # version of GraphDB whose calls are offered; clients compare it with what they need
+
+_MOST_JSON = 1 << 20
+_CONFIG = "https://www.openrdf.org/config/repository#"
+
+
+async def repositories(request: Request) -> Response:
+    """Handle `/rest/repositories`."""
+    if request.method != "GET":
+        raise HTTPException(
+            403, "Repositories are made and removed with the mrag command, not over the network."
+        )
+    engine: Engine = request.app.state.engine
+    return JSONResponse([_entry(request, engine)])
+
+
+async def one_repository(request: Request) -> Response:
+    """Handle `/rest/repositories/{id}`: its settings, as JSON or Turtle."""
+    engine = repository(request)
+    if request.method != "GET":
+        raise HTTPException(403, "Repositories are changed with the mrag command, not over the network.")
+    if accepts(request.headers.get("accept"), "text/turtle"):
+        return Response(_config(engine), 200, None, "text/turtle")
+    parameters = {
+        "ruleset": _parameter("ruleset", "Ruleset", "owl2-rl" if engine.kg.record.inferred else "empty"),
+        "enableFtsIndex": _parameter("enableFtsIndex", "Enable full-text search index", "false"),
+        "readOnly": _parameter("readOnly", "Read-only", "false" if engine.settings.update else "true"),
+        "queryTimeout": _parameter("queryTimeout", "Query timeout", str(int(engine.settings.seconds))),
+    }
+    entry = _entry(request, engine)
+    body = {name: entry[name] for name in ("id", "title", "type", "sesameType", "location")}
+    return JSONResponse({**body, "params": parameters})
+
+
+async def download(request: Request) -> Response:
+    """Handle `/rest/repositories/{id}/download-ttl`: the settings as a file."""
+    engine = repository(request)
+    name = {"Content-Disposition": f'attachment; filename="{engine.kg.name}-config.ttl"'}
+    return Response(_config(engine), 200, name, "text/turtle")
+
+
+async def size(request: Request) -> Response:
+    """Handle `/rest/repositories/{id}/size`."""
+    engine = repository(request)
+    record, store = engine.kg.record, engine.kg.store
+    inferred = await asyncio.to_thread(lambda: sum(store.count(g) for g in record.inferred))
+    explicit = record.triples
+    return JSONResponse({"inferred": inferred, "total": inferred + explicit, "explicit": explicit})
+
+
+async def restart(request: Request) -> Response:
+    """Handle `/rest/repositories/{id}/restart`, which has nothing to do."""
+    repository(request)
+    return PlainTextResponse("The repository needs no restart.", 202)
+
+
+async def version(_request: Request) -> Response:
+    """Handle `/rest/info/version`."""
+    from mrag import __version__
+
+    return JSONResponse(
+        {"productType": "mrag", "productVersion": OFFERED, "implementation": f"mrag {__version__}"}
+    )
+
+
+async def security(request: Request) -> Response:
+    """Handle `/rest/security`: whether a token is needed."""
+    if request.method != "GET":
+        raise HTTPException(403, "Access is set where the server is started, not over the network.")
+    engine: Engine = request.app.state.engine
+    return JSONResponse(engine.settings.token is not None)
+
+
+async def free_access(_request: Request) -> Response:
+    """Handle `/rest/security/free-access`."""
+    return JSONResponse({"enabled": False, "authorities": [], "appSettings": {}})
+
+
+async def login(request: Request) -> Response:
+    """Handle `/rest/login`: the token, sent as the password, comes back as GraphDB's own kind of token.
+
+    Older clients send the name in the address and the password in a header (`/rest/login/NAME`).
+    """
+    engine: Engine = request.app.state.engine
+    given: dict[str, Any] = dict(request.path_params)
+    given |= {"password": request.headers.get("x-graphdb-password")} if given else await _given(request)
+    token = engine.settings.token
+    password = given.get("password")
+    if token is not None and not hmac.compare_digest(str(password).encode(), token.encode()):
+        raise HTTPException(401, "The password is the server's token.")
+    body = _user(engine, str(given.get("username", "")))
+    return JSONResponse(body, headers={"Authorization": f"GDB {token or 'none'}"})
+
+
+async def user(request: Request) -> Response:
+    """Handle `/rest/security/authenticated-user`: what whoever came in with the token may do."""
+    return JSONResponse(_user(request.app.state.engine, "user"))
+
+
+async def similarity(request: Request) -> Response:
+    """Handle `/rest/similarity`: list, create, rebuild and delete similarity indexes."""
+    engine: Engine = request.app.state.engine
+    wanted = request.headers.get("x-graphdb-repository")
+    if wanted and wanted != engine.kg.name:
+        raise HTTPException(404, f"There is no repository {wanted[:100]!r}.")
+
+    indexes = mrag.SimilarityIndexes.of(engine.kg)
+    if request.method in ("GET", "HEAD"):
+        found = await asyncio.to_thread(lambda: [_index(indexes.info(name)) for name in indexes.names()])
+        return JSONResponse(found)
+    engine.writer.writable()
+    if request.method == "DELETE":
+        name = one(pairs(request.scope["query_string"]), "name")
+        await asyncio.to_thread(indexes.delete, name)
+        return Response(status_code=200)
+    given = await _given(request)
+    name = str(given.get("name", ""))
+    if given.get("type", "text") not in ("text", "textLiteral"):
+        raise HTTPException(400, "Only text indexes can be built here.")
+    await engine.writer.build_index(name, str(given.get("selectQuery") or ""), again=request.method == "PUT")
+    return Response(status_code=201 if request.method == "POST" else 200)
+
+
+def _index(info: Any) -> dict[str, Any]:
+    return {
+        "name": info.name,
+        "type": "text",
+        "status": "OUTDATED" if info.stale else "BUILT",
+        "documents": info.documents,
+        "embedder": info.embedder,
+        "options": "",
+        "infer": True,
+        "sameAs": True,
+        "selectQuery": _described(info.definition),
+    }
+
+
+def _described(definition: Any) -> str:
+    return "" if definition is None else definition.select or ", ".join(definition.queries)
+
+
+def _entry(request: Request, engine: Engine) -> dict[str, Any]:
+    name = engine.kg.name
+    url = f"{str(request.base_url).rstrip('/')}/repositories/{name}"
+    return {
+        "id": name,
+        "title": f"mrag: {name}",
+        "uri": url,
+        "externalUrl": url,
+        "local": True,
+        "type": "graphdb",
+        "sesameType": "graphdb:SailRepository",
+        "location": "",
+        "readable": True,
+        "writable": engine.settings.update,
+        "unsupported": False,
+        "state": "RUNNING",
+    }
+
+
+def _user(engine: Engine, name: str) -> dict[str, Any]:
+    roles = ["ROLE_USER", *([f"WRITE_REPO_{engine.kg.name}"] if engine.settings.update else [])]
+    return {
+        "username": name,
+        "authorities": [*roles, f"READ_REPO_{engine.kg.name}"],
+        "appSettings": {},
+        "external": False,
+    }
+
+
+def _parameter(name: str, label: str, value: str) -> dict[str, str]:
+    return {"name": name, "label": label, "value": value}
+
+
+def _config(engine: Engine) -> bytes:
+    import pyoxigraph as ox
+
+    node, name = ox.BlankNode("repository"), engine.kg.name
+    rows: list[tuple[str, Any]] = [
+        ("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", ox.NamedNode(_CONFIG + "Repository")),
+        (_CONFIG + "repositoryID", ox.Literal(name)),
+        ("http://www.w3.org/2000/01/rdf-schema#label", ox.Literal(f"mrag: {name}")),
+    ]
+    triples = [ox.Triple(node, ox.NamedNode(p), o) for p, o in rows]
+    return ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes={"rep": _CONFIG}) or b""
+
+
+async def _given(request: Request) -> dict[str, Any]:
+    body = await request.body()
+    if len(body) > _MOST_JSON:
+        raise HTTPException(413, f"A description has at most {_MOST_JSON} bytes.")
+    return json_object(body)

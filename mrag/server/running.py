@@ -3,40 +3,383 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import logging
+import multiprocessing
 import os
+import re
 import signal
 import socket
 import struct
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
+from multiprocessing.synchronize import Event
+from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, MragError, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.server.app import create_app, create_apps
+from mrag.server import rdf4j, sparql
 from mrag.server.engine import Engine
-from mrag.server.protect import RETRY_SECONDS
-from mrag.server.settings import Patience, ServerSettings
+from mrag.server.metrics import MULTIPROCESS, Observed, ServerMetrics, count_ended, ready, show
+from mrag.server.protect import (
+    RETRY_SECONDS,
+    AccessGuard,
+    Bounded,
+    OneLength,
+    allowed,
+    crash,
+    http_error,
+    mrag_error,
+)
+from mrag.server.settings import BELOW, Patience, ServerSettings
+from mrag.server.web import routes as page
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.tracing import export_spans
+
+logger = logging.getLogger(__name__)
+
+_FAILURES = 3  # processes in a row that may end before one of them has answered
+_PAUSE = 0.5
+_LEFT = 3.0  # seconds that a process gets beyond those of its requests
+
+
+def serve_in_processes(
+    open_graph: Callable[[], KnowledgeGraph],
+    settings: ServerSettings,
+    bound: socket.socket,
+    number: int,
+    listening: Callable[[], None] | None = None,
+) -> None:
+    """Serve a knowledge graph by several processes until SIGINT or SIGTERM.
+
+    Each opens the graph for itself and keeps nothing that the others need; what they share is in the store,
+    and in a folder for as long as they run. One that ends unforeseen is replaced.
+
+    Args:
+        open_graph: Opens the knowledge graph; it is called in each process and must be picklable.
+        settings: The server's settings, for each of them.
+        bound: The socket that all of them listen on.
+        number: How many there are.
+        listening: Called once the first of them answers.
+
+    Raises:
+        StoreError: If they cannot be started.
+    """
+    bound.listen(1024)
+    context = multiprocessing.get_context("spawn")
+    stopping = threading.Event()
+    before = {
+        number_: signal.signal(number_, lambda *_: stopping.set())
+        for number_ in (signal.SIGINT, signal.SIGTERM)
+    }
+    with tempfile.TemporaryDirectory(prefix="mrag-serve-") as folder:
+        shared = replace(settings, shared=Path(folder))
+        ready = context.Event()
+
+        def started() -> SpawnProcess:
+            process = context.Process(target=_work, args=(open_graph, shared, bound, ready, os.getpid()))
+            process.start()
+            return process
+
+        processes = [started() for _ in range(number)]
+        try:
+            _watch(processes, started, shared, stopping, ready, listening)
+        finally:
+            # Else clients could still connect here when nobody takes their requests any more.
+            bound.close()
+            _end(processes, settings.drain + settings.grace + _LEFT)
+            for number_, handler in before.items():
+                signal.signal(number_, handler)
+
+
+def _watch(
+    processes: list[SpawnProcess],
+    started: Callable[[], SpawnProcess],
+    settings: ServerSettings,
+    stopping: threading.Event,
+    ready: Event,
+    listening: Callable[[], None] | None,
+) -> None:
+    failures, told = 0, False
+    while not stopping.is_set():
+        if ready.is_set() and not told:
+            told = True
+            if listening is not None:
+                listening()
+        ended = wait([process.sentinel for process in processes], timeout=0.1 if not told else _PAUSE)
+        for at, process in enumerate(processes):
+            if process.sentinel not in ended or stopping.is_set():
+                continue
+            process.join()
+            failures = 0 if told else failures + 1
+            if failures >= _FAILURES:
+                raise StoreError(
+                    "The processes that should answer ended before they did.",
+                    hint="What they said is above. Run it with --workers 1 to see more.",
+                )
+            logger.warning(
+                "A process of the server ended (code %s); another takes its place.", process.exitcode
+            )
+            count_ended(settings, process.pid or 0)
+            stopping.wait(_PAUSE)
+            processes[at] = started()
+
+
+def _end(processes: list[SpawnProcess], seconds: float) -> None:
+    for process in processes:
+        process.terminate()
+    until = time.monotonic() + seconds
+    for process in processes:
+        process.join(max(0.0, until - time.monotonic()))
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def _work(
+    open_graph: Callable[[], KnowledgeGraph],
+    settings: ServerSettings,
+    bound: socket.socket,
+    ready: Event,
+    parent: int,
+) -> None:
+    """Serve in a process of its own, and not longer than its parent lives."""
+    if settings.shared is not None:
+        counts = settings.shared / "metrics"
+        counts.mkdir(exist_ok=True)
+        os.environ[MULTIPROCESS] = str(counts)  # read when prometheus_client is imported
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PAUSE)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+    # Ctrl-C reaches all processes of a terminal; the parent tells this one when it has to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with open_graph() as kg:
+        serve(kg, settings, bound=bound, listening=lambda _url: ready.set(), exits=True)
+
+
+HEADER = "X-Mrag-Inference"
+"""`current`, `pending` while inferences are brought up to date, or `none` without reasoning."""
+
+
+class InferenceState:
+    """Adds a header to replies."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        engine: Engine = scope["app"].state.engine
+        await engine.catch_up()
+        before = (engine.record, engine.kg.record)
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                # A long answer may have been read between a change and what follows from it.
+                records = (*before, engine.record, engine.kg.record)
+                changed = len({record.revision for record in records}) > 1
+                pending = changed or any(record.outdated for record in records)
+                state = "none" if records[-1].reasoned < 0 else "pending" if pending else "current"
+                message["headers"] = [*message["headers"], (HEADER.lower().encode(), state.encode())]
+            await send(message)
+
+        await self.app(scope, receive, sent)
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+_ALL = ("GET", "POST", "PUT", "DELETE")
+_RAISED = ["X-Request-ID", "MRAG-Added", "MRAG-Removed", "MRAG-Inferred", HEADER, "Location", "Authorization"]
+
+
+def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
+    """Return the application that serves a knowledge graph."""
+    middleware = [Middleware(Bounded, settings=settings), Middleware(AccessGuard, settings=settings)]
+    middleware.append(Middleware(InferenceState))
+    if settings.cors_origins:
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
+            # Drivers add headers of their own; there are no cookies that these could lead astray.
+            allow_headers=["*"],
+            expose_headers=_RAISED,
+        )
+        middleware.insert(0, cors)
+    metrics = ServerMetrics()
+    middleware[:0] = [Middleware(Observed, metrics=metrics), Middleware(OneLength)]
+    app = Starlette(
+        routes=[*_routes(), *page.routes(kg, settings), *page.page_routes()],
+        middleware=middleware,
+        exception_handlers={MragError: mrag_error, HTTPException: http_error, Exception: crash},
+        lifespan=_lifespan,
+    )
+    app.state.engine, app.state.metrics = Engine(kg, settings), metrics
+    metrics.watch(app.state.engine)
+    app.state.transactions = rdf4j.Transactions(settings.shared)
+    return app
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    engine: Engine = app.state.engine
+    await engine.start()
+    try:
+        yield
+    finally:
+        await engine.stop()
+        app.state.transactions.close()
+
+
+def _routes() -> Sequence[BaseRoute]:
+    one, many = "/repositories/{id}", "/rest/repositories/{id}"
+    return [
+        _route("/sparql", sparql.query_or_update, "GET", "POST"),
+        _route("/update", sparql.update, "GET", "POST"),
+        _route("/graphs", sparql.graph_store, *_ALL),
+        _route("/graphs/{name:path}", sparql.named_graph, *_ALL),
+        _route("/health", _health, "GET"),
+        _route("/ready", ready, "GET"),
+        _route("/metrics", show, "GET"),
+        _route("/protocol", rdf4j.protocol, "GET"),
+        _route("/repositories", rdf4j.list_repositories, "GET"),
+        _route(one, rdf4j.query, *_ALL),
+        _route(f"{one}/statements", rdf4j.on_statements, *_ALL),
+        _route(f"{one}/size", rdf4j.repository_size, "GET"),
+        _route(f"{one}/contexts", rdf4j.on_contexts, "GET"),
+        _route(f"{one}/namespaces", rdf4j.namespaces, "GET", "DELETE"),
+        _route(f"{one}/namespaces/{{prefix}}", rdf4j.namespace, "GET", "PUT", "DELETE"),
+        _route(f"{one}/rdf-graphs", rdf4j.on_contexts, "GET"),
+        _route(f"{one}/rdf-graphs/service", rdf4j.graphs_reply, *_ALL),
+        _route(f"{one}/health", rdf4j.health, "GET"),
+        _route(f"{one}/transactions", rdf4j.begin, "POST"),
+        _route(f"{one}/transactions/{{transaction}}", rdf4j.on_transaction, "POST", "PUT", "DELETE"),
+        _route("/rest/repositories", rdf4j.repositories, *_ALL),
+        _route(many, rdf4j.one_repository, *_ALL),
+        _route(f"{many}/size", rdf4j.size, "GET"),
+        _route(f"{many}/download-ttl", rdf4j.download, "GET"),
+        _route(f"{many}/restart", rdf4j.restart, "POST"),
+        _route("/rest/similarity", rdf4j.similarity, *_ALL),
+        _route("/rest/info/version", rdf4j.version, "GET"),
+        _route("/rest/security", rdf4j.security, "GET", "POST"),
+        _route("/rest/security/authenticated-user", rdf4j.user, "GET"),
+        _route("/rest/security/free-access", rdf4j.free_access, "GET"),
+        _route("/rest/login", rdf4j.login, "POST"),
+        _route("/rest/login/{username}", rdf4j.login, "POST"),
+    ]
+
+
+def _route(path: str, handler: Handler, *methods: str) -> Route:
+    async def answered(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return allowed({*methods, *(["HEAD"] if "GET" in methods else [])})
+        return await handler(request)
+
+    return Route(path, answered, methods=[*methods, "OPTIONS"])
+
+
+async def _health(request: Request) -> Response:
+    """Handle `/health`: whether a query is answered, without a token."""
+    engine: Engine = request.app.state.engine
+    fine = await engine.alive()
+    return JSONResponse({"status": "ok" if fine else "failing"}, 200 if fine else 503)
+
+
+MOST: Final = 16  # maximum number of graphs of one server: each has processes of its own
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+def create_apps(graphs: Mapping[str, KnowledgeGraph], settings: ServerSettings) -> Starlette:
+    """Return the application that serves knowledge graphs: one at `/`, the others below `/kg/NAME/`.
+
+    Each has its own interfaces, page, processes and limits; token and other settings are the same for all.
+
+    Args:
+        graphs: The knowledge graphs by what the page calls them; the caller closes them.
+        settings: The server's settings.
+
+    Raises:
+        ConfigError: If a name cannot stand in an address, or there are too many.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.connect() as one, mrag.connect() as other:
+        ...     app = create_apps({"one": one, "other": other}, ServerSettings())
+        >>> [getattr(route, "path", "") for route in app.routes]
+        ['/kg/other', '/kg/other', '']
+    """
+    names = tuple(graphs)
+    for name in names[1:]:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"{name!r} cannot name a graph.", hint="Use letters, digits, - and _.")
+    if len(names) > MOST:
+        raise ConfigError(f"One server serves at most {MOST} graphs.", hint="Start another on another port.")
+    settings = replace(settings, graphs=names)
+    first, *others = (create_app(kg, settings) for kg in graphs.values())
+    if not others:
+        return first
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            for app in (first, *others):
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            yield
+
+    routes: list[BaseRoute] = []
+    for name, app in zip(names[1:], others, strict=True):
+        routes += [Route(BELOW + name, _to_its_page), Mount(BELOW + name, app=_own(app))]
+    return Starlette(
+        routes=[*routes, Mount("/", app=first)], middleware=[Middleware(OneLength)], lifespan=lifespan
+    )
+
+
+def _own(app: Starlette) -> ASGIApp:
+    """Return an application that takes its address below the server's for its own."""
+
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "app_root_path": scope["root_path"]}, receive, send)
+
+    return answered
+
+
+async def _to_its_page(request: Request) -> Response:
+    return RedirectResponse(f"{request.url.path}/")
+
 
 _TURNED_AWAY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\n"
     b"Content-Length: 31\r\nConnection: close\r\n\r\nToo many connections are open.\r\n"
 )
-_LEAST, _MOST = 1 << 10, 1 << 18
-"""Bytes that are read at once, before others get their turn."""
+_LEAST, _MOST = 1 << 10, 1 << 18  # bytes that are read at once, before others get their turn
 _LONG = 0.005
 """Seconds that reading them may take. Chunks of a body may be one byte long, and each is an event."""
 
@@ -46,12 +389,6 @@ class Draining:
 
     `/ready` is answered 503 then, as is what does not come to its end, and each answer is the last of its
     connection.
-
-    Args:
-        app: The application.
-
-    Attributes:
-        stopping: Whether it is about to stop.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -87,13 +424,7 @@ class Draining:
 
 
 class Connection(H11Protocol):
-    """One connection.
-
-    Args:
-        *arguments: What uvicorn gives.
-        patience: What its client is given.
-        **more: What uvicorn gives.
-    """
+    """One connection."""
 
     def __init__(self, *arguments: Any, patience: Patience, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -176,15 +507,7 @@ class Connection(H11Protocol):
 
 
 def patient(patience: Patience) -> Callable[..., Connection]:
-    """Return what makes a connection, as `uvicorn.Config` takes it for `http`.
-
-    Args:
-        patience: What clients are given.
-
-    Example:
-        >>> callable(patient(Patience(connections=2)))
-        True
-    """
+    """Return what makes a connection, as `uvicorn.Config` takes it for `http`."""
 
     def made(*arguments: Any, **more: Any) -> Connection:
         return Connection(*arguments, patience=patience, **more)
@@ -192,10 +515,7 @@ def patient(patience: Patience) -> Callable[..., Connection]:
     return made
 
 
-logger = logging.getLogger(__name__)
-
-_CLOSING = 1.5
-"""Seconds for closing the store after the requests have ended, or have not."""
+_CLOSING = 1.5  # seconds for closing the store after the requests have ended, or have not
 _M_ARENA_MAX = -8
 
 
@@ -253,20 +573,6 @@ def serve(
 
     Requests are then still taken for `settings.drain` seconds, running ones get `settings.grace` seconds
     more, and no process is left behind.
-
-    Args:
-        kg: The knowledge graph; the caller closes it.
-        settings: The server's settings.
-        bound: The socket to listen on; one for the settings' address by default.
-        listening: Called with the server's address once it answers.
-        exits: Whether this process ends soon after that in any case, also in the middle of an update, of
-            reasoning or of building an index, which no one can interrupt. The store is as before or after
-            the update then, as it is when the process is killed.
-        beside: Other graphs by name, each served below `/kg/NAME/`; the caller closes them.
-        title: What the page calls the first graph, where there are others; its name by default.
-
-    Raises:
-        ConfigError: If the address cannot be listened on.
     """
     _share_arenas()
     bound = bound or listen(settings)
@@ -305,12 +611,7 @@ def serve(
 
 
 def config_of(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
-    """Return what uvicorn is told.
-
-    Args:
-        app: The application.
-        settings: The server's settings.
-    """
+    """Return what uvicorn is told."""
     return uvicorn.Config(
         app,
         # uvicorn makes a connection by calling this, whether it is a class or not.
@@ -334,11 +635,7 @@ def address_of(bound: socket.socket) -> str:
 
 
 def listen(settings: ServerSettings) -> socket.socket:
-    """Open the server's port.
-
-    Raises:
-        ConfigError: If it cannot be opened.
-    """
+    """Open the server's port."""
     try:
         family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
         # With the protocol named, small answers are sent at once (TCP_NODELAY).

@@ -20,7 +20,7 @@ from mrag.graph.record import Record
 from mrag.graph.updates import UpdateReport
 from mrag.rdf.terms import RDF, XSD
 from mrag.server.engine import Engine
-from mrag.server.forms import Fields, pairs
+from mrag.server.parsing import Fields, pairs
 from mrag.server.queries import CheckedQuery, GraphView, QueryRequest, ResultStream
 from mrag.server.settings import ServerSettings
 from mrag.stores.base import Limits
@@ -36,21 +36,7 @@ _RDF = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD", "N-Quads", "TriG")
 
 
 def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: str) -> bytes:
-    """Describe the endpoint in RDF.
-
-    Args:
-        kg: The knowledge graph that it serves.
-        settings: The server's settings.
-        url: The endpoint's address.
-        format: Name of the RDF format.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.connect() as kg:
-        ...     text = description(kg, ServerSettings(), "http://127.0.0.1:7333/sparql", "turtle")
-        >>> b"sd:SPARQL11Query" in text
-        True
-    """
+    """Describe the endpoint in RDF."""
     service, dataset, graph = (ox.BlankNode(name) for name in ("service", "dataset", "graph"))
     found: list[ox.Triple] = []
 
@@ -150,21 +136,7 @@ _READ = tuple(media for media, name in QUADS.items() if name not in ("n3", "rdfj
 
 
 def choose(accept: str | None, offers: Mapping[str, str]) -> tuple[str, str]:
-    """Return the media type and the format that a client likes best.
-
-    Args:
-        accept: Its Accept header.
-        offers: Formats by media type, best first.
-
-    Raises:
-        HTTPException: 406 if it accepts none of them.
-
-    Example:
-        >>> choose("text/csv;q=0.5, application/sparql-results+xml", RESULTS)
-        ('application/sparql-results+xml', 'xml')
-        >>> choose(None, RESULTS)
-        ('application/sparql-results+json', 'json')
-    """
+    """Return the media type and the format that a client likes best."""
     first = next(iter(offers.items()))
     if not accept or not accept.strip():
         return first
@@ -196,15 +168,7 @@ def content_type(header: str | None) -> str:
 
 
 def rdf_type(header: str | None) -> str:
-    """Return the media type of an RDF body, under the name that the parser knows.
-
-    Raises:
-        HTTPException: 415 if it is no RDF format that can be read.
-
-    Example:
-        >>> rdf_type("application/x-turtle; charset=utf-8")
-        'text/turtle'
-    """
+    """Return the media type of an RDF body, under the name that the parser knows."""
     media = content_type(header)
     known = _PARSED.get(media, media)
     if known not in _READ:
@@ -240,8 +204,7 @@ logger = logging.getLogger(__name__)
 FORM = "application/x-www-form-urlencoded"
 QUERY = "application/sparql-query"
 UPDATE = "application/sparql-update"
-_LARGE = 1 << 20
-"""Forms of more bytes take too long to be read between other requests."""
+_LARGE = 1 << 20  # forms of more bytes take too long to be read between other requests
 
 
 class SparqlDocument(Response):
@@ -249,11 +212,6 @@ class SparqlDocument(Response):
 
     Whatever ends it too early ends the connection without its last chunk, so that a part never looks
     like the whole.
-
-    Args:
-        answer: The answer, its first piece there.
-        media: Its media type.
-        headers: Further headers.
     """
 
     def __init__(self, answer: ResultStream, media: str, headers: dict[str, str] | None = None) -> None:
@@ -317,13 +275,7 @@ async def _query(request: Request, fields: Fields, text: str | None) -> Response
 
 
 async def respond(request: Request, asked: QueryRequest, seconds: float | None) -> Response:
-    """Answer a query in the format that the client prefers.
-
-    Args:
-        request: The request.
-        asked: The query.
-        seconds: The client's own deadline.
-    """
+    """Answer a query in the format that the client prefers."""
     engine: Engine = request.app.state.engine
     read = await engine.read(replace(asked, seconds=seconds))
     media, name = format_of(request, read)
@@ -331,11 +283,7 @@ async def respond(request: Request, asked: QueryRequest, seconds: float | None) 
 
 
 def format_of(request: Request, read: CheckedQuery) -> tuple[str, str]:
-    """Return the media type and the format of a query's answer.
-
-    Raises:
-        HTTPException: 406 if the client accepts none.
-    """
+    """Return the media type and the format of a query's answer."""
     offers = {"SelectQuery": RESULTS, "AskQuery": BOOLEANS}.get(read.query.form, GRAPHS)
     return choose(request.headers.get("accept"), offers)
 
@@ -364,11 +312,7 @@ def done(report: UpdateReport, status: int = 204) -> Response:
 
 
 async def read_fields(request: Request) -> tuple[Fields, str, str | None]:
-    """Return the parameters of a request, the media type of its body, and the body where it is a text.
-
-    Raises:
-        HTTPException: 400 for text that is not UTF-8, 415 for a body of another kind.
-    """
+    """Return the parameters of a request, the media type of its body, and the body where it is a text."""
     fields = pairs(request.scope["query_string"])
     if request.method in ("GET", "HEAD", "DELETE"):
         return fields, "", None
@@ -390,7 +334,7 @@ async def read_fields(request: Request) -> tuple[Fields, str, str | None]:
 
 def _apart(body: bytes, bounds: Bounds) -> Fields:
     """Read the parameters of a large form in a child process."""
-    return cast(Fields, perform("mrag.server.forms:pairs", body, bounds=bounds))
+    return cast(Fields, perform("mrag.server.parsing:pairs", body, bounds=bounds))
 
 
 def has(fields: Fields, name: str) -> bool:
@@ -404,16 +348,7 @@ def many(fields: Fields, name: str) -> Sequence[str]:
 
 
 def one(fields: Fields, name: str, default: str | None = None) -> str:
-    """Return the value of a parameter that must be given once; the same value twice is one.
-
-    Args:
-        fields: The parameters.
-        name: Its name.
-        default: Its value if it is not given; without one, it must be.
-
-    Raises:
-        HTTPException: 400 if it is not.
-    """
+    """Return the value of a parameter that must be given once; the same value twice is one."""
     found = list(dict.fromkeys(many(fields, name)))
     if not found and default is not None:
         return default
@@ -424,11 +359,7 @@ def one(fields: Fields, name: str, default: str | None = None) -> str:
 
 
 def using(fields: Fields) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the graphs that an update reads: `using-graph-uri` and `using-named-graph-uri`.
-
-    Raises:
-        HTTPException: 400 for RDF4J's parameters that would have it write to other graphs than it says.
-    """
+    """Return the graphs that an update reads: `using-graph-uri` and `using-named-graph-uri`."""
     for name in ("insert-graph-uri", "remove-graph-uri"):
         if has(fields, name):
             raise HTTPException(400, f"`{name}` is not supported. Write GRAPH or WITH into the update.")
@@ -441,11 +372,7 @@ def base_of(request: Request) -> str:
 
 
 def seconds_of(fields: Fields, engine: Engine) -> float | None:
-    """Return the client's own deadline, from the parameter `timeout` in seconds.
-
-    Raises:
-        HTTPException: 400 if it is no number.
-    """
+    """Return the client's own deadline, from the parameter `timeout` in seconds."""
     given = many(fields, "timeout")
     if not given:
         return None
@@ -512,17 +439,7 @@ async def on_graphs(request: Request, graphs: tuple[str | None, ...]) -> Respons
 async def documents(
     request: Request, graphs: tuple[str | None, ...], *, inserting: bool = True, base: str | None = None
 ) -> list[tuple[Any, ...]]:
-    """Return the operations that insert (or delete) the statements of a request's body.
-
-    Args:
-        request: The request; a form of several parts holds a document in each.
-        graphs: Graphs to put them into; those that the documents name if empty.
-        inserting: Whether they are inserted.
-        base: What relative IRIs are relative to.
-
-    Raises:
-        HTTPException: 415 if a document is in no RDF format that can be read.
-    """
+    """Return the operations that insert (or delete) the statements of a request's body."""
     engine: Engine = request.app.state.engine
     header = str(request.headers.get("content-type") or "")
     body = await request.body()
@@ -541,15 +458,7 @@ async def statements(
     pattern: Sequence[Any] = (None, None, None),
     named: bool = True,
 ) -> Response:
-    """Send the statements of some graphs that match.
-
-    Args:
-        request: The request.
-        graphs: Their names, None for the unnamed one; all if empty.
-        infer: Whether inferred triples count, as of the unnamed graph.
-        pattern: Subject, predicate and object, taken apart, or None for any.
-        named: Whether formats that have graphs say the graph of each.
-    """
+    """Send the statements of some graphs that match."""
     engine: Engine = request.app.state.engine
     media, name = choose(request.headers.get("accept"), GRAPHS if len(graphs) == 1 else QUADS)
     quads = named and name in _WITH_GRAPHS

@@ -57,11 +57,7 @@ def routes(api: Api) -> list[BaseRoute]:
 
 
 class Concepts(PageView):
-    """Answers the requests about concepts.
-
-    Args:
-        api: The API that these requests belong to.
-    """
+    """Answers the requests about concepts."""
 
     def __init__(self, api: Api) -> None:
         super().__init__(api)
@@ -184,21 +180,12 @@ class Concepts(PageView):
 
 
 def language_value(values: Mapping[str, Any]) -> Language:
-    """Return the language in which concepts are said.
-
-    Example:
-        >>> language_value({}), language_value({"language": "de"})
-        ('en', 'de')
-    """
+    """Return the language in which concepts are said."""
     return "de" if choice_value(values, "language", ("en", "de")) == "de" else "en"
 
 
 def concept_value(values: Mapping[str, Any], kg: KnowledgeGraph) -> Expression:
-    """Return the class expression that a parameter writes in Manchester syntax.
-
-    Raises:
-        ConfigError: If it is none, or longer than what is learnt here.
-    """
+    """Return the class expression that a parameter writes in Manchester syntax."""
     from mrag.cel.syntax.expressions import length
     from mrag.cel.syntax.notation import from_manchester
 
@@ -223,13 +210,7 @@ def alternative(kg: KnowledgeGraph, hypothesis: Hypothesis, language: Language) 
 
 
 def counts_json(counts: ExampleCounts) -> dict[str, int]:
-    """Return counts by name.
-
-    Example:
-        >>> from mrag.cel.problem import ExampleCounts
-        >>> counts_json(ExampleCounts(2, 1, 3, 4))
-        {'tp': 2, 'fp': 1, 'positives': 3, 'negatives': 4}
-    """
+    """Return counts by name."""
     return {"tp": counts.tp, "fp": counts.fp, "positives": counts.positives, "negatives": counts.negatives}
 
 

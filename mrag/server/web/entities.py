@@ -37,11 +37,9 @@ from mrag.server.web.validation import PageView, check_names, iri_value
 if TYPE_CHECKING:
     from mrag.server.web.routes import Api
 
-SCAN = 400
-"""Edges of an entity up to which it is shown whole."""
+SCAN = 400  # edges of an entity up to which it is shown whole
 
-SHARE = 40
-"""Maximum number of edges of one predicate of an entity with more."""
+SHARE = 40  # maximum number of edges of one predicate of an entity with more
 
 _DESCRIPTIONS = (
     "http://purl.org/dc/terms/description",
@@ -74,23 +72,12 @@ class DrawnLine(Protocol):
 
 
 def status(inferred: bool) -> str:
-    """Return the word for where a triple comes from.
-
-    Example:
-        >>> status(True)
-        'inferred'
-    """
+    """Return the word for where a triple comes from."""
     return "inferred" if inferred else "asserted"
 
 
 def drawing(lines: Iterable[DrawnLine], centre: str, label: str) -> dict[str, Any]:
-    """Return lines as nodes and edges, the entity in the middle first; literals are left out.
-
-    Args:
-        lines: The lines of the entity, best first.
-        centre: IRI of the entity.
-        label: Its label.
-    """
+    """Return lines as nodes and edges, the entity in the middle first; literals are left out."""
     nodes: dict[str, dict[str, Any]] = {centre: {"id": centre, "label": label, "kind": "centre"}}
     edges: list[dict[str, Any]] = []
     for line in lines:
@@ -117,13 +104,7 @@ def drawing(lines: Iterable[DrawnLine], centre: str, label: str) -> dict[str, An
 
 
 def neighbourhood(kg: KnowledgeGraph, iri: str, hops: int) -> dict[str, Any]:
-    """Return the neighbourhood of an entity as nodes and edges, bounded as a context is.
-
-    Args:
-        kg: The knowledge graph.
-        iri: The entity.
-        hops: How far, 1 or 2.
-    """
+    """Return the neighbourhood of an entity as nodes and edges, bounded as a context is."""
     settings = ContextSettings(hops=hops, schema=False, max_triples=160, token_budget=8_000, scan=SCAN)
     context = expand(kg, [(iri, 1.0)], settings)
     lines = sorted(context.lines, key=lambda line: (line.hop, -line.score, line.text))
@@ -138,18 +119,7 @@ def exists(kg: KnowledgeGraph, iri: str) -> bool:
 def triples(
     kg: KnowledgeGraph, iri: str, direction: Direction, display: Display
 ) -> tuple[list[Statement], dict[str, Any]]:
-    """Read the triples that begin or end at an entity.
-
-    Args:
-        kg: The knowledge graph.
-        iri: The entity.
-        direction: `out` or `in`.
-        display: Shows the terms.
-
-    Returns:
-        The statements, and their JSON: the triples, types first and then by predicate and label, and the
-        predicates of which there are more.
-    """
+    """Read the triples that begin or end at an entity."""
     edges = read(kg, iri, direction, scan=SCAN, share=SHARE)
     display.prepare(sorted({end for st in edges.statements for end in _iris(st)}))
     rows = [statement_json(kg, st, display) for st in edges.statements]
@@ -170,14 +140,7 @@ def statement_json(kg: KnowledgeGraph, statement: Statement, display: Display) -
 
 
 def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Display) -> dict[str, Any]:
-    """Return the head of an entity's page: label, types, description.
-
-    Args:
-        kg: The knowledge graph.
-        iri: The entity.
-        out: The triples that begin at it.
-        display: Shows the terms.
-    """
+    """Return the head of an entity's page: label, types, description."""
     types: dict[str, bool] = {}
     texts: list[tuple[int, int, str]] = []
     for _, p, o, graph in out:
@@ -198,12 +161,7 @@ def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Displa
 
 
 def proof_json(proof: Proof, display: Display) -> dict[str, Any]:
-    """Return a proof as a tree with labels.
-
-    Args:
-        proof: The proof.
-        display: Shows the terms.
-    """
+    """Return a proof as a tree with labels."""
 
     def shown(term: Term) -> str:
         if isinstance(term, URIRef):
@@ -249,40 +207,17 @@ _ASSERTING = ("load", "insert", "update", "concept", "repair", "replace")
 
 @dataclass(frozen=True)
 class Origin:
-    """What brought some triples into the graph.
-
-    Attributes:
-        by: As of `GraphChange`, or `completion`, `enrichment`; `several` where it is one of `among`; empty
-            where there is no record.
-        what: The file, question, model or concept; may be empty.
-        at: When, as an ISO 8601 date and time; empty where that is not known.
-        run: IRI of the run in Review; may be empty.
-        among: What it may have been.
-    """
+    """What brought some triples into the graph."""
 
     by: str = ""
-    what: str = ""
-    at: str = ""
-    run: str = ""
-    among: tuple[Origin, ...] = ()
+    what: str = ""  # the file, question, model or concept; may be empty
+    at: str = ""  # when, as an ISO 8601 date and time; empty where that is not known
+    run: str = ""  # IRI of the run in Review; may be empty
+    among: tuple[Origin, ...] = ()  # what it may have been
 
 
 def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin, list[Statement]]:
-    """Return what brought statements into the graph, latest first, each with its statements.
-
-    Args:
-        kg: The knowledge graph.
-        statements: Some of its triples, each with its graph.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.context.neighbourhood import read
-        >>> kg = mrag.connect()
-        >>> _ = kg.update("INSERT DATA { <urn:a> <urn:p> <urn:b> }")
-        >>> [one.by for one in origins(kg, read(kg, "urn:a", "out", scan=9, share=9).statements)]
-        ['update']
-        >>> kg.close()
-    """
+    """Return what brought statements into the graph, latest first, each with its statements."""
     import pyoxigraph as ox
 
     changes = _since_emptied(recorded(kg.store, kg.iri, 0, kg.revision))
@@ -395,39 +330,21 @@ _MOST = 1_024
 
 @dataclass(frozen=True)
 class Image:
-    """An image that the graph names.
+    """An image that the graph names."""
 
-    Attributes:
-        entity: IRI of what it shows.
-        value: The IRI or text that names it.
-        web: Whether it lies on the web, so that only a person may fetch it.
-    """
-
-    entity: str
-    value: str
-    web: bool
+    entity: str  # IRI of what it shows
+    value: str  # the IRI or text that names it
+    web: bool  # whether it lies on the web, so that only a person may fetch it
 
     @property
     def name(self) -> str:
-        """Return the name of the file, for people.
-
-        Example:
-            >>> Image("urn:a", "http://example.org/x/Han%20Solo.jpg", True).name
-            'Han Solo.jpg'
-        """
+        """Return the name of the file, for people."""
         path = unquote(urlsplit(self.value).path) if _scheme(self.value) else self.value
         return path.rsplit("/", 1)[-1]
 
 
 def images_among(statements: Iterable[Statement]) -> list[Image]:
-    """Find the images among triples, in order of entity and value, each once.
-
-    Example:
-        >>> a, depiction = "http://example.org/a", "http://xmlns.com/foaf/0.1/depiction"
-        >>> found = images_among([(a, depiction, ox.NamedNode("http://example.org/a.png"), "urn:g")])
-        >>> found[0].web, found[0].name
-        (True, 'a.png')
-    """
+    """Find the images among triples, in order of entity and value, each once."""
     found: set[tuple[str, str]] = set()
     for s, p, o, _ in statements:
         if isinstance(o, ox.BlankNode):
@@ -443,12 +360,7 @@ def images_among(statements: Iterable[Statement]) -> list[Image]:
 
 
 def file_of(image: Image, folder: Path | None) -> Path | None:
-    """Return the file of an image, None if it may not or cannot be served.
-
-    Args:
-        image: An image that the graph names.
-        folder: The media folder; nothing is served without one.
-    """
+    """Return the file of an image, None if it may not or cannot be served."""
     if folder is None or image.web:
         return None
     named = unquote(urlsplit(image.value).path) if _scheme(image.value) == "file" else image.value
@@ -466,12 +378,7 @@ def file_of(image: Image, folder: Path | None) -> Path | None:
 
 
 def address(image: Image) -> str:
-    """Return where the API serves an image.
-
-    Example:
-        >>> address(Image("urn:a b", "a.png", False))
-        '/api/image?entity=urn%3Aa%20b&value=a.png'
-    """
+    """Return where the API serves an image."""
     return f"/api/image?entity={quote(image.entity, safe='')}&value={quote(image.value, safe='')}"
 
 
@@ -482,8 +389,7 @@ def _scheme(value: str) -> str:
         return "invalid"
 
 
-CLASSES = 500
-"""Maximum number of classes, of properties, and of named graphs that are listed."""
+CLASSES = 500  # maximum number of classes, of properties, and of named graphs that are listed
 
 _SHARE = 60
 _READ_AT_ONCE = 1_500

@@ -3,27 +3,105 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdflib import URIRef
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
 from mrag.context.display import Display
 from mrag.context.neighbourhood import Statement, read
+from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf.terms import to_ox
 from mrag.server.web import entities
 from mrag.server.web.entities import drawing, head
+from mrag.server.web.validation import PageView, guarded, json_body, reply
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.context.render import Context, Line
     from mrag.generation.result import Answer, OtherReading
+    from mrag.generation.verification import VerifyReport
     from mrag.retrieval.retriever import Retrieval
+    from mrag.server.web.routes import Api
+
+_MOST = 4 << 20  # maximum number of bytes of an answer, where the settings allow more
+_CITATIONS = 2_000
+_CHECKERS = 2
+
+
+def routes(api: Api) -> list[BaseRoute]:
+    """Return the routes `/api/receipt` and `/api/verify`."""
+    receipts = Receipts(api)
+    return [
+        Route("/api/receipt", guarded(receipts.make, api.settings.token), methods=["POST"]),
+        Route("/api/verify", guarded(receipts.verify, api.settings.token), methods=["POST"]),
+    ]
+
+
+class Receipts(PageView):
+    """Answers the requests about receipts."""
+
+    most = _MOST
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(api)
+        self.slots = api.slots(_CHECKERS, "checks")
+
+    async def make(self, request: Request) -> Response:
+        """Check an answer and return its receipt."""
+        values = await self.body(request, "answer")
+        answer = values.get("answer")
+        if not isinstance(answer, Mapping):
+            raise ConfigError("answer must be an object.")
+
+        def work() -> dict[str, Any]:
+            from mrag.retrieval.verifying import receipt_of
+
+            return receipt_of(self.kg, answer, self._checked(answer))
+
+        return reply(await self.api.run(self.slots, work))
+
+    async def verify(self, request: Request) -> Response:
+        """Check a receipt, or an answer as `mrag ask --json` prints it, against the graph as it is now."""
+        values = await json_body(request, min(2 * _MOST, self.api.settings.max_body))
+
+        def work() -> dict[str, Any]:
+            report = self._checked(values)
+            answer = values if "@context" not in values else values["json"]
+            used = values.get("prov:wasGeneratedBy")
+            then = used.get("prov:used") if isinstance(used, Mapping) else None
+            return {
+                **report.to_json(),
+                "said": str(report),
+                "question": str(answer["question"]),
+                "text": str(answer["text"]),
+                "at": str(values.get("at", "")),
+                "revision": then.get("schema:version") if isinstance(then, Mapping) else None,
+                "now": self.kg.revision,
+            }
+
+        return reply(await self.api.run(self.slots, work))
+
+    def _checked(self, given: Mapping[str, Any]) -> VerifyReport:
+        from mrag.retrieval.answering import verify
+
+        answer = given.get("json") if "@context" in given else given
+        citations = answer.get("citations") if isinstance(answer, Mapping) else None
+        if isinstance(citations, list) and len(citations) > _CITATIONS:
+            raise ConfigError(f"An answer with more than {_CITATIONS} citations is not checked here.")
+        try:
+            return verify(self.kg, given)
+        except ModelError as error:
+            raise ConfigError(error.message, hint=error.hint) from error
+
 
 _IMAGES = 60
 _PICTURES = 12
@@ -32,39 +110,17 @@ _LISTED = 200
 
 @dataclass(frozen=True)
 class Prepared:
-    """What an answer is made from.
+    """What an answer is made from."""
 
-    Attributes:
-        given: The answer, if it was computed.
-        found: The hits and their context, if it has to be read.
-        chat: What writes the answer; without it the best facts are verbalised.
-        why: Why it is computed or read.
-        offered: Readings that can be chosen instead of what is read.
-    """
-
-    given: Answer | None = None
-    found: Retrieval | None = None
-    chat: BaseChatModel | None = None
-    why: str = ""
-    offered: tuple[OtherReading, ...] = ()
+    given: Answer | None = None  # the answer, if it was computed
+    found: Retrieval | None = None  # the hits and their context, if it has to be read
+    chat: BaseChatModel | None = None  # what writes the answer; without it the best facts are verbalised
+    why: str = ""  # why it is computed or read
+    offered: tuple[OtherReading, ...] = ()  # readings that can be chosen instead of what is read
 
 
 def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generator[dict[str, Any], None, None]:
-    """Answer a question and yield what happens.
-
-    Args:
-        kg: The knowledge graph.
-        ready: What the answer is made from.
-        folder: The media folder, if there is one.
-
-    Yields:
-        `found` with the hits if the answer is read, `text` for each piece of text, and last `answer`: the
-        answer as `mrag ask --json` prints it, each line with its `status`, pictures of what it speaks of,
-        and the images.
-
-    Raises:
-        ModelError: If the model breaks off.
-    """
+    """Answer a question and yield what happens."""
     from mrag.retrieval.answering import stream
 
     display = Display(kg)
@@ -91,14 +147,7 @@ def hit(
 
 
 def ranked(kg: KnowledgeGraph, hits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Number hits from 1, and say which are individuals, of which a concept can be learnt.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.connect() as kg:
-        ...     ranked(kg, [{"iri": "urn:a"}])
-        [{'iri': 'urn:a', 'rank': 1, 'individual': False}]
-    """
+    """Number hits from 1, and say which are individuals, of which a concept can be learnt."""
     from mrag.cel.sparql import individuals_among
 
     known = individuals_among(kg, [found["iri"] for found in hits])
@@ -111,13 +160,7 @@ def ranked(kg: KnowledgeGraph, hits: Sequence[dict[str, Any]]) -> list[dict[str,
 def pictures_among(
     statements: Iterable[Statement], folder: Path | None, display: Display
 ) -> list[dict[str, Any]]:
-    """Return the images among triples: a link for those on the web, an address for those served here.
-
-    Args:
-        statements: The triples.
-        folder: The media folder, if there is one.
-        display: Shows the terms.
-    """
+    """Return the images among triples: a link for those on the web, an address for those served here."""
     return [
         {
             "entity": image.entity,

@@ -48,16 +48,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SHORTLY = 0.4
-"""Seconds that a request waits for images that are being read, where there are few."""
+SHORTLY = 0.4  # seconds that a request waits for images that are being read, where there are few
 
 
 class ImagesReading:
-    """Gives the catalogue of images; one thread reads it, whoever asks meanwhile.
-
-    Args:
-        kg: The knowledge graph.
-    """
+    """Gives the catalogue of images; one thread reads it, whoever asks meanwhile."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
@@ -75,15 +70,7 @@ class ImagesReading:
             return self._kept
 
     def now(self, seconds: float | None = SHORTLY) -> tuple[ImageCatalogue | None, bool]:
-        """Return the catalogue, and whether it is of the present graph.
-
-        Args:
-            seconds: How long to wait if it is being read; None for as long as it takes.
-
-        Returns:
-            The catalogue, as it was before the last changes where it is still being read; None if it is
-            being read for the first time.
-        """
+        """Return the catalogue, and whether it is of the present graph."""
         kept = self.kept
         if (found := kept.current()) is not None:
             return found, True
@@ -115,11 +102,9 @@ class ImagesReading:
             reading.set_exception(error)
 
 
-_DEPTH = 300
-"""Hits of the graph's ranker that are read; each is an image, or something annotated in one."""
+_DEPTH = 300  # hits of the graph's ranker that are read; each is an image, or something annotated in one
 
-_NAMES_INDEX = 12
-"""Categories and attributes that the words may mean."""
+_NAMES_INDEX = 12  # categories and attributes that the words may mean
 
 
 class ImageWords:
@@ -128,10 +113,6 @@ class ImageWords:
     The server's ranker finds images and what is annotated in them, by words and by meaning as the index
     allows; the names of categories and attributes are compared with the words in the same way, so that an
     image of which only these are known is found as well. Both rankings are fused.
-
-    Args:
-        kg: The knowledge graph.
-        choice: Gives the server's ranker.
     """
 
     def __init__(self, kg: KnowledgeGraph, choice: Rankers) -> None:
@@ -238,8 +219,7 @@ class ImageWords:
         return str(index.files.extra.get("model") or "none") if isinstance(index, SimilarityIndex) else "none"
 
 
-_EMBEDDED = 200
-"""Maximum number of pictures that a request waits for; more are embedded by the command line."""
+_EMBEDDED = 200  # maximum number of pictures that a request waits for; more are embedded by the command line
 
 _MISSING = "Install the extra for pictures: pip install 'mrag[conse]'."
 _SIDES = ("x", "y", "w", "h")
@@ -247,25 +227,14 @@ _SIDES = ("x", "y", "w", "h")
 
 @dataclass(frozen=True)
 class FoundImages:
-    """What a search found.
+    """What a search found."""
 
-    Attributes:
-        hits: The images, best first.
-        what: What they were searched by, in words.
-    """
-
-    hits: tuple[Hit, ...]
-    what: str
+    hits: tuple[Hit, ...]  # the images, best first
+    what: str  # what they were searched by, in words
 
 
 class ImageSearches:
-    """Searches the images of a graph; indexes that are not there yet are made in memory.
-
-    Args:
-        kg: The knowledge graph.
-        folder: Folder of the pictures; None for none.
-        choice: Gives the server's ranker.
-    """
+    """Searches the images of a graph; indexes that are not there yet are made in memory."""
 
     def __init__(self, kg: KnowledgeGraph, folder: Path | None, choice: Rankers) -> None:
         self.kg, self.folder = kg, folder
@@ -280,18 +249,7 @@ class ImageSearches:
         return None if find_spec("onnxruntime") and find_spec("PIL") else _MISSING
 
     def find(self, values: Mapping[str, Any], known: ImageCatalogue, chosen: Chosen, k: int) -> FoundImages:
-        """Find images for a request.
-
-        Args:
-            values: What is asked: `q`, `picture` in base64, or `region` of an image.
-            known: The images.
-            chosen: The only ones that may be found.
-            k: Maximum number.
-
-        Raises:
-            ConfigError: If nothing is asked, or it cannot be searched by.
-            LoadError: If the picture cannot be used.
-        """
+        """Find images for a request."""
         if (region := object_value(values, "region", "iri", *_SIDES)) is not None:
             if values.get("q") or values.get("picture"):
                 raise ConfigError("A part of an image is searched by without words and without a picture.")
@@ -397,20 +355,13 @@ def _picture(values: Mapping[str, Any]) -> bytes | None:
         raise ConfigError("picture must be a file in base64.") from error
 
 
-_KEPT_PICTURES = 48 << 20
-"""Maximum number of bytes of the versions that are kept."""
+_KEPT_PICTURES = 48 << 20  # maximum number of bytes of the versions that are kept
 
-_HEAD = 1 << 20
-"""Bytes within which a file says how large its picture is."""
+_HEAD = 1 << 20  # bytes within which a file says how large its picture is
 
 
 class Thumbnails:
-    """Makes pictures small, and keeps what it made last.
-
-    Args:
-        kg: The knowledge graph that names the files.
-        folder: The only folder, with those below, that pictures are taken from; None for none.
-    """
+    """Makes pictures small, and keeps what it made last."""
 
     def __init__(self, kg: KnowledgeGraph, folder: Path | None) -> None:
         self.kg, self.folder = kg, folder
@@ -438,12 +389,7 @@ class Thumbnails:
             return None
 
     def of(self, image: str, side: int) -> tuple[bytes, str] | None:
-        """Return a picture made small enough, with its type; None if there is none.
-
-        Args:
-            image: IRI of the image.
-            side: Maximum number of pixels of its longer side.
-        """
+        """Return a picture made small enough, with its type; None if there is none."""
         from mrag.images.files import PictureLimits, open_picture
 
         file = self.files([image]).get(image)
@@ -469,8 +415,7 @@ class Thumbnails:
         return made
 
 
-PAGE = 200
-"""Number of images of a page."""
+PAGE = 200  # number of images of a page
 
 FILTERS = ("category", "attribute", "class")
 _VALUES = 400
@@ -478,11 +423,9 @@ _READERS = 6
 _FILTERS = 10
 _CLASSES = 50
 _WAIT = 60
-_FEW = 5_000
-"""Images that are read before a request gets impatient."""
+_FEW = 5_000  # images that are read before a request gets impatient
 _NONE: dict[str, list[object]] = {"category": [], "attribute": [], "class": []}
-_UPLOAD = 16 << 20
-"""Maximum number of bytes of a body with a picture, where the settings allow more."""
+_UPLOAD = 16 << 20  # maximum number of bytes of a body with a picture, where the settings allow more
 
 
 def routes(api: Api) -> list[BaseRoute]:
@@ -500,11 +443,7 @@ def routes(api: Api) -> list[BaseRoute]:
 
 
 class ImagesView(PageView):
-    """Answers the requests of the view Images.
-
-    Args:
-        api: The API that these requests belong to.
-    """
+    """Answers the requests of the view Images."""
 
     most = _UPLOAD
 

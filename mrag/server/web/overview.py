@@ -52,12 +52,7 @@ _CLASSES = 40
 
 
 def about(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
-    """Return what a server holds and offers.
-
-    Args:
-        kg: The knowledge graph.
-        settings: The server's settings.
-    """
+    """Return what a server holds and offers."""
     from mrag import __version__
 
     indexes = mrag.SimilarityIndexes.of(kg)
@@ -94,16 +89,7 @@ def about(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
 
 
 def overview(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
-    """Return the classes of a graph with the most instances, and example questions.
-
-    Args:
-        kg: The knowledge graph.
-        settings: The server's settings, for the deadline.
-
-    Returns:
-        `classes`, the `predicates` and all `types` by IRI for completion, and `examples`. What cannot be
-        counted within the deadline is left out.
-    """
+    """Return the classes of a graph with the most instances, and example questions."""
     # With the revision, because an update may come while this is counted.
     key = f"server/overview/{kg.revision}"
     found = kg.cache.get(key)
@@ -113,11 +99,7 @@ def overview(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
 
 
 def catalogue(kg: KnowledgeGraph) -> list[dict[str, Any]]:
-    """Return every query of the catalogue, by folder, whether it runs as it stands, and whether people do.
-
-    Args:
-        kg: The knowledge graph, whose graphs and prefixes a query may use.
-    """
+    """Return every query of the catalogue, by folder, whether it runs as it stands, and whether people do."""
     named = kg.dataset().named
     folders: dict[str, list[dict[str, Any]]] = {}
     for name in queries.names():
@@ -194,8 +176,7 @@ def _examples(kg: KnowledgeGraph, display: Display, classes: list[str]) -> list[
 
 
 _PARTS = ("inference", "index")
-_KEPT = 10.0
-"""Seconds for which the checks are kept: each starts a process."""
+_KEPT = 10.0  # seconds for which the checks are kept: each starts a process
 
 
 def routes(api: Api) -> list[BaseRoute]:
@@ -212,11 +193,7 @@ def routes(api: Api) -> list[BaseRoute]:
 
 
 class Health(PageView):
-    """Answers the requests about the server's health.
-
-    Args:
-        api: The API that these requests belong to.
-    """
+    """Answers the requests about the server's health."""
 
     most = MAX_BODY
 
@@ -308,12 +285,7 @@ class Health(PageView):
 
 
 def state_of(kg: KnowledgeGraph, engine: Engine) -> dict[str, Any]:
-    """Return whether what was inferred, and what is indexed, belong to the present triples.
-
-    Args:
-        kg: The knowledge graph.
-        engine: What answers queries on it.
-    """
+    """Return whether what was inferred, and what is indexed, belong to the present triples."""
     from mrag.index.similarity import SimilarityIndexes
 
     record = engine.record

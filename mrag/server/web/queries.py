@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from mrag.server.parsing import Operator
     from mrag.server.web.routes import Api
 
-LONGEST = 50_000
-"""Maximum number of characters of a query that is saved, or of an update that is previewed."""
+LONGEST = 50_000  # maximum number of characters of a query that is saved, or of an update that is previewed
 
-SHOWN = 200
-"""Maximum number of added, and of removed, triples that a preview shows."""
+SHOWN = 200  # maximum number of added, and of removed, triples that a preview shows
 
 
 def routes(api: Api) -> list[BaseRoute]:
@@ -163,11 +161,9 @@ def _row(quad: ox.Quad, contexts: set[str], display: Display) -> dict[str, Any]:
     }
 
 
-SAVED: Final = "urn:mrag:query:"
-"""Start of the IRIs of saved queries."""
+SAVED: Final = "urn:mrag:query:"  # start of the IRIs of saved queries
 
-MOST_SAVED: Final = 1_000
-"""Maximum number of queries that are kept with one graph."""
+MOST_SAVED: Final = 1_000  # maximum number of queries that are kept with one graph
 
 _NAME = re.compile(r"[^\W_][\w \-]*\Z")
 _HIDDEN: Final = URIRef(MRAG + "verbatim")
@@ -178,19 +174,12 @@ _CACHED: Final = "saved queries"
 
 @dataclass(frozen=True)
 class SavedQuery:
-    """A query that was saved under a name.
+    """A query that was saved under a name."""
 
-    Attributes:
-        name: Its name.
-        text: The query as it was written; a variable that is spelt `$name` is a parameter.
-        comment: What it is for; may be empty.
-        saved: When, as xsd:dateTime writes it.
-    """
-
-    name: str
-    text: str
-    comment: str = ""
-    saved: str = ""
+    name: str  # its name
+    text: str  # the query as it was written; a variable that is spelt `$name` is a parameter
+    comment: str = ""  # what it is for; may be empty
+    saved: str = ""  # when, as xsd:dateTime writes it
 
     @property
     def iri(self) -> str:
@@ -213,25 +202,7 @@ def saved_queries(kg: KnowledgeGraph) -> list[SavedQuery]:
 def save_query(
     kg: KnowledgeGraph, name: str, text: str, comment: str = "", *, replacing: bool = False
 ) -> SavedQuery:
-    """Save a query under a name; its text is kept as it is, and judged each time it is run.
-
-    Args:
-        kg: The graph.
-        name: What to call it: letters, digits, spaces and `-`.
-        text: The query.
-        comment: What it is for.
-        replacing: Whether another query of this name may be replaced.
-
-    Raises:
-        ConfigError: If the name cannot be used, is in use, or too many are kept.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.connect() as kg:
-        ...     _ = save_query(kg, "all things", "SELECT ?thing { ?thing ?p ?o }")
-        ...     [one.name for one in saved_queries(kg)], remove_query(kg, "all things"), kg.count()
-        (['all things'], True, 0)
-    """
+    """Save a query under a name; its text is kept as it is, and judged each time it is run."""
     if not _NAME.match(name):
         raise ConfigError(f"{name!r} cannot name a query.", hint="Use letters, digits, spaces and -.")
     kg.require_writable()

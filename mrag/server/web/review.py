@@ -30,17 +30,14 @@ if TYPE_CHECKING:
     from mrag.rdf.terms import Triple
     from mrag.server.web.routes import Api
 
-MOST = 500
-"""Maximum number of runs that are listed, and of triples of one run that are shown."""
+MOST = 500  # maximum number of runs that are listed, and of triples of one run that are shown
 
-FOLLOWING = 100
-"""Maximum number of triples that are shown of what would be inferred."""
+FOLLOWING = 100  # maximum number of triples that are shown of what would be inferred
 
 _FILES = 50
 _TEXT = 1 << 20
 _NAME = 200
-_AROUND = 240
-"""Characters of a passage that are shown before and behind the words that were relied on."""
+_AROUND = 240  # characters of a passage that are shown before and behind the words that were relied on
 
 
 def routes(api: Api) -> list[BaseRoute]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
@@ -16,7 +18,9 @@ from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Message, Receive, Scope, Send
 
 import mrag
 from mrag import context, generation, rdf, reasoning, retrieval
@@ -24,18 +28,75 @@ from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import to_ox
 from mrag.server.protect import Slots
-from mrag.server.web import concepts, entities, images, overview, queries, receipts, review, validation
+from mrag.server.web import concepts, entities, events, images, overview, queries, review, validation
 from mrag.server.web.entities import exists, head, neighbourhood, proof_json, triples
-from mrag.server.web.events import Prepared, events, hit, pictures_among, ranked
+from mrag.server.web.events import Prepared, hit, pictures_among, ranked
 from mrag.server.web.validation import Rankers
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mrag.retrieval.routing import How
     from mrag.server.engine import Engine
     from mrag.server.metrics import ServerMetrics
     from mrag.server.settings import ServerSettings
+
+# Styles may stand in the page because the results table sets column widths that way; scripts may not.
+# Images are those of the server, of the page itself, and those fetched with a token: never of the web.
+HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+"""Headers of the page and its files (Content Security Policy Level 3)."""
+
+
+def page_routes() -> list[BaseRoute]:
+    """Return the routes of the page: `/`, and its files below `/page/`."""
+    folder = Path(str(files("mrag") / "server" / "page"))
+
+    async def page(request: Request) -> Response:
+        return FileResponse(folder / "index.html", media_type="text/html", headers=HEADERS)
+
+    async def icon(request: Request) -> Response:
+        return FileResponse(folder / "icon.svg", media_type="image/svg+xml", headers=HEADERS)
+
+    return [
+        Route("/", page, methods=["GET"]),
+        Route("/favicon.ico", icon, methods=["GET"]),
+        Mount("/page", app=_Files(folder), name="page"),
+    ]
+
+
+class _Files:
+    """Serves the page's files with its headers."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = StaticFiles(directory=folder)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
+                names = {k for k, _ in own}
+                kept = [(k, v) for k, v in message["headers"] if k.lower() not in names]
+                message = {**message, "headers": [*kept, *own]}
+            await send(message)
+
+        await self._files(scope, receive, with_headers)
+
 
 HOWS = ("auto", "plan", "read")
 FOLLOWED = ("question", "plan", "columns", "why", "follows")
@@ -45,20 +106,7 @@ _PROVERS = 2
 
 
 def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
-    """Return the routes of the API, all below `/api/`.
-
-    Args:
-        kg: The knowledge graph.
-        settings: The server's settings; `token` guards every route.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.server.settings import ServerSettings
-        >>> kg = mrag.connect()
-        >>> [route.path for route in routes(kg, ServerSettings())][:2]
-        ['/api/about', '/api/overview']
-        >>> kg.close()
-    """
+    """Return the routes of the API, all below `/api/`."""
     api = Api(kg, settings)
     reads: dict[str, Work] = {
         "about": api.about,
@@ -74,7 +122,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
     found.append(Route("/api/image", validation.guarded(api.image, settings.token), methods=["GET"]))
     found.append(Route("/api/ask", validation.guarded(api.ask, settings.token), methods=["POST"]))
-    views = (concepts, receipts, queries, entities, overview, review, images)
+    views = (concepts, events, queries, entities, overview, review, images)
     return [*found, *(route for view in views for route in view.routes(api))]
 
 
@@ -83,12 +131,7 @@ Work = Callable[[Mapping[str, str]], Any]
 
 
 class Api:
-    """Answers the requests of the API over one knowledge graph.
-
-    Args:
-        kg: The knowledge graph.
-        settings: The server's settings.
-    """
+    """Answers the requests of the API over one knowledge graph."""
 
     def __init__(self, kg: KnowledgeGraph, settings: ServerSettings) -> None:
         self.kg = kg
@@ -273,7 +316,7 @@ class Api:
         return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
     async def _lines(self, ready: Prepared, answered: Callable[[str], None]) -> AsyncIterator[str]:
-        parts = events(self.kg, ready, self.media)
+        parts = events.events(self.kg, ready, self.media)
         try:
             while True:
                 event = await self.run(self.askers, next, parts, None)

@@ -26,13 +26,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_QUESTION = 2_000
-"""Maximum number of characters of a question or a search."""
+MAX_QUESTION = 2_000  # maximum number of characters of a question or a search
 
 MAX_IRI = 2_048
 MAX_LITERAL = 20_000
-MAX_BODY = 64 << 10
-"""Maximum number of bytes of a body, where the settings allow more."""
+MAX_BODY = 64 << 10  # maximum number of bytes of a body, where the settings allow more
 
 _STATUS: tuple[tuple[type[errors.MragError], int], ...] = (
     (errors.TermError, 400),
@@ -61,12 +59,7 @@ def reply(value: Any, status: int = 200) -> JSONResponse:
 
 
 def problem(error: Exception) -> dict[str, Any]:
-    """Return an error as JSON: its type, what happened, and what to do next.
-
-    Example:
-        >>> problem(errors.ConfigError("The question is empty.", hint="Give words."))["type"]
-        'ConfigError'
-    """
+    """Return an error as JSON: its type, what happened, and what to do next."""
     if isinstance(error, errors.MragError):
         # Not its text: that names files and queries of the server.
         return {"type": type(error).__name__, "message": error.message, "hint": error.hint}
@@ -77,24 +70,14 @@ def problem(error: Exception) -> dict[str, Any]:
 
 
 def status_of(error: Exception) -> int:
-    """Return the HTTP status of an error.
-
-    Example:
-        >>> [status_of(error("x")) for error in (errors.TermError, errors.ModelError, errors.MragError)]
-        [400, 502, 500]
-    """
+    """Return the HTTP status of an error."""
     if isinstance(error, HTTPException):
         return error.status_code
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
 def guarded(endpoint: Endpoint, token: str | None) -> Endpoint:
-    """Let only requests with the token through, if there is one, and answer errors as JSON.
-
-    Args:
-        endpoint: What answers.
-        token: The bearer token (RFC 6750, section 2.1) that a request must carry; None for no need.
-    """
+    """Let only requests with the token through, if there is one, and answer errors as JSON."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -118,12 +101,7 @@ def guarded(endpoint: Endpoint, token: str | None) -> Endpoint:
 
 
 async def json_body(request: Request, max_bytes: int) -> dict[str, Any]:
-    """Read a JSON object, and stop reading at `max_bytes`.
-
-    Raises:
-        HTTPException: 415 for another type (which also keeps forms of other sites out), 413 for more.
-        ConfigError: If it is no JSON object.
-    """
+    """Read a JSON object, and stop reading at `max_bytes`."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise HTTPException(415, "The body must be application/json.")
@@ -145,12 +123,7 @@ def check_names(values: Mapping[str, Any], *names: str) -> None:
 
 
 def text_value(values: Mapping[str, Any], name: str, max_length: int = MAX_QUESTION) -> str:
-    """Return a text that is not empty.
-
-    Example:
-        >>> text_value({"q": " a store "}, "q")
-        'a store'
-    """
+    """Return a text that is not empty."""
     value = values.get(name, "")
     if not isinstance(value, str):
         raise errors.ConfigError(f"{name} must be a text.")
@@ -162,12 +135,7 @@ def text_value(values: Mapping[str, Any], name: str, max_length: int = MAX_QUEST
 
 
 def int_value(values: Mapping[str, Any], name: str, default: int, minimum: int, maximum: int) -> int:
-    """Return a whole number within bounds, from JSON or from a query string.
-
-    Example:
-        >>> int_value({"k": "7"}, "k", 10, 1, 50), int_value({}, "k", 10, 1, 50)
-        (7, 10)
-    """
+    """Return a whole number within bounds, from JSON or from a query string."""
     value = values.get(name, default)
     if isinstance(value, str) and len(value) < 10 and value.isascii() and value.isdigit():
         value = int(value)
@@ -177,12 +145,7 @@ def int_value(values: Mapping[str, Any], name: str, default: int, minimum: int, 
 
 
 def choice_value(values: Mapping[str, Any], name: str, choices: Sequence[str]) -> str:
-    """Return one of several words; the first of them if none is given.
-
-    Example:
-        >>> choice_value({}, "how", ("auto", "plan")), choice_value({"how": "plan"}, "how", ("auto", "plan"))
-        ('auto', 'plan')
-    """
+    """Return one of several words; the first of them if none is given."""
     value = values.get(name, choices[0])
     if value not in choices:
         raise errors.ConfigError(f"{name} must be one of: {', '.join(choices)}.")
@@ -190,12 +153,7 @@ def choice_value(values: Mapping[str, Any], name: str, choices: Sequence[str]) -
 
 
 def object_value(values: Mapping[str, Any], name: str, *names: str) -> Mapping[str, Any] | None:
-    """Return an object with these members and no others; None if it is left out.
-
-    Example:
-        >>> object_value({"follows": {"plan": {}}}, "follows", "plan", "columns")
-        {'plan': {}}
-    """
+    """Return an object with these members and no others; None if it is left out."""
     value = values.get(name)
     if value is None:
         return None
@@ -206,12 +164,7 @@ def object_value(values: Mapping[str, Any], name: str, *names: str) -> Mapping[s
 
 
 def list_value(values: Mapping[str, Any], name: str, most: int, max_length: int) -> list[str]:
-    """Return a list of texts; an empty one if it is left out.
-
-    Example:
-        >>> list_value({"hits": ["urn:a"]}, "hits", 10, 100), list_value({}, "hits", 10, 100)
-        (['urn:a'], [])
-    """
+    """Return a list of texts; an empty one if it is left out."""
     value = values.get(name, [])
     if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
         raise errors.ConfigError(f"{name} must be a list of texts.")
@@ -221,24 +174,14 @@ def list_value(values: Mapping[str, Any], name: str, most: int, max_length: int)
 
 
 def iri_value(values: Mapping[str, Any], name: str, prefixes: Mapping[str, str]) -> URIRef:
-    """Return an IRI, given in full or as a CURIE.
-
-    Raises:
-        ConfigError: If it is missing or too long.
-        TermError: If it is not one.
-    """
+    """Return an IRI, given in full or as a CURIE."""
     return iri(text_value(values, name, MAX_IRI), prefixes)
 
 
 class PageView:
-    """Answers the requests of one view.
+    """Answers the requests of one view."""
 
-    Args:
-        api: The API that these requests belong to.
-    """
-
-    most = 4 * MAX_BODY
-    """Maximum number of bytes of a body, where the settings allow more."""
+    most = 4 * MAX_BODY  # maximum number of bytes of a body, where the settings allow more
 
     def __init__(self, api: Api) -> None:
         self.api, self.kg = api, api.kg
@@ -256,17 +199,11 @@ class PageView:
         return engine, await self.body(request, *names)
 
 
-_KEPT_RANKERS = 50
-"""Most rankers that are kept; what clients ask for has no end."""
+_KEPT_RANKERS = 50  # most rankers that are kept; what clients ask for has no end
 
 
 class Rankers:
-    """The rankers that requests may choose from.
-
-    Args:
-        kg: The knowledge graph.
-        settings: The server's settings; `ranker` is the one of requests that choose none.
-    """
+    """The rankers that requests may choose from."""
 
     def __init__(self, kg: mrag.KnowledgeGraph, settings: ServerSettings) -> None:
         self.kg, self.settings = kg, settings
@@ -295,11 +232,7 @@ class Rankers:
         return "a ranker was chosen" if values.get("ranker") else ""
 
     def ranker(self, values: Mapping[str, Any]) -> mrag.Ranker:
-        """Return what `ranker` and `class` ask for.
-
-        Raises:
-            ConfigError: If there is no such ranker, or it runs a model that the operator did not choose.
-        """
+        """Return what `ranker` and `class` ask for."""
         ranks = self._named(
             text_value(values, "ranker", 100) if values.get("ranker") else self.settings.ranker
         )
