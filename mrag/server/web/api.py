@@ -1,61 +1,60 @@
-"""Requests to the page's views: validation of input, errors as JSON, and the choice of a ranker."""
+"""Requests to the page's views: their routes, validation of input, errors as JSON, the choice of a ranker."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any, TypeVar
 
+from anyio import to_thread
 from rdflib import URIRef
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 import mrag
 from mrag import cel, errors
-from mrag.errors import MragError
 from mrag.rdf.terms import iri
+from mrag.retrieval.registry import NEEDS_MODEL, check_client_ranker, ranker
 from mrag.server.metrics import note_error
-from mrag.server.protect import authorised, json_object
-
-if TYPE_CHECKING:
-    from mrag.server.engine import Engine
-    from mrag.server.settings import ServerSettings
-    from mrag.server.web.routes import Api
+from mrag.server.protect import Slots, authorised, json_object
+from mrag.server.settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
 MAX_QUESTION = 2_000  # maximum number of characters of a question or a search
-
 MAX_IRI = 2_048
 MAX_LITERAL = 20_000
 MAX_BODY = 64 << 10  # maximum number of bytes of a body, where the settings allow more
 
-_STATUS: tuple[tuple[type[errors.MragError], int], ...] = (
-    (errors.TermError, 400),
-    (errors.ConfigError, 400),
-    (errors.LearningProblemError, 400),
-    (errors.QueryRefused, 400),
-    (errors.QueryTimeout, 503),
-    (errors.EndpointError, 502),
-    (errors.DamagedIndex, 500),
-    (errors.IndexError_, 409),
-    (errors.ReasoningError, 422),
-    (errors.ModelError, 502),
-    (errors.RankerError, 502),
-    (errors.LoadError, 500),
-    (errors.StoreError, 503),
+_READERS = 8
+_KEPT_RANKERS = 50  # most rankers that are kept; what clients ask for has no end
+
+_STATUS: tuple[tuple[tuple[type[errors.MragError], ...], int], ...] = (
+    ((errors.TermError, errors.ConfigError, errors.LearningProblemError, errors.QueryRefused), 400),
+    ((errors.QueryTimeout,), 503),
+    ((errors.EndpointError, errors.ModelError, errors.RankerError), 502),
+    ((errors.DamagedIndex, errors.LoadError), 500),
+    ((errors.IndexError_,), 409),
+    ((errors.ReasoningError,), 422),
+    ((errors.StoreError,), 503),
 )
 _NAMES = {401: "Unauthorized", 404: "NotFound", 413: "TooLarge", 415: "UnsupportedMediaType"}
-_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_BEARER = {"WWW-Authenticate": 'Bearer realm="mrag"'}
+HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
-Endpoint = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
+Values = dict[str, Any]
+Answer = Callable[[Request, Values], Awaitable[Response]]
+Work = Callable[[Values], Any]
 
 
 def reply(value: Any, status: int = 200) -> JSONResponse:
     """Answer with JSON that no cache keeps and no browser takes for another type."""
-    return JSONResponse(value, status, headers=_HEADERS)
+    return JSONResponse(value, status, headers=HEADERS)
 
 
 def problem(error: Exception) -> dict[str, Any]:
@@ -73,34 +72,10 @@ def status_of(error: Exception) -> int:
     """Return the HTTP status of an error."""
     if isinstance(error, HTTPException):
         return error.status_code
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    return next((status for kinds, status in _STATUS if isinstance(error, kinds)), 500)
 
 
-def guarded(endpoint: Endpoint, token: str | None) -> Endpoint:
-    """Let only requests with the token through, if there is one, and answer errors as JSON."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            # The application asks for it too; these routes may also stand in another one.
-            if token and not authorised(request.headers, token):
-                raise HTTPException(401, "A token is needed.")
-            return await endpoint(request)
-        except Exception as error:  # whatever it is, a browser gets JSON
-            status = status_of(error)
-            note_error(request, status, error)
-            if status >= 500 and not isinstance(error, errors.MragError):
-                logger.exception("%s failed", request.url.path)
-            response = reply({"error": problem(error)}, status)
-            if isinstance(error, HTTPException):
-                response.headers.update(error.headers or {})
-            if status == 401:
-                response.headers["WWW-Authenticate"] = 'Bearer realm="mrag"'
-            return response
-
-    return answer
-
-
-async def json_body(request: Request, max_bytes: int) -> dict[str, Any]:
+async def _json_body(request: Request, max_bytes: int) -> dict[str, Any]:
     """Read a JSON object, and stop reading at `max_bytes`."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -111,6 +86,104 @@ async def json_body(request: Request, max_bytes: int) -> dict[str, Any]:
         if len(body) > max_bytes:
             raise HTTPException(413, f"The body is larger than {max_bytes} bytes.")
     return json_object(body)
+
+
+class Api:
+    """The requests about one knowledge graph: where their routes come from, and their turns."""
+
+    def __init__(self, kg: mrag.KnowledgeGraph, settings: ServerSettings) -> None:
+        self.kg, self.settings, self.media = kg, settings, settings.media
+        self.readers = self.slots(_READERS, "readers")
+        self.choice = Rankers(kg, settings)
+
+    def slots(self, number: int, name: str) -> Slots:
+        """Return the turns of requests that so many threads serve."""
+        return Slots(number, self.settings.queue, name)
+
+    async def run(self, slots: Slots, work: Callable[..., T], *arguments: Any) -> T:
+        """Do something on a thread when its turn has come."""
+        async with slots.taken(self.settings.seconds):
+            return await to_thread.run_sync(work, *arguments)
+
+    def route(
+        self,
+        method: str,
+        path: str,
+        answer: Answer,
+        names: str | None = "",
+        *,
+        most: int = 4 * MAX_BODY,
+        changes: bool = False,
+    ) -> Route:
+        """Return a route below `/api/` that checks a request, and answers errors as JSON.
+
+        Its parameters, of the address or of a JSON body of at most `most` bytes, are those that `names` has
+        with blanks between them (None for any). What changes the graph is refused where updates are off.
+        """
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                # The application asks for it too; these routes may also stand in another one.
+                if self.settings.token and not authorised(request.headers, self.settings.token):
+                    raise HTTPException(401, "A token is needed.", _BEARER)
+                if changes:
+                    request.app.state.engine.writer.writable()
+                if method == "GET":
+                    values: Values = dict(request.query_params)
+                else:
+                    values = await _json_body(request, min(most, self.settings.max_body))
+                if names is not None:
+                    check_names(values, *names.split())
+                return await answer(request, values)
+            except Exception as error:  # whatever it is, a browser gets JSON
+                status = status_of(error)
+                note_error(request, status, error)
+                if status >= 500 and not isinstance(error, errors.MragError):
+                    logger.exception("%s failed", request.url.path)
+                response = reply({"error": problem(error)}, status)
+                if isinstance(error, HTTPException):
+                    response.headers.update(error.headers or {})
+                return response
+
+        return Route(f"/api/{path}", endpoint, methods=[method])
+
+    def get(self, path: str, work: Work, names: str = "", slots: Slots | None = None) -> Route:
+        """Return a route to what a function returns on a thread."""
+        return self.route("GET", path, self._on_thread(work, slots), names)
+
+    def post(
+        self,
+        path: str,
+        work: Work,
+        names: str | None = "",
+        slots: Slots | None = None,
+        most: int = 4 * MAX_BODY,
+    ) -> Route:
+        """Return a route to what a function returns on a thread of a body's members."""
+        return self.route("POST", path, self._on_thread(work, slots), names, most=most)
+
+    def change(
+        self, path: str, work: Work, names: str, *, most: int = 4 * MAX_BODY, status: int = 200
+    ) -> Route:
+        """Return a route to a function that changes the graph, while nothing else does."""
+
+        async def answer(request: Request, values: Values) -> Response:
+            return reply(await request.app.state.engine.writer.make(partial(work, values)), status)
+
+        return self.route("POST", path, answer, names, most=most, changes=True)
+
+    def _on_thread(self, work: Work, slots: Slots | None) -> Answer:
+        async def answer(_request: Request, values: Values) -> Response:
+            return reply(await self.run(slots or self.readers, work, values))
+
+        return answer
+
+
+class PageView:
+    """Answers the requests of one view."""
+
+    def __init__(self, api: Api) -> None:
+        self.api, self.kg = api, api.kg
 
 
 def check_names(values: Mapping[str, Any], *names: str) -> None:
@@ -178,30 +251,6 @@ def iri_value(values: Mapping[str, Any], name: str, prefixes: Mapping[str, str])
     return iri(text_value(values, name, MAX_IRI), prefixes)
 
 
-class PageView:
-    """Answers the requests of one view."""
-
-    most = 4 * MAX_BODY  # maximum number of bytes of a body, where the settings allow more
-
-    def __init__(self, api: Api) -> None:
-        self.api, self.kg = api, api.kg
-
-    async def body(self, request: Request, *names: str) -> dict[str, Any]:
-        """Read a JSON object with these members and no others."""
-        values = await json_body(request, min(self.most, self.api.settings.max_body))
-        check_names(values, *names)
-        return values
-
-    async def change(self, request: Request, *names: str) -> tuple[Engine, dict[str, Any]]:
-        """Read what a request wants changed, if the server allows changes."""
-        engine: Engine = request.app.state.engine
-        engine.writer.writable()
-        return engine, await self.body(request, *names)
-
-
-_KEPT_RANKERS = 50  # most rankers that are kept; what clients ask for has no end
-
-
 class Rankers:
     """The rankers that requests may choose from."""
 
@@ -210,9 +259,8 @@ class Rankers:
         self._made: dict[str, mrag.Ranker] = {}
         self._making = threading.Lock()
 
-    def known(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
+    def known(self, _values: Values) -> list[dict[str, Any]]:
         """Return every ranker by name: what it does, whether it can be chosen, and if not, why."""
-        check_names(values)
         own = self.settings.ranker
         found = [{"name": own, "summary": "the server's own", "usable": True, "own": True}]
         for info in mrag.known_rankers().values():
@@ -238,12 +286,9 @@ class Rankers:
         )
         if not values.get("class"):
             return ranks
-
         return cel.ClassFilter(ranks, self.kg, text_value(values, "class", MAX_IRI))
 
     def _named(self, name: str) -> mrag.Ranker:
-        from mrag.retrieval.registry import check_client_ranker, ranker
-
         check_client_ranker(name, self.settings.ranker)
         with self._making:
             if name not in self._made:
@@ -253,12 +298,10 @@ class Rankers:
             return self._made[name]
 
     def _missing(self, kind: str, name: str) -> str:
-        from mrag.retrieval.registry import NEEDS_MODEL
-
         if kind in NEEDS_MODEL:
             return f"it runs a model, which the operator names: mrag serve --ranker {name}:MODEL"
         try:
             self._named(name)
-        except MragError as error:
+        except errors.MragError as error:
             return error.message
         return ""
