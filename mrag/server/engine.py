@@ -10,7 +10,7 @@ import logging
 import pickle
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -33,7 +33,7 @@ from mrag.retrieval.reading import QuestionReader
 from mrag.server.metrics import ActiveQueries, RecentErrors
 from mrag.server.protect import Slots
 from mrag.server.queries import (
-    AnswerCache,
+    WITH_PREFIXES,
     CheckedQuery,
     GraphView,
     QueryRequest,
@@ -320,7 +320,7 @@ class Engine:
         self.parsers = QueryParsers(max(1, settings.workers // 2), min(_READ_SECONDS, settings.seconds))
         self.slots = Slots(settings.workers, settings.queue, "queries")
         self.active, self.errors = ActiveQueries(), RecentErrors()
-        self._cache = AnswerCache(settings.cache_bytes)
+        self._cache: SizedCache[Hashable, bytes] = SizedCache(settings.cache_bytes)
         self._reads: SizedCache[str, CheckedQuery] = SizedCache(_READS)
         # Readers must not write what they have counted: it is the writer's turn that keeps the record whole.
         kg.keeps_counts = False
@@ -450,11 +450,10 @@ class Engine:
         assert self.pool is not None
         shown = self.pool.shown
         dataset = self.dataset(read)
-        key = (read.text, read.asked.base, tuple(read.start.items()), dataset, format, extra)
-        if shown is not None and read.query.repeatable:
-            kept = self._cache.get(shown.generation, key)
-            if kept is not None:
-                return ResultStream(kept)
+        state = shown.generation if shown is not None else -1
+        key = (state, read.text, read.asked.base, tuple(read.start.items()), dataset, format, extra)
+        if shown is not None and read.query.repeatable and (kept := self._cache.get(key)) is not None:
+            return ResultStream(kept)
 
         def job(record: Record) -> dict[str, Any]:
             seen = self.dataset(read, record)
@@ -467,16 +466,16 @@ class Engine:
                 format=format,
                 substitutions=read.start,
                 base=read.asked.base,
-                prefixes=self.kg.prefixes if format in ("turtle", "trig", "rdfxml") else None,
+                prefixes=self.kg.prefixes if format in WITH_PREFIXES else None,
             )
             # Graphs of clients may hold the same triple, which must count once.
             made["merge"] = len(set(seen.default) & set(record.contexts)) > 0 and len(seen.default) > 1
             return made
 
         answer = await self.run(job, read.text, limits, read.until)
-        if answer.whole and read.query.repeatable and shown is not None and shown is self.pool.shown:
+        if answer.rest is None and read.query.repeatable and shown is not None and shown is self.pool.shown:
             size = len(read.text) + len(extra) + 100 * (len(dataset.default) + len(dataset.named))
-            self._cache.put(shown.generation, key, answer.first, size)
+            self._cache.put(key, answer.first, size + len(answer.first))
         return answer
 
     async def run(

@@ -246,7 +246,7 @@ def count_error(request: Request, error: MragError) -> None:
         metrics.failed(error)
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, _engine: Engine) -> Response:
     """Handle `/metrics`."""
     from anyio import to_thread
     from prometheus_client import CONTENT_TYPE_LATEST
@@ -255,11 +255,10 @@ async def show(request: Request) -> Response:
     return Response(await to_thread.run_sync(metrics.text), media_type=CONTENT_TYPE_LATEST)
 
 
-async def ready(request: Request) -> Response:
+async def ready(_request: Request, engine: Engine) -> Response:
     """Handle `/ready`: whether requests may be sent here, and how old what they are answered from is."""
     from anyio import to_thread
 
-    engine: Engine = request.app.state.engine
     fine = await engine.alive()
     index = await to_thread.run_sync(_index_state, engine)
     about = {"status": "ok" if fine else "failing", "revision": engine.record.revision, "index": index}

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 from xml.sax.saxutils import escape, quoteattr
@@ -22,6 +22,7 @@ from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery
 from mrag.rdf.patterns import Construct, Group, TriplePattern, to_sparql, var
 from mrag.rdf.queries import Value, term
 from mrag.rdf.terms import XSD, Term, Triple, term_to_json, to_ox
+from mrag.server.streams import Spool
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.changes import RESERVED
 from mrag.stores.process.query_child import serialized, term_of
@@ -55,24 +56,12 @@ class CheckedQuery:
     until: float  # time of the event loop's clock by which the answer must begin
 
 
+@dataclass(frozen=True)
 class ResultStream:
-    """A result on its way: the first piece is there, the others follow."""
+    """A result on its way: the first piece is there, the others follow, if there are any."""
 
-    def __init__(self, first: bytes, rest: AsyncIterator[bytes] | None = None) -> None:
-        self.first = first
-        self.whole = rest is None
-        self._rest = rest
-
-    async def rest(self) -> AsyncIterator[bytes]:
-        """Yield the pieces after the first."""
-        if self._rest is not None:
-            async for piece in self._rest:
-                yield piece
-
-    async def close(self) -> None:
-        """End the query, if it still runs."""
-        if self._rest is not None:
-            await cast(Any, self._rest).aclose()
+    first: bytes
+    rest: Spool | None = None
 
 
 def plain_term(term: Any) -> tuple[str, str, str | None, str | None]:
@@ -84,11 +73,6 @@ def plain_term(term: Any) -> tuple[str, str, str | None, str | None]:
 
 def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
     """Serialise the result of a store that returns terms."""
-    import pyoxigraph as ox
-
-    from mrag.rdf.terms import to_ox
-    from mrag.stores.process.query_child import serialized
-
     if isinstance(result, bool):
         return answer(result, format)
     if isinstance(result, SelectResult):
@@ -153,27 +137,6 @@ class SizedCache(Generic[K, V]):
         """Forget all."""
         self._values.clear()
         self._held = 0
-
-
-class AnswerCache:
-    """The answers to the queries that were asked last, forgotten at any write."""
-
-    def __init__(self, size: int) -> None:
-        self._generation = -1
-        self._answers: SizedCache[Hashable, bytes] = SizedCache(size)
-
-    def get(self, generation: int, key: Hashable) -> bytes | None:
-        """Return the answer to a query in a state of the store."""
-        return self._answers.get(key) if generation == self._generation else None
-
-    def put(self, generation: int, key: Hashable, answer: bytes, size: int) -> None:
-        """Keep an answer, and forget those of other states, and the oldest when there are too many."""
-        if generation < self._generation:
-            return
-        if generation != self._generation:
-            self._answers.clear()
-            self._generation = generation
-        self._answers.put(key, answer, size + len(answer))
 
 
 _IGNORED = frozenset({"http://www.ontotext.com/disable-sameAs"})
@@ -379,7 +342,7 @@ class RecordFollower:
 
 T = TypeVar("T")
 _TRIES = 3  # times that a query is run where graphs that it reads are replaced meanwhile
-_WITH_PREFIXES = ("turtle", "trig", "rdfxml")
+WITH_PREFIXES = ("turtle", "trig", "rdfxml")
 
 
 class RemoteAnswers:
@@ -440,7 +403,7 @@ class RemoteAnswers:
                 for s, p, o in (map(to_ox, t) for t in triples):
                     t = ox.Triple(cast(Any, s), cast(Any, p), o)
                     found.append(ox.Quad(t.subject, t.predicate, t.object, graph) if named else t)
-            prefixes = self.kg.prefixes if format in _WITH_PREFIXES else None
+            prefixes = self.kg.prefixes if format in WITH_PREFIXES else None
             return serialized(found, format, prefixes)
 
         return self._in_one_state(lambda: Dataset(tuple(graphs())), limits, run)

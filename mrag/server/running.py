@@ -213,7 +213,7 @@ class InferenceState:
         await self.app(scope, receive, sent)
 
 
-Handler = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request, Engine], Awaitable[Response]]
 
 _ALL = ("GET", "POST", "PUT", "DELETE")
 _RAISED = ["X-Request-ID", "MRAG-Added", "MRAG-Removed", "MRAG-Inferred", HEADER, "Location", "Authorization"]
@@ -300,14 +300,19 @@ def _route(path: str, handler: Handler, *methods: str) -> Route:
     async def answered(request: Request) -> Response:
         if request.method == "OPTIONS":
             return allowed({*methods, *(["HEAD"] if "GET" in methods else [])})
-        return await handler(request)
+        engine: Engine = request.app.state.engine
+        name = request.path_params.get("id", engine.kg.name)
+        if name != engine.kg.name:
+            raise HTTPException(
+                404, f"There is no repository {name[:100]!r}. It is called {engine.kg.name!r}."
+            )
+        return await handler(request, engine)
 
     return Route(path, answered, methods=[*methods, "OPTIONS"])
 
 
-async def _health(request: Request) -> Response:
+async def _health(_request: Request, engine: Engine) -> Response:
     """Handle `/health`: whether a query is answered, without a token."""
-    engine: Engine = request.app.state.engine
     fine = await engine.alive()
     return JSONResponse({"status": "ok" if fine else "failing"}, 200 if fine else 503)
 
