@@ -248,7 +248,7 @@ def build(desk: ToolContext) -> Server[Any]:
             asked = tool.arguments.model_validate(params.arguments or {})
             # A second more, so that a query's own deadline speaks first.
             with anyio.fail_after(settings.seconds + 1):
-                return _success(await threads.run(lambda: tool.run(desk, asked)), settings)
+                return _success(await threads.run(lambda: tool.run(desk, **dict(asked))), settings)
         except ValidationError as error:
             return _failure(_misfits(error), f"See the schema of the tool {tool.name}.")
         except MragError as error:

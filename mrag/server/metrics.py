@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -56,26 +55,18 @@ class ServerMetrics:
 
         self._registry = CollectorRegistry()
         self._states: list[_State] = []
-        self._requests = Histogram(
-            "mrag_request_seconds",
-            "Time until a request was answered, by route.",
-            ("method", "route", "status"),
-            registry=self._registry,
-            buckets=_BUCKETS,
+
+        def histogram(name: str, meaning: str, *labels: str) -> Histogram:
+            return Histogram(name, meaning, labels, registry=self._registry, buckets=_BUCKETS)
+
+        route = ("method", "route", "status")
+        self._requests = histogram(
+            "mrag_request_seconds", "Time until a request was answered, by route.", *route
         )
-        self._answers = Histogram(
-            "mrag_answer_seconds",
-            "Time until a question was answered, by the way that was taken.",
-            ("way",),
-            registry=self._registry,
-            buckets=_BUCKETS,
-        )
-        self._errors = Counter(
-            "mrag_errors",
-            "Errors that ended a request, by kind; QueryRefused are those of the read gate.",
-            ("kind",),
-            registry=self._registry,
-        )
+        meaning = "Time until a question was answered, by the way that was taken."
+        self._answers = histogram("mrag_answer_seconds", meaning, "way")
+        meaning = "Errors that ended a request, by kind; QueryRefused are those of the read gate."
+        self._errors = Counter("mrag_errors", meaning, ("kind",), registry=self._registry)
         self._running, self._waiting = (
             Gauge(name, meaning, registry=self._registry, multiprocess_mode="livesum")
             for name, meaning in (
@@ -132,35 +123,31 @@ class _State:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         engine, record = self._engine, self._engine.record
-        numbers = {
-            "mrag_graph_triples": (record.triples, "Asserted triples."),
-            "mrag_graph_revision": (record.revision, "Revision of the graph."),
-            "mrag_graph_reasoned": (
-                not record.outdated,
-                "Whether what was inferred belongs to the present triples.",
-            ),
+        numbers: dict[str, tuple[float, str]] = {
+            "graph_triples": (record.triples, "Asserted triples."),
+            "graph_revision": (record.revision, "Revision of the graph."),
+            "graph_reasoned": (not record.outdated, "Whether inferences belong to the present triples."),
         }
-        for name, (value, meaning) in (numbers | self._index()).items():
-            yield GaugeMetricFamily(name, meaning, float(value))
+        documents = "Documents of the similarity index."
+        try:
+            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
+        except IndexError_:
+            numbers["index_documents"] = (0, documents)
+        else:
+            behind = 0 if info.revision is None else record.revision - info.revision
+            numbers["index_documents"] = (info.documents or 0, documents)
+            numbers["index_stale"] = (info.stale, "Whether the graph has changed since it was built.")
+            numbers["index_revisions_behind"] = (behind, "Changes of the graph since it was built.")
+        for name, (value, meaning) in numbers.items():
+            yield GaugeMetricFamily(f"mrag_{name}", meaning, float(value))
         if engine.pool is not None:
             meaning = "Worker processes that were killed, at a deadline for the most part."
             yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
         elif engine.settings.shared is not None:
             meaning = "Processes of the server that ended unforeseen and were replaced."
-            yield CounterMetricFamily("mrag_workers_killed", meaning, float(ended(engine.settings.shared)))
-
-    def _index(self) -> dict[str, tuple[float, str]]:
-        engine = self._engine
-        try:
-            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
-        except IndexError_:
-            return {"mrag_index_documents": (0, "Documents of the similarity index.")}
-        behind = 0 if info.revision is None else engine.record.revision - info.revision
-        return {
-            "mrag_index_documents": (info.documents or 0, "Documents of the similarity index."),
-            "mrag_index_stale": (info.stale, "Whether the graph has changed since it was built."),
-            "mrag_index_revisions_behind": (behind, "Changes of the graph since it was built."),
-        }
+            file = engine.settings.shared / _ENDED
+            ended = file.stat().st_size if file.exists() else 0
+            yield CounterMetricFamily("mrag_workers_killed", meaning, float(ended))
 
 
 def count_ended(settings: ServerSettings, pid: int) -> None:
@@ -173,11 +160,6 @@ def count_ended(settings: ServerSettings, pid: int) -> None:
         from prometheus_client.multiprocess import mark_process_dead
 
         mark_process_dead(pid, str(settings.shared / "metrics"))  # type: ignore[no-untyped-call]
-
-
-def ended(shared: Path) -> int:
-    """Return how many processes of a server have ended unforeseen."""
-    return (shared / _ENDED).stat().st_size if (shared / _ENDED).exists() else 0
 
 
 class Observed:
@@ -216,13 +198,13 @@ class Observed:
             seconds = time.perf_counter() - began
             self._metrics.observed(method, _route_of(scope), status, seconds)
             if logger.isEnabledFor(logging.INFO):
-                line: dict[str, Any] = {
-                    "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                    "id": name,
-                }
-                line |= {"method": scope["method"], "path": scope["path"], "status": status}
-                line |= {"seconds": round(seconds, 4), "bytes": size}
+                line = {"time": _now(), "id": name, "method": scope["method"], "path": scope["path"]}
+                line |= {"status": status, "seconds": round(seconds, 4), "bytes": size}
                 logger.info("%s", json.dumps(line))
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 _TRACE = ("traceparent", "tracestate")
@@ -360,7 +342,7 @@ class RecentErrors:
             message = error.detail
         self._errors.append(
             {
-                "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "time": _now(),
                 "where": where[:200],
                 "status": status,
                 "type": type(error).__name__,

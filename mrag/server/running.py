@@ -1,4 +1,7 @@
-"""Running the server until it is told to stop, on connections whose clients must send and read in time."""
+"""The application of a server, and running it until it is told to stop, in one process or several.
+
+Clients of its connections must send and read in time.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,9 @@ import struct
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Event
@@ -58,129 +62,6 @@ from mrag.tracing import export_spans
 
 logger = logging.getLogger(__name__)
 
-_FAILURES = 3  # processes in a row that may end before one of them has answered
-_PAUSE = 0.5
-_LEFT = 3.0  # seconds that a process gets beyond those of its requests
-
-
-def serve_in_processes(
-    open_graph: Callable[[], KnowledgeGraph],
-    settings: ServerSettings,
-    bound: socket.socket,
-    number: int,
-    listening: Callable[[], None] | None = None,
-) -> None:
-    """Serve a knowledge graph by several processes until SIGINT or SIGTERM.
-
-    Each opens the graph for itself and keeps nothing that the others need; what they share is in the store,
-    and in a folder for as long as they run. One that ends unforeseen is replaced.
-
-    Args:
-        open_graph: Opens the knowledge graph; it is called in each process and must be picklable.
-        settings: The server's settings, for each of them.
-        bound: The socket that all of them listen on.
-        number: How many there are.
-        listening: Called once the first of them answers.
-
-    Raises:
-        StoreError: If they cannot be started.
-    """
-    bound.listen(1024)
-    context = multiprocessing.get_context("spawn")
-    stopping = threading.Event()
-    before = {
-        number_: signal.signal(number_, lambda *_: stopping.set())
-        for number_ in (signal.SIGINT, signal.SIGTERM)
-    }
-    with tempfile.TemporaryDirectory(prefix="mrag-serve-") as folder:
-        shared = replace(settings, shared=Path(folder))
-        ready = context.Event()
-
-        def started() -> SpawnProcess:
-            process = context.Process(target=_work, args=(open_graph, shared, bound, ready, os.getpid()))
-            process.start()
-            return process
-
-        processes = [started() for _ in range(number)]
-        try:
-            _watch(processes, started, shared, stopping, ready, listening)
-        finally:
-            # Else clients could still connect here when nobody takes their requests any more.
-            bound.close()
-            _end(processes, settings.drain + settings.grace + _LEFT)
-            for number_, handler in before.items():
-                signal.signal(number_, handler)
-
-
-def _watch(
-    processes: list[SpawnProcess],
-    started: Callable[[], SpawnProcess],
-    settings: ServerSettings,
-    stopping: threading.Event,
-    ready: Event,
-    listening: Callable[[], None] | None,
-) -> None:
-    failures, told = 0, False
-    while not stopping.is_set():
-        if ready.is_set() and not told:
-            told = True
-            if listening is not None:
-                listening()
-        ended = wait([process.sentinel for process in processes], timeout=0.1 if not told else _PAUSE)
-        for at, process in enumerate(processes):
-            if process.sentinel not in ended or stopping.is_set():
-                continue
-            process.join()
-            failures = 0 if told else failures + 1
-            if failures >= _FAILURES:
-                raise StoreError(
-                    "The processes that should answer ended before they did.",
-                    hint="What they said is above. Run it with --workers 1 to see more.",
-                )
-            logger.warning(
-                "A process of the server ended (code %s); another takes its place.", process.exitcode
-            )
-            count_ended(settings, process.pid or 0)
-            stopping.wait(_PAUSE)
-            processes[at] = started()
-
-
-def _end(processes: list[SpawnProcess], seconds: float) -> None:
-    for process in processes:
-        process.terminate()
-    until = time.monotonic() + seconds
-    for process in processes:
-        process.join(max(0.0, until - time.monotonic()))
-        if process.is_alive():
-            process.kill()
-            process.join()
-
-
-def _work(
-    open_graph: Callable[[], KnowledgeGraph],
-    settings: ServerSettings,
-    bound: socket.socket,
-    ready: Event,
-    parent: int,
-) -> None:
-    """Serve in a process of its own, and not longer than its parent lives."""
-    if settings.shared is not None:
-        counts = settings.shared / "metrics"
-        counts.mkdir(exist_ok=True)
-        os.environ[MULTIPROCESS] = str(counts)  # read when prometheus_client is imported
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_PAUSE)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
-    # Ctrl-C reaches all processes of a terminal; the parent tells this one when it has to stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with open_graph() as kg:
-        serve(kg, settings, bound=bound, listening=lambda _url: ready.set(), exits=True)
-
-
 HEADER = "X-Mrag-Inference"
 """`current`, `pending` while inferences are brought up to date, or `none` without reasoning."""
 
@@ -221,23 +102,23 @@ _RAISED = ["X-Request-ID", "MRAG-Added", "MRAG-Removed", "MRAG-Inferred", HEADER
 
 def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
     """Return the application that serves a knowledge graph."""
-    middleware = [Middleware(Bounded, settings=settings), Middleware(AccessGuard, settings=settings)]
-    middleware.append(Middleware(InferenceState))
-    if settings.cors_origins:
-        cors = Middleware(
-            CORSMiddleware,
-            allow_origins=list(settings.cors_origins),
-            allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
-            # Drivers add headers of their own; there are no cookies that these could lead astray.
-            allow_headers=["*"],
-            expose_headers=_RAISED,
-        )
-        middleware.insert(0, cors)
     metrics = ServerMetrics()
-    middleware[:0] = [Middleware(Observed, metrics=metrics), Middleware(OneLength)]
+    layers = [Middleware(Observed, metrics=metrics), Middleware(OneLength)]
+    if settings.cors_origins:
+        layers.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=list(settings.cors_origins),
+                allow_methods=["HEAD", *_ALL],
+                # Drivers add headers of their own; there are no cookies that these could lead astray.
+                allow_headers=["*"],
+                expose_headers=_RAISED,
+            )
+        )
+    layers += [Middleware(Bounded, settings=settings), Middleware(AccessGuard, settings=settings)]
     app = Starlette(
         routes=[*_routes(), *page.routes(kg, settings), *page.page_routes()],
-        middleware=middleware,
+        middleware=[*layers, Middleware(InferenceState)],
         exception_handlers={MragError: mrag_error, HTTPException: http_error, Exception: crash},
         lifespan=_lifespan,
     )
@@ -318,7 +199,6 @@ async def _health(_request: Request, engine: Engine) -> Response:
 
 
 MOST: Final = 16  # maximum number of graphs of one server: each has processes of its own
-
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -326,20 +206,6 @@ def create_apps(graphs: Mapping[str, KnowledgeGraph], settings: ServerSettings) 
     """Return the application that serves knowledge graphs: one at `/`, the others below `/kg/NAME/`.
 
     Each has its own interfaces, page, processes and limits; token and other settings are the same for all.
-
-    Args:
-        graphs: The knowledge graphs by what the page calls them; the caller closes them.
-        settings: The server's settings.
-
-    Raises:
-        ConfigError: If a name cannot stand in an address, or there are too many.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.connect() as one, mrag.connect() as other:
-        ...     app = create_apps({"one": one, "other": other}, ServerSettings())
-        >>> [getattr(route, "path", "") for route in app.routes]
-        ['/kg/other', '/kg/other', '']
     """
     names = tuple(graphs)
     for name in names[1:]:
@@ -474,9 +340,8 @@ class Connection(H11Protocol):
         began = time.thread_time()
         super().data_received(data)
         transport, long = cast(Any, self.transport), time.thread_time() - began > _LONG
-        transport.max_size = max(
-            _LEAST, min(_MOST, transport.max_size // 2 if long else transport.max_size * 2)
-        )
+        size = transport.max_size // 2 if long else transport.max_size * 2
+        transport.max_size = max(_LEAST, min(_MOST, size))
         if not self.idle:
             self._asking = None
         elif self._asking is None:
@@ -511,24 +376,11 @@ class Connection(H11Protocol):
         self._checks = self.loop.call_later(min(1.0, patience.head / 4, patience.stall / 4), self._check)
 
 
-def patient(patience: Patience) -> Callable[..., Connection]:
-    """Return what makes a connection, as `uvicorn.Config` takes it for `http`."""
-
-    def made(*arguments: Any, **more: Any) -> Connection:
-        return Connection(*arguments, patience=patience, **more)
-
-    return made
-
-
 _CLOSING = 1.5  # seconds for closing the store after the requests have ended, or have not
 _M_ARENA_MAX = -8
-
-
-def _warmed(app: Starlette) -> None:
-    """Have questions read at once: the first one need not wait for the names of the graph."""
-    engine: Engine | None = getattr(app.state, "engine", None)  # of several graphs each starts its own later
-    if engine is not None:
-        threading.Thread(target=engine.questions.warm, name="mrag-questions", daemon=True).start()
+_FAILURES = 3  # processes in a row that may end before one of them has answered
+_PAUSE = 0.5
+_LEFT = 3.0  # seconds that a process gets beyond those of its requests
 
 
 class _Server(uvicorn.Server):
@@ -546,17 +398,15 @@ class _Server(uvicorn.Server):
         self._told = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self._told:  # again: at once
-            super().handle_exit(sig, frame)
-            return
-        self._told = True
-        self._stopping()
-        if not self._drain:
-            super().handle_exit(sig, frame)
-            return
-        later = threading.Timer(self._drain, super().handle_exit, (sig, None))
-        later.daemon = True
-        later.start()
+        if not self._told:
+            self._told = True
+            self._stopping()
+            if self._drain:
+                later = threading.Timer(self._drain, super().handle_exit, (sig, None))
+                later.daemon = True
+                later.start()
+                return
+        super().handle_exit(sig, frame)  # at once, where it comes again
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -589,30 +439,45 @@ def serve(
     graphs.update(beside or {})
     served = create_apps(graphs, settings) if beside else create_app(kg, settings)
     app = Draining(served)
-    config = config_of(app, settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if settings.log_requests:
-        _log_requests()
+        requests = logging.getLogger("mrag.requests")
+        requests.setLevel(logging.INFO)
+        requests.propagate = False
+        if not requests.handlers:
+            requests.addHandler(logging.StreamHandler())
 
     def stopping() -> None:
         app.stopping = True
         if exits:
+            # Also in the middle of an update or of reasoning, which the store then is as before or after.
             _exit_after(settings.drain + settings.grace + _CLOSING, tuple(graphs.values()))
 
     def listens() -> None:
-        _warmed(served)
+        # The first question need not wait for the names of the graph; of several, each starts its own later.
+        engine: Engine | None = getattr(served.state, "engine", None)
+        if engine is not None:
+            threading.Thread(target=engine.questions.warm, name="mrag-questions", daemon=True).start()
         if listening:
             listening(url)
 
-    server = _Server(config, listens, stopping, settings.drain)
+    server = _Server(config_of(app, settings), listens, stopping, settings.drain)
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
-    before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    with _on_signals(lambda *_: None):
+        try:
+            server.run(sockets=[bound])
+        finally:
+            bound.close()
+
+
+@contextlib.contextmanager
+def _on_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        server.run(sockets=[bound])
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        bound.close()
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 def config_of(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
@@ -620,7 +485,7 @@ def config_of(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         # uvicorn makes a connection by calling this, whether it is a class or not.
-        http=cast("type[asyncio.Protocol]", patient(settings.patience)),
+        http=cast("type[asyncio.Protocol]", partial(Connection, patience=settings.patience)),
         ws="none",
         log_config=None,
         access_log=False,
@@ -655,15 +520,6 @@ def listen(settings: ServerSettings) -> socket.socket:
     return bound
 
 
-def _log_requests() -> None:
-    """Have each request logged as it is, one line for each."""
-    requests = logging.getLogger("mrag.requests")
-    requests.setLevel(logging.INFO)
-    requests.propagate = False
-    if not requests.handlers:
-        requests.addHandler(logging.StreamHandler())
-
-
 def _exit_after(seconds: float, graphs: Sequence[KnowledgeGraph]) -> None:
     """End this process after some seconds, whatever its threads do."""
 
@@ -693,5 +549,89 @@ def _share_arenas() -> None:
         mallopt(_M_ARENA_MAX, 2)
 
 
-def _stopped(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing: the server has seen the signal."""
+def serve_in_processes(
+    open_graph: Callable[[], KnowledgeGraph],
+    settings: ServerSettings,
+    bound: socket.socket,
+    number: int,
+    listening: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve a knowledge graph by several processes until SIGINT or SIGTERM; `open_graph` must be picklable.
+
+    Each opens the graph for itself and keeps nothing that the others need; what they share is in the store,
+    and in a folder for as long as they run. One that ends unforeseen is replaced.
+    """
+    bound.listen(1024)
+    context = multiprocessing.get_context("spawn")
+    stopping, ready = threading.Event(), context.Event()
+    with tempfile.TemporaryDirectory(prefix="mrag-serve-") as folder, _on_signals(lambda *_: stopping.set()):
+        shared = replace(settings, shared=Path(folder))
+
+        def start() -> SpawnProcess:
+            process = context.Process(target=_work, args=(open_graph, shared, bound, ready, os.getpid()))
+            process.start()
+            return process
+
+        processes = [start() for _ in range(number)]
+        failures, told = 0, False
+        try:
+            while not stopping.is_set():
+                if ready.is_set() and not told:
+                    told = True
+                    listening()
+                ended = wait([process.sentinel for process in processes], _PAUSE if told else 0.1)
+                for at, process in enumerate(processes):
+                    if process.sentinel not in ended or stopping.is_set():
+                        continue
+                    process.join()
+                    failures = 0 if told else failures + 1
+                    if failures >= _FAILURES:
+                        raise StoreError(
+                            "The processes that should answer ended before they did.",
+                            hint="What they said is above. Run it with --workers 1 to see more.",
+                        )
+                    code = process.exitcode
+                    logger.warning("A process of the server ended (code %s); another takes its place.", code)
+                    count_ended(shared, process.pid or 0)
+                    stopping.wait(_PAUSE)
+                    processes[at] = start()
+        finally:
+            # Else clients could still connect here when nobody takes their requests any more.
+            bound.close()
+            _end(processes, settings.drain + settings.grace + _LEFT)
+
+
+def _end(processes: Sequence[SpawnProcess], seconds: float) -> None:
+    for process in processes:
+        process.terminate()
+    until = time.monotonic() + seconds
+    for process in processes:
+        process.join(max(0.0, until - time.monotonic()))
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def _work(
+    open_graph: Callable[[], KnowledgeGraph],
+    settings: ServerSettings,
+    bound: socket.socket,
+    ready: Event,
+    parent: int,
+) -> None:
+    """Serve in a process of its own, and not longer than its parent lives."""
+    if settings.shared is not None:
+        counts = settings.shared / "metrics"
+        counts.mkdir(exist_ok=True)
+        os.environ[MULTIPROCESS] = str(counts)  # read when prometheus_client is imported
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PAUSE)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+    # Ctrl-C reaches all processes of a terminal; the parent tells this one when it has to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with open_graph() as kg:
+        serve(kg, settings, bound=bound, listening=lambda _url: ready.set(), exits=True)
