@@ -153,19 +153,22 @@ def read_term(value: Any, kind: Kind, prefixes: Mapping[str, str] | None = None)
     """Read a term from JSON."""
     if isinstance(value, bool | int | float):
         return RdfLiteral(value)
+    given = value
     if isinstance(value, str):
-        given: dict[str, Any] = {"type": "uri" if kind == "iri" else "literal", "value": value}
-    elif isinstance(value, dict):
-        given = value
-    else:
-        raise _not_a_term(value)
+        given = {"type": "uri" if kind == "iri" else "literal", "value": value}
     if (
-        not all(isinstance(part, str) for part in given.values())
+        not isinstance(given, dict)
+        or not all(isinstance(part, str) for part in given.values())
         or not {"type", "value"} <= set(given) <= {"type", "value", "xml:lang", "datatype"}
         or given["type"] not in ("uri", "literal")
         or len(given["value"]) > _MOST_TEXT
     ):
-        raise _not_a_term(value)
+        raise TermError(
+            "Not a term.",
+            term=str(value)[:200],
+            hint='Give an IRI, a CURIE, a text, or {"type": "uri" or "literal", "value": …} with "xml:lang" '
+            'or "datatype" where it has one.',
+        )
     if given["type"] == "uri":
         return iri(given["value"], prefixes)
     language = given.get("xml:lang") or None
@@ -252,12 +255,3 @@ def _variables(name: str, read: ReadQuery) -> tuple[str, ...]:
         return (name,)
     parts = tuple(name.split("_"))
     return parts if len(parts) > 1 and all(part in read.values for part in parts) else ()
-
-
-def _not_a_term(value: Any) -> TermError:
-    return TermError(
-        "Not a term.",
-        term=str(value)[:200],
-        hint='Give an IRI, a CURIE, a text, or {"type": "uri" or "literal", "value": …} with "xml:lang" or '
-        '"datatype" where it has one.',
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import hashlib
 import json
 import logging
@@ -14,6 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Hashable, Iterator, Mappin
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from starlette.exceptions import HTTPException
@@ -21,17 +21,17 @@ from starlette.exceptions import HTTPException
 import mrag
 from mrag import errors, index
 from mrag.config import Settings
-from mrag.errors import QueryRefused, StoreError
+from mrag.errors import StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, Record
 from mrag.graph.updates import PlannedUpdate, UpdateReport, apply, preview
+from mrag.index.similarity import freshen
 from mrag.rdf import queries
-from mrag.rdf.guard import ReadQuery
 from mrag.rdf.slicing import sliced
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.retrieval.reading import QuestionReader
 from mrag.server.metrics import ActiveQueries, RecentErrors
-from mrag.server.protect import Slots
+from mrag.server.protect import Slots, within
 from mrag.server.queries import (
     WITH_PREFIXES,
     CheckedQuery,
@@ -44,7 +44,7 @@ from mrag.server.queries import (
     plain_term,
 )
 from mrag.server.settings import ServerSettings
-from mrag.server.streams import QueryParsers, Room, Spool, chained, finish, frames, send
+from mrag.server.streams import QueryParsers, Room, Spool, chained, finish, frames, kept_for_others, send
 from mrag.storage.files import lock
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
@@ -111,46 +111,40 @@ class Writer:
                 "base": base,
             }
         )
-        if reply[0] == "refused":
-            raise errors.QueryRefused(str(reply[1]), hint=reply[2])
         return cast(Sequence[Any], reply[1])
 
     async def change(self, operations: Sequence[Any], seconds: float | None = None) -> UpdateReport:
         """Carry out operations, whole or not at all; one request at a time."""
         self.writable()
-        limits = self.settings.limits_of(seconds)
-        until = time.monotonic() + limits.seconds
+        until = time.monotonic() + self.settings.limits_of(seconds).seconds
         steps = await self.read(parsed, operations, until=until)
+        union, most = self.settings.union, self.settings.limits.rows
 
         def work() -> UpdateReport:
-            report = apply(
-                self.kg,
-                steps,
-                union=self.settings.union,
-                seconds=max(until - time.monotonic(), 0.001),
-                max_changes=limits.rows,
-                commit=self.commit,
-            )
-            if self.settings.reason and (report.added or report.removed):
-                report = self._reasoned(report)
-            return report
+            left = max(until - time.monotonic(), 0.001)
+            report = apply(self.kg, steps, union=union, seconds=left, max_changes=most, commit=self.commit)
+            if not self.settings.reason or not (report.added or report.removed):
+                return report
+            try:
+                mrag.reason(self.kg)
+            except errors.MragError as error:
+                logger.warning("After an update: %s", error)
+                return replace(report, inferred="dropped")
+            return replace(report, inferred="kept")
 
         # Once begun it goes on, also when its client leaves: it lands whole or not at all.
         report = await self._alone(work, until)
         self.follow()
         return report
 
-    async def plan(self, operations: Sequence[Any], seconds: float | None = None) -> PlannedUpdate:
+    async def plan(self, operations: Sequence[Any]) -> PlannedUpdate:
         """Return what operations would change, and change nothing."""
-        limits = self.settings.limits_of(seconds)
-        until = time.monotonic() + limits.seconds
+        until = time.monotonic() + self.settings.seconds
         steps = await self.read(parsed, operations, until=until)
-        left = max(until - time.monotonic(), 0.001)
-        union, most = self.settings.union, limits.rows
-
-        def work() -> PlannedUpdate:
-            return preview(self.kg, steps, union=union, seconds=left, max_changes=most)
-
+        left, union = max(until - time.monotonic(), 0.001), self.settings.union
+        work = partial(
+            preview, self.kg, steps, union=union, seconds=left, max_changes=self.settings.limits.rows
+        )
         return await self._alone(work, until)
 
     async def make(self, work: Callable[[], T]) -> T:
@@ -167,8 +161,6 @@ class Writer:
             self._following = asyncio.get_running_loop().create_task(self._followed())
 
     async def _followed(self) -> None:
-        from mrag.index.similarity import freshen
-
         async def alone(work: Callable[[], object]) -> None:
             await self._writing.acquire()
             await self._begun(work)
@@ -191,27 +183,18 @@ class Writer:
         """Read what a client sent, in a child process; nothing else waits for it."""
         until = until or time.monotonic() + self.settings.seconds
 
-        def begun() -> T:
+        def bounded() -> T:
             left = max(until - time.monotonic(), 0.001)
             return work(*arguments, replace(self.settings.reading, seconds=left))
 
-        try:
-            async with asyncio.timeout(max(until - time.monotonic(), 0) + _SLACK):
-                return await asyncio.get_running_loop().run_in_executor(self._readers, begun)
-        except TimeoutError as error:
-            if isinstance(error, errors.QueryTimeout):
-                raise
-            raise HTTPException(
-                503, "What others have sent was being read until the deadline.", {"Retry-After": "5"}
-            ) from error
+        reading = asyncio.get_running_loop().run_in_executor(self._readers, bounded)
+        late = "What others have sent was being read until the deadline."
+        return await within(max(until - time.monotonic(), 0) + _SLACK, reading, late, "5")
 
     async def _alone(self, work: Callable[[], T], until: float) -> T:
         """Do something that changes the graph; no other change is made meanwhile."""
-        try:
-            async with asyncio.timeout(max(until - time.monotonic(), 0)):
-                await self._writing.acquire()
-        except TimeoutError as error:
-            raise _busy() from error
+        late = "Other changes were being made until the deadline; this one was not begun."
+        await within(max(until - time.monotonic(), 0), self._writing.acquire(), late, "5")
         return await self._begun(work)
 
     async def _begun(self, work: Callable[[], T]) -> T:
@@ -288,20 +271,6 @@ class Writer:
 
         await self._alone(work, time.monotonic() + self.settings.seconds)
 
-    def _reasoned(self, report: UpdateReport) -> UpdateReport:
-        try:
-            mrag.reason(self.kg)
-        except errors.MragError as error:
-            logger.warning("After an update: %s", error)
-            return replace(report, inferred="dropped")
-        return replace(report, inferred="kept")
-
-
-def _busy() -> HTTPException:
-    return HTTPException(
-        503, "Other changes were being made until the deadline; this one was not begun.", {"Retry-After": "5"}
-    )
-
 
 _READ_SECONDS = 30.0
 _SENDING = 10  # an answer may take this many times the deadline to be written, and to be read
@@ -331,9 +300,9 @@ class Engine:
         room = _WAITING * settings.max_bytes
         self._room = Room(self._threads, room, None if path is None else path.parent)
         self.writer = Writer(kg, settings, self.parsers)
-        self.writer.failed = functools.partial(self.errors.note, "after a change", None)
+        self.writer.failed = partial(self.errors.note, "after a change", None)
         if self.remote is not None:
-            self.writer.before = functools.partial(self.remote.follower.catch_up, now=True)
+            self.writer.before = partial(self.remote.follower.catch_up, now=True)
         self.questions = QuestionReader(kg, settings.seconds, memory=settings.memory)
         self._ends: set[asyncio.Future[None]] = set()
 
@@ -382,8 +351,6 @@ class Engine:
             await asyncio.to_thread(self.pool.close)
         self._threads.shutdown(wait=False)
 
-    # -- reading -----------------------------------------------------------------------------------
-
     async def read(self, asked: QueryRequest) -> CheckedQuery:
         """Pass a query through the read gate."""
         until = asyncio.get_running_loop().time() + self.settings.limits_of(asked.seconds).seconds
@@ -405,21 +372,14 @@ class Engine:
                     "substitutes": self.remote is None,
                 }
             )
-            if reply[0] == "refused":
-                raise QueryRefused(str(reply[1]), hint=reply[2])
-            _, query, text, start = reply
-            known = CheckedQuery(
-                query, text, {name: plain_term(t) for name, t in start.items()}, asked, until
-            )
+            _, query, text, values = reply
+            start = {name: plain_term(t) for name, t in values.items()}
+            known = CheckedQuery(query, text, start, asked, until)
             self._reads.put(key, known, _READ + _PER_CHARACTER * len(asked.text))
         text, distinct = known.text, asked.distinct and known.query.form == "SelectQuery"
         if known.query.form != "AskQuery" and (asked.limit is not None or asked.offset or distinct):
             text = sliced(text, asked.limit, asked.offset, distinct=distinct)
         return replace(known, asked=asked, until=until, text=text)
-
-    def dataset(self, read: CheckedQuery, record: Record | None = None) -> Dataset:
-        """Return the graphs that a query sees, in the state that a record describes."""
-        return dataset_of(read, self.view(record))
 
     def view(self, record: Record | None = None) -> GraphView:
         """Return the graphs that clients see, in the state that a record describes."""
@@ -434,29 +394,31 @@ class Engine:
         answer = await self.answer(await self.read(QueryRequest(queries.get("explore/any").text)), "json")
         return "boolean" in json.loads(answer.first)
 
-    # -- running -----------------------------------------------------------------------------------
-
     async def answer(self, read: CheckedQuery, format: str) -> ResultStream:
         """Run a query and return its answer as soon as it is known to be on its way."""
         limits = self.settings.limits_of(read.asked.seconds)
         extra = b""
-        if self.kg.searcher is not None and _searches(read.query):
+        searches = any("ontotext.com/graphdb/similarity/" in str(p) for _, p, _ in read.query.patterns)
+        if self.kg.searcher is not None and searches:
             extra = await asyncio.to_thread(self.kg.extra, read.query)
         if self.remote is not None:
             with self.active.running(read.text, None):
-                return await self.elsewhere(
-                    limits, self.remote.answer, read, lambda: self.dataset(read), format, limits, extra
-                )
+
+                def seen() -> Dataset:
+                    return dataset_of(read, self.view())
+
+                work = partial(self.remote.answer, read, seen, format, limits, extra)
+                return await self.elsewhere(limits, work)
         assert self.pool is not None
         shown = self.pool.shown
-        dataset = self.dataset(read)
+        dataset = dataset_of(read, self.view())
         state = shown.generation if shown is not None else -1
         key = (state, read.text, read.asked.base, tuple(read.start.items()), dataset, format, extra)
         if shown is not None and read.query.repeatable and (kept := self._cache.get(key)) is not None:
             return ResultStream(kept)
 
         def job(record: Record) -> dict[str, Any]:
-            seen = self.dataset(read, record)
+            seen = dataset_of(read, self.view(record))
             made = request(
                 "document",
                 read.text,
@@ -530,43 +492,23 @@ class Engine:
         pool = self.pool
         if pool is None:
             raise StoreError("The store has no workers.")
-        worker = pool.idle()
-        if worker is not None:
-            return _with(pool, worker, job, self.kg.record)
 
-        def take() -> tuple[Worker, dict[str, Any]]:
-            return _with(pool, pool.take(), job, self.kg.record)
+        def paired(worker: Worker) -> tuple[Worker, dict[str, Any]]:
+            try:
+                return worker, job(worker.snapshot.note or self.kg.record)
+            except BaseException:
+                pool.give(worker)
+                raise
 
-        taking = asyncio.get_running_loop().run_in_executor(self._threads, take)
-        try:
-            return await asyncio.shield(taking)
-        except asyncio.CancelledError:
-            taking.add_done_callback(
-                lambda done: pool.give(done.result()[0]) if not done.exception() else None
-            )
-            raise
+        if (worker := pool.idle()) is not None:
+            return paired(worker)
+        taking = asyncio.get_running_loop().run_in_executor(self._threads, lambda: paired(pool.take()))
+        return await kept_for_others(taking, lambda pair: pool.give(pair[0]))
 
-    async def elsewhere(
-        self, limits: Limits, work: Callable[..., bytes], *arguments: Any, **options: Any
-    ) -> ResultStream:
+    async def elsewhere(self, limits: Limits, work: Callable[[], bytes]) -> ResultStream:
         """Have a store that is a server itself answer, in a thread."""
         async with self.slots.taken(limits.seconds):
-            job = functools.partial(work, *arguments, **options)
-            return ResultStream(await asyncio.get_running_loop().run_in_executor(self._threads, job))
-
-
-def _with(
-    pool: WorkerPool, worker: Worker, job: Callable[[Record], dict[str, Any]], otherwise: Record
-) -> tuple[Worker, dict[str, Any]]:
-    try:
-        return worker, job(worker.snapshot.note or otherwise)
-    except BaseException:
-        pool.give(worker)
-        raise
-
-
-def _searches(query: ReadQuery) -> bool:
-    return any("ontotext.com/graphdb/similarity/" in str(p) for _, p, _ in query.patterns)
+            return ResultStream(await asyncio.get_running_loop().run_in_executor(self._threads, work))
 
 
 @contextmanager
@@ -582,8 +524,7 @@ def writing_alone(settings: ServerSettings, seconds: float) -> Iterator[None]:
                 lock(file.fileno())
                 break
             if time.monotonic() > until:
-                raise errors.QueryTimeout(
-                    "Other changes were being made until the deadline.", hint="Try again."
-                )
+                late = "Other changes were being made until the deadline."
+                raise errors.QueryTimeout(late, hint="Try again.")
             time.sleep(0.02)
         yield

@@ -10,9 +10,9 @@ import ipaddress
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -28,6 +28,17 @@ from mrag.server.settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
+_TERMS = (errors.QueryRefused, errors.LoadError, errors.TermError, errors.IndexError_)
+_STATUS: tuple[tuple[type[errors.MragError] | tuple[type[errors.MragError], ...], int], ...] = (
+    (errors.QueryTimeout, 503),
+    (errors.MissingIndex, 404),
+    (errors.EndpointError, 502),
+    (errors.DamagedIndex, 500),
+    (_TERMS, 400),
+    (errors.StoreError, 503),
+)
 _OPEN = ("/", "/health", "/ready", "/rest/login", "/favicon.ico")
 _OPEN_UNDER = ("/page/", "/rest/login/")
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -50,20 +61,10 @@ def failure(status: int, message: str, hint: str | None = None, **headers: str) 
 
 def of_error(error: errors.MragError) -> Response:
     """Return the response that an error of mrag stands for."""
-    if isinstance(error, errors.QueryTimeout):
-        return failure(503, error.message, error.hint, Retry_After="5")
-    if isinstance(error, errors.MissingIndex):
-        return failure(404, error.message, error.hint)
-    if isinstance(error, errors.EndpointError):
-        return failure(502, error.message, error.hint)
-    if isinstance(error, errors.DamagedIndex):
-        return failure(500, error.message, error.hint)
-    if isinstance(error, errors.QueryRefused | errors.LoadError | errors.TermError | errors.IndexError_):
-        where = f" ({error.term})" if error.term else ""
-        return failure(400, error.message + where, error.hint)
-    if isinstance(error, errors.StoreError):
-        return failure(503, error.message, error.hint)
-    return failure(400, error.message, error.hint)
+    status = next((status for kinds, status in _STATUS if isinstance(error, kinds)), 400)
+    where = f" ({error.term})" if error.term and status == 400 and isinstance(error, _TERMS) else ""
+    later = {"Retry_After": "5"} if isinstance(error, errors.QueryTimeout) else {}
+    return failure(status, error.message + where, error.hint, **later)
 
 
 async def mrag_error(request: Request, error: Exception) -> Response:
@@ -158,14 +159,9 @@ class AccessGuard:
         origin = headers.get("origin")
         if origin and method not in _SAFE and not self._same(origin, host):
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
-        site = headers.get("sec-fetch-site", "none")
-        if (
-            not origin
-            and method not in _SAFE
-            and site not in ("none", "same-origin")
-            and "*" not in self._settings.cors_origins
-        ):
-            # Not every browser names the page that a form comes from, but it says that it is another's.
+        # Not every browser names the page that a form comes from, but it says that it is another's.
+        foreign = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if not origin and method not in _SAFE and foreign and "*" not in self._settings.cors_origins:
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
         if method == "OPTIONS" or path in _OPEN or path.startswith(_OPEN_UNDER):
             return None
@@ -266,7 +262,7 @@ def json_object(body: bytes | bytearray) -> dict[str, Any]:
     except errors.ModelError as error:
         raise errors.ConfigError(f"The body cannot be read. {error.message}", hint=hint) from error
     if not isinstance(found, dict):
-        raise errors.ConfigError("The body is not a JSON object.", hint='Send an object: {"name": "…"}.')
+        raise errors.ConfigError("The body is not a JSON object.", hint=hint)
     return found
 
 
@@ -296,6 +292,17 @@ _BODIES = 4  # all bodies together may take this many times what one may
 RETRY_SECONDS = "5"  # when to come back, where nothing nearer to the cause said so
 
 
+async def within(seconds: float, work: Awaitable[T], late: str, retry: str = "1") -> T:
+    """Return what comes of some work in time; 503 if it does not end until then."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except errors.QueryTimeout:
+        raise
+    except TimeoutError as error:
+        raise HTTPException(503, late, {"Retry-After": retry}) from error
+
+
 class Slots:
     """Places for work of one kind; more work waits, and is turned away when it has waited for too long."""
 
@@ -313,12 +320,8 @@ class Slots:
             raise HTTPException(503, f"Too many {self._name} wait already.", {"Retry-After": "1"})
         self._count(waiting=1)
         try:
-            async with asyncio.timeout(seconds):
-                await self._free.acquire()
-        except TimeoutError as error:
-            raise HTTPException(
-                503, f"Other {self._name} were being answered until the deadline.", {"Retry-After": "1"}
-            ) from error
+            late = f"Other {self._name} were being answered until the deadline."
+            await within(seconds, self._free.acquire(), late)
         finally:
             self._count(waiting=-1)
         self._count(running=1)

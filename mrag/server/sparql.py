@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
@@ -430,9 +431,8 @@ async def statements(
         return _inside(engine.view(record), graphs, infer=infer, quads=quads)
 
     if engine.remote is not None:
-        work = engine.remote.statements
-        answer = await engine.elsewhere(limits, work, inside, pattern, name, limits, named=quads)
-        return SparqlDocument(answer, media)
+        work = partial(engine.remote.statements, inside, pattern, name, limits, named=quads)
+        return SparqlDocument(await engine.elsewhere(limits, work), media)
 
     def job(record: Record) -> dict[str, Any]:
         return {

@@ -12,14 +12,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TypeVar, cast
 
-from starlette.exceptions import HTTPException
-
-from mrag.errors import MragError, QueryTimeout, StoreError
+from mrag.errors import MragError, QueryRefused, QueryTimeout, StoreError
+from mrag.server.protect import within
 from mrag.stores.process.channel import Child, Frame, Reply, ended, timed_out
 from mrag.stores.process.sandbox import Defences
 
+T = TypeVar("T")
 _DIRECT = 1 << 15  # requests up to this many bytes fit into a pipe, so that writing them does not wait
 
 _SHORT = 1 << 14  # characters of a text that is read in a moment, whatever it says
@@ -95,28 +95,26 @@ class QueryParsers:
         self._idle.append(await asyncio.to_thread(Child, "mrag.server.parsing"))
 
     async def parse(self, request: dict[str, object]) -> Reply:
-        """Parse a query or an update."""
+        """Parse a query or an update, which may be refused."""
         text = str(request["text"])
         turn = self._long if len(text) > _SHORT else self._free
         deadline = asyncio.get_running_loop().time() + self._seconds
+        late = "Other queries were being read until the deadline."
+        await within(self._seconds, turn.acquire(), late)
         try:
-            async with asyncio.timeout_at(deadline):
-                await turn.acquire()
-        except TimeoutError as error:
-            raise HTTPException(
-                503, "Other queries were being read until the deadline.", {"Retry-After": "1"}
-            ) from error
-        try:
-            return await self._parsed(request, text, deadline)
+            reply = await self._parsed(request, text, deadline)
         except QueryTimeout:
             raise
         except StoreError:
             # Something else may have ended the process; a short text can do it little harm.
             if turn is self._long:
                 raise
-            return await self._parsed(request, text, deadline)
+            reply = await self._parsed(request, text, deadline)
         finally:
             turn.release()
+        if reply[0] == "refused":
+            raise QueryRefused(str(reply[1]), hint=reply[2])
+        return reply
 
     async def _parsed(self, request: dict[str, object], text: str, deadline: float) -> Reply:
         while self._idle and self._idle[-1].ended:
@@ -135,14 +133,7 @@ class QueryParsers:
 
     async def _started(self) -> Child:
         starting = asyncio.get_running_loop().run_in_executor(None, Child, "mrag.server.parsing")
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            # The client has left; the next one can have it.
-            starting.add_done_callback(
-                lambda done: None if done.exception() else self._idle.append(done.result())
-            )
-            raise
+        return await kept_for_others(starting, self._idle.append)
 
     def processes(self) -> list[int]:
         """Return the numbers of the processes."""
@@ -158,6 +149,15 @@ class QueryParsers:
             child.kill()
         self._idle.clear()
         self._busy.clear()
+
+
+async def kept_for_others(making: asyncio.Future[T], give: Callable[[T], object]) -> T:
+    """Return what is being made; if the client leaves meanwhile, the next one can have it."""
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        making.add_done_callback(lambda done: None if done.exception() else give(done.result()))
+        raise
 
 
 def finish(

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mrag.context.display import Display
-from mrag.errors import ConfigError, QueryRefused, StoreError
+from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM
 from mrag.graph.updates import PlannedUpdate, graph_of
@@ -108,9 +108,7 @@ class QueryView(PageView):
             "graphs": (*engine.view().known, SYSTEM),
             "prefixes": self.kg.query_prefixes,
         }
-        kind, *found = await engine.parsers.parse(asked)
-        if kind == "refused":
-            raise QueryRefused(str(found[0]), hint=found[1])
+        _, *found = await engine.parsers.parse(asked)
         return reply(await self.api.run(self.api.readers, self._explained, *found))
 
     def _explained(self, tree: Operator, text: str) -> dict[str, Any]:
