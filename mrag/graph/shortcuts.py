@@ -132,15 +132,15 @@ class Shortcuts:
 
     def show(self, answer: Answer) -> AnswerView:
         """Show an answer in a notebook, with a proof for each cited triple by a click; see `mrag.widgets`."""
-        return cast("AnswerView", _public("mrag.widgets", "show")(self, answer))
+        return cast("AnswerView", _public("mrag.widgets", "AnswerView")(self, answer))
 
     def learn_widget(self, hits: Iterable[Hit | str]) -> MarksView:
         """Show hits in a notebook, to be marked: what the marked ones share is learnt; see `mrag.widgets`."""
-        return cast("MarksView", _public("mrag.widgets", "learn_widget")(self, hits))
+        return cast("MarksView", _public("mrag.widgets", "MarksView")(self, hits))
 
     def explore(self, iri: str) -> EntityView:
         """Show an entity in a notebook, from which one can walk on; see `mrag.widgets`."""
-        return cast("EntityView", _public("mrag.widgets", "explore")(self, iri))
+        return cast("EntityView", _public("mrag.widgets", "EntityView")(self, iri))
 
 
 def _public(module: str, name: str) -> Any:
