@@ -40,26 +40,7 @@ class BrokenJson(LoadError):
 
 
 class JsonText:
-    r"""JSON text that is read piece by piece, gzipped or not.
-
-    Args:
-        path: The file; `.gz` at the end means gzip.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        LoadError: If there is no such file.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "a.json"
-        ...     _ = path.write_text('{"info": {"year": 2020}, "images": [{"id": 1}, {"id": 2}]}')
-        ...     with JsonText(path) as text:
-        ...         for name in text.fields():
-        ...             print(name, list(text.items()) if text.peek() == "[" else text.value())
-        info {'year': 2020}
-        images [{'id': 1}, {'id': 2}]
-    """
+    """JSON text that is read piece by piece, gzipped or not."""
 
     def __init__(self, path: str | os.PathLike[str], on_progress: Progress | None = None) -> None:
         self.path = Path(path)
@@ -219,13 +200,7 @@ _BATCH = 5000
 
 @dataclass(frozen=True)
 class Problem:
-    """Something of a source that was left out.
-
-    Attributes:
-        kind: What is wrong, such as `unknown category`.
-        where: The record concerned.
-        what: What is wrong with it, in words.
-    """
+    """Something of a source that was left out."""
 
     kind: str
     where: str
@@ -297,11 +272,7 @@ class Records(ABC):
         self.report = RecordReport()
 
     def find(self) -> None:
-        """Check that the source is there.
-
-        Raises:
-            LoadError: If it is not.
-        """
+        """Check that the source is there."""
         if not self.path.is_file():
             raise LoadError("There is no such file.", file=self.name, hint="Check the path.")
 
@@ -310,11 +281,7 @@ class Records(ABC):
         """Yield the data as lines of N-Triples, without the ontology; what a bad record has is left out."""
 
     def lines(self) -> Iterator[str]:
-        """Yield ontology and data as lines of N-Triples.
-
-        Raises:
-            LoadError: At the first bad record, unless bad records are skipped.
-        """
+        """Yield ontology and data as lines of N-Triples."""
         self.report = RecordReport()
         yield from schema_lines(self.ontology)
         for line in self.statements():
@@ -322,22 +289,14 @@ class Records(ABC):
             yield line
 
     def triples(self) -> Iterator[ox.Triple]:
-        """Yield ontology and data as triples, lazily.
-
-        Raises:
-            LoadError: At the first bad record, unless bad records are skipped.
-        """
+        """Yield ontology and data as triples, lazily."""
         lines = self.lines()
         while batch := list(islice(lines, _BATCH)):
             for quad in ox.parse("".join(batch), ox.RdfFormat.N_TRIPLES):
                 yield quad.triple
 
     def write(self, path: str | os.PathLike[str]) -> RecordReport:
-        """Write ontology and data as N-Triples.
-
-        Raises:
-            LoadError: At the first bad record, unless bad records are skipped; or if the disk is full.
-        """
+        """Write ontology and data as N-Triples."""
         try:
             with Path(path).open("w", encoding="utf-8", newline="\n", buffering=1 << 20) as out:
                 out.writelines(self.lines())
@@ -347,10 +306,7 @@ class Records(ABC):
 
     @contextmanager
     def ntriples(self) -> Iterator[Path]:
-        """Write the triples to a temporary file, for `KnowledgeGraph.load`, and remove it afterwards.
-
-        It is about as large as the source; the variable TMPDIR says where it goes.
-        """
+        """Write the triples to a temporary file, for `KnowledgeGraph.load`, and remove it afterwards."""
         with Scratch("records") as folder:
             # Named like the source, so that what is said of an interrupted load makes sense.
             path = folder / (self.path.name.removesuffix(".gz") + ".nt")
@@ -358,18 +314,7 @@ class Records(ABC):
             yield path
 
     def bad(self, kind: str, where: str, what: str, hint: str = "", *, line: int | None = None) -> None:
-        """Stop at a bad record, or count it.
-
-        Args:
-            kind: What is wrong, by which it is counted.
-            where: The record concerned.
-            what: What is wrong with it, in words.
-            hint: What helps to mend it.
-            line: Where it is in the file, if that is known.
-
-        Raises:
-            LoadError: If bad records are not skipped.
-        """
+        """Stop at a bad record, or count it."""
         if self.on_bad == "stop":
             rest = "Nothing of this load was stored. Mend it, or leave such records out with --skip-bad."
             raise LoadError(
@@ -381,11 +326,7 @@ class Records(ABC):
         self.report.note(Problem(kind, where, what))
 
     def broken(self, error: LoadError) -> None:
-        """Stop at JSON that breaks off, or count it.
-
-        Raises:
-            LoadError: As it is, unless `on_bad` is "skip".
-        """
+        """Stop at JSON that breaks off, or count it."""
         if self.on_bad == "stop":
             raise error
         self.report.note(Problem("broken JSON", "the file", error.message.rstrip(".")))
@@ -400,11 +341,7 @@ class Records(ABC):
 
 
 def schema_lines(name: str) -> Iterator[str]:
-    """Yield an ontology of the package as lines of N-Triples, blank nodes as IRIs.
-
-    Args:
-        name: A file of `ontology/`; none when empty.
-    """
+    """Yield an ontology of the package as lines of N-Triples, blank nodes as IRIs."""
     if name:
         with as_file(files("mrag") / "ontology" / name) as path:
             for quad in Source.of(path).quads():
@@ -412,12 +349,7 @@ def schema_lines(name: str) -> Iterator[str]:
 
 
 def text(value: Any, language: str | None = None) -> str:
-    r"""Print a literal; whatever it holds, it is text.
-
-    Example:
-        >>> print(text('a "b" \n <c>'))
-        "a \"b\" \n <c>"
-    """
+    """Print a literal; whatever it holds, it is text."""
     cleaned = str(value)
     if _SURROGATE.search(cleaned):
         # Half a surrogate pair, which JSON can write and UTF-8 cannot.
@@ -426,12 +358,7 @@ def text(value: Any, language: str | None = None) -> str:
 
 
 def part(value: Any) -> str:
-    """Return a value as a part of an IRI: blanks as `_`, all but letters, digits and `-._~` encoded.
-
-    Example:
-        >>> part("top, t-shirt")
-        'top%2C_t-shirt'
-    """
+    """Return a value as a part of an IRI: blanks as `_`, all but letters, digits and `-._~` encoded."""
     return quote(_SURROGATE.sub("\ufffd", "_".join(str(value).split())), safe="")
 
 

@@ -22,17 +22,7 @@ _TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 
 @dataclass(frozen=True)
 class ImportSettings:
-    """How a file of records is read.
-
-    Attributes:
-        kind: One of `KINDS`; told from the file by default.
-        mapping: How a table becomes RDF.
-        boxes: Whether Fashionpedia's bounding boxes are kept.
-        dialect: How a table is written.
-        standard: Whether metadata of CSV on the Web also give the tables and their rows.
-        on_bad: `stop` at the first bad record, or `skip` it and count it.
-        masks: Whether the polygons of Fashionpedia's segments are kept.
-    """
+    """How a file of records is read."""
 
     kind: str | None = None
     mapping: Path | None = None
@@ -44,18 +34,7 @@ class ImportSettings:
 
 
 def records(file: str | Path, how: ImportSettings, on_progress: Progress | None = None) -> Records:
-    """Return the records of a file.
-
-    Args:
-        file: Annotations (JSON), scene graphs (JSON, JSONL) or a table (CSV, TSV, JSON), gzipped or not, a
-            Parquet file, or the URL of a database.
-        how: How it is read.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        ConfigError: If the kind is not known, or a table has no mapping.
-        LoadError: If a file is missing or cannot be read.
-    """
+    """Return the records of a file."""
     found = how.kind or kind_of(file, how.mapping)
     if found == "table":
         return _table(file, how, on_progress)
@@ -69,11 +48,7 @@ def records(file: str | Path, how: ImportSettings, on_progress: Progress | None 
 
 
 def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) -> Records:
-    """Return a table with its mapping.
-
-    Raises:
-        ConfigError: If there is none.
-    """
+    """Return a table with its mapping."""
     mapping = how.mapping
     if mapping is None and not is_database(file):
         mapping = metadata_of(file)
@@ -108,12 +83,7 @@ def kind_of(file: str | Path, mapping: Path | None = None) -> str:
 
 
 def write(file: str | Path, how: ImportSettings, out: Path) -> Generator[int, None, RecordReport]:
-    """Write the records of a file as N-Triples, yield the bytes read so far, and return the report.
-
-    Raises:
-        ConfigError: If the kind is not known, or a table has no mapping.
-        LoadError: If the file is not well formed, or the disk is full.
-    """
+    """Write the records of a file as N-Triples, yield the bytes read so far, and return the report."""
     told = [0]
 
     def note(done: int, total: int | None) -> None:

@@ -22,11 +22,7 @@ Node: TypeAlias = ox.NamedNode | ox.BlankNode
 
 
 def named(iri: str) -> ox.NamedNode:
-    """Return an IRI as the engine has it.
-
-    Raises:
-        ValueError: If it is none.
-    """
+    """Return an IRI as the engine has it."""
     return ox.NamedNode(iri)
 
 
@@ -94,13 +90,7 @@ _END: Final = "the end of the file"
 
 
 class Token(NamedTuple):
-    """A word, string, number or sign, and the line it begins in.
-
-    Attributes:
-        kind: `name`, `string`, `number`, `sign` or `end`.
-        text: Its text, that of a string without quotation marks.
-        line: Counted from 1.
-    """
+    """A word, string, number or sign, and the line it begins in."""
 
     kind: str
     text: str
@@ -112,13 +102,6 @@ class Token(NamedTuple):
 
 class SourceTokens:
     """The tokens of a file, and how far they have been read.
-
-    Args:
-        text: Content of the file.
-        file: Its name, for errors.
-
-    Raises:
-        LoadError: If a character belongs to no token.
 
     Example:
         >>> tokens = SourceTokens('male(stefan). // a person', "father.kb")
@@ -166,26 +149,13 @@ class SourceTokens:
         return found
 
     def expect(self, text: str) -> Token:
-        """Read a sign.
-
-        Raises:
-            LoadError: If another token stands there.
-        """
+        """Read a sign."""
         if not self.sees(text):
             raise self.error(f'"{text}"')
         return self.take()
 
     def expect_kind(self, *kinds: str, words: str, reserved: Collection[str] = ()) -> Token:
-        """Read a token of some kinds that is no reserved word.
-
-        Args:
-            kinds: The kinds.
-            words: What they are called in an error.
-            reserved: Names that are none here.
-
-        Raises:
-            LoadError: If another token stands there.
-        """
+        """Read a token of some kinds that is no reserved word."""
         token = self.peek()
         if token.kind not in kinds or (token.kind == "name" and token.text in reserved):
             raise self.error(words)
@@ -217,27 +187,13 @@ _HEAD: Final = 1 << 14
 
 
 def owl_syntax(head: bytes) -> str:
-    """Return the notation that a file begins in: `owx`, `ofn`, `omn`, `obo`, or nothing for RDF and others.
-
-    Example:
-        >>> owl_syntax(b"Prefix(:=<urn:a:>)"), owl_syntax(b'<?xml version="1.0"?><Ontology xmlns="">')
-        ('ofn', 'owx')
-    """
+    """Return the notation that a file begins in: `owx`, `ofn`, `omn`, `obo`, or nothing for others."""
     patterns = {"ofn": _FUNCTIONAL, "omn": _MANCHESTER, "obo": _OBO, "owx": _ROOT}
     return next((name for name, pattern in patterns.items() if pattern.match(head[:_HEAD])), "")
 
 
 def convert_owl(text: str, syntax: str, file: str) -> bytes:
-    """Return an ontology as N-Triples. Imported ontologies are named, and not read.
-
-    Args:
-        text: The ontology.
-        syntax: `ofn`, `owx`, `omn` or `obo`.
-        file: Where it is from, for errors.
-
-    Raises:
-        LoadError: If the ontology is not well formed, or py-horned-owl is not installed.
-    """
+    """Return an ontology as N-Triples. Imported ontologies are named, and not read."""
     try:
         from pyhornedowl import open_ontology_from_string
     except ImportError as error:
@@ -257,17 +213,7 @@ def convert_owl(text: str, syntax: str, file: str) -> bytes:
 
 
 def functional(document: str) -> str:
-    """Return an ontology of RDF/XML in OWL's functional syntax.
-
-    Raises:
-        ConfigError: If py-horned-owl is not installed, or the ontology says what OWL has no axioms for.
-
-    Example:
-        >>> rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-        >>> empty = f'<rdf:RDF xmlns:rdf="{rdf}"/>'
-        >>> "Ontology(" in functional(empty)
-        True
-    """
+    """Return an ontology of RDF/XML in OWL's functional syntax."""
     try:
         from pyhornedowl import open_ontology_from_string
     except ImportError as error:
@@ -361,19 +307,7 @@ _DEEPEST: Final = 200
 
 
 def convert_kb(text: str, file: str) -> bytes:
-    """Return a knowledge base of DL-Learner as N-Triples.
-
-    Args:
-        text: The statements.
-        file: Where they are from, for errors.
-
-    Raises:
-        LoadError: At the first statement that is not of the grammar, with its line.
-
-    Example:
-        >>> b"owl#someValuesFrom" in convert_kb("father SUB male AND EXISTS hasChild.TOP.", "family.kb")
-        True
-    """
+    """Return a knowledge base of DL-Learner as N-Triples."""
     tokens = SourceTokens(text, file)
     base = KnowledgeBase(tokens)
     while tokens.peek().kind != "end":
@@ -382,12 +316,7 @@ def convert_kb(text: str, file: str) -> bytes:
 
 
 class KnowledgeBase(AxiomGraph):
-    """Statements of a knowledge base, read one after the other.
-
-    Args:
-        tokens: Where they are read from.
-        names: Turns a name into an IRI; by default as DL-Learner does (`internal_iri`).
-    """
+    """Statements of a knowledge base, read one after the other."""
 
     def __init__(self, tokens: SourceTokens, names: Callable[[str], str] | None = None) -> None:
         super().__init__()
@@ -395,11 +324,7 @@ class KnowledgeBase(AxiomGraph):
         self._iri = names or internal_iri
 
     def statement(self) -> None:
-        """Read a statement up to its dot.
-
-        Raises:
-            LoadError: If it is not of the grammar.
-        """
+        """Read a statement up to its dot."""
         tokens, first = self._tokens, self._tokens.peek()
         called = first.kind == "name" and tokens.sees("(", ahead=1)
         if called and first.text in _CHARACTERISTICS:
@@ -596,11 +521,7 @@ class KnowledgeBase(AxiomGraph):
         return self.iri(token)
 
     def iri(self, token: Token) -> ox.NamedNode:
-        """Return the IRI of a name.
-
-        Raises:
-            LoadError: If it makes none.
-        """
+        """Return the IRI of a name."""
         try:
             return named(self._iri(token.text))
         except ValueError as error:
@@ -609,11 +530,6 @@ class KnowledgeBase(AxiomGraph):
 
 def internal_iri(name: str, prefixes: Mapping[str, str] | None = None, base: str = NAMESPACE) -> str:
     """Return the IRI that DL-Learner gives a name.
-
-    Args:
-        name: An IRI, a name with a prefix, or a bare name.
-        prefixes: Namespaces by prefix.
-        base: Namespace of bare names.
 
     Example:
         >>> internal_iri("stefan"), internal_iri("ex:stefan", {"ex": "urn:a:"}), internal_iri("urn:a:b")
@@ -639,13 +555,7 @@ _AMBIGUOUS: Final = ("owl", "xml", "rdf")
 
 
 def syntax_of(path: Path, ending: str, *, gzipped: bool = False) -> str:
-    """Return the notation of an ontology that is not RDF, by its ending or how it begins; empty for RDF.
-
-    Args:
-        path: The file.
-        ending: Its ending, or the format that was named, without a dot.
-        gzipped: Whether it is compressed.
-    """
+    """Return the notation of an ontology that is not RDF, by its ending or how it begins; empty for RDF."""
     if ending not in _AMBIGUOUS:
         return SYNTAXES.get(ending, "")
     try:
@@ -656,16 +566,7 @@ def syntax_of(path: Path, ending: str, *, gzipped: bool = False) -> str:
 
 
 def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
-    """Return an ontology as N-Triples; the last one is kept, because loading reads a file several times.
-
-    Args:
-        path: The file.
-        syntax: Its notation, one of `SYNTAXES`.
-        gzipped: Whether it is compressed.
-
-    Raises:
-        LoadError: If it is not well formed, or what reads it is not installed.
-    """
+    """Return an ontology as N-Triples; the last one is kept, because loading reads a file several times."""
     try:
         found = path.stat()
         return _converted(path, syntax, gzipped, (found.st_mtime_ns, found.st_size))

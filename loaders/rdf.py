@@ -50,16 +50,7 @@ def leads_out(path: Path, folder: Path) -> bool:
 
 
 def inside(path: Path, folder: Path, named_by: Path) -> Path:
-    """Return a path that a file names, which must not lead out of a folder.
-
-    Args:
-        path: The path.
-        folder: The folder of the load.
-        named_by: The file that names it, for the error.
-
-    Raises:
-        LoadError: If it leads out.
-    """
+    """Return a path that a file names, which must not lead out of a folder."""
     if leads_out(path, folder):
         raise LoadError(
             f"It names a file outside of its folder: {str(path)[:200]!r}.",
@@ -114,24 +105,7 @@ class Source:
     def of(
         cls, path: str | os.PathLike[str], *, format: str | None = None, base_iri: str | None = None
     ) -> Source:
-        """Describe a file, guessing its format from the name.
-
-        Args:
-            path: The file; `.gz` at the end means gzip.
-            format: A file extension that overrides the guess, such as `ttl`.
-            base_iri: Base for relative IRIs; the file's own `file:` IRI by default.
-
-        Raises:
-            LoadError: If the file is not there or its format cannot be told.
-
-        Example:
-            >>> from pathlib import Path
-            >>> import tempfile
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     _ = (Path(folder) / "a.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
-            ...     Source.of(Path(folder) / "a.ttl").format.name
-            'Turtle'
-        """
+        """Describe a file, guessing its format from the name."""
         p = Path(path)
         if not p.is_file():
             raise LoadError("There is no such file.", file=str(p), hint="Check the path.")
@@ -165,12 +139,7 @@ class Source:
     def checked(
         self, on_read: Callable[[int], None] | None = None, seconds: float | None = None
     ) -> IO[bytes]:
-        """Open the content so that reading it stops where it passes a bound.
-
-        Args:
-            on_read: Called with the bytes consumed on disk so far.
-            seconds: After which it stops as well.
-        """
+        """Open the content so that reading it stops where it passes a bound."""
         until = None if seconds is None else time.monotonic() + seconds
         packed = self.size() if self.gzipped and not self.syntax else None
         found = checks.Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
@@ -224,15 +193,7 @@ class Source:
     ) -> Iterator[ox.Quad]:
         """Parse the file, with blank nodes turned into IRIs.
 
-        Ill-formed language tags such as `zh-classical` are kept and noted. Finding one starts the file anew,
-        so statements may come twice.
-
-        Args:
-            on_read: Called with the bytes consumed on disk so far.
-            notes: Receives the ill-formed language tags.
-
-        Raises:
-            LoadError: At the first statement that is not well formed, with its line.
+        An ill-formed language tag, such as `zh-classical`, starts the file anew: statements may come twice.
         """
         try:
             yield from self._parse(on_read, lenient=False)
@@ -277,11 +238,7 @@ class Source:
     def quads_skipping(
         self, notes: checks.LoadNotes, on_read: Callable[[int], None] | None = None
     ) -> Iterator[ox.Quad]:
-        """Parse a line-based file, noting bad lines in `notes` instead of stopping there.
-
-        Raises:
-            LoadError: If the format is not one statement to a line.
-        """
+        """Parse a line-based file, noting bad lines in `notes` instead of stopping there."""
         if not self.line_based:
             raise LoadError(
                 "Only N-Triples and N-Quads can be read past a bad line.",
@@ -401,27 +358,7 @@ _TYPE, _ONTOLOGY = ox.NamedNode(RDF + "type"), ox.NamedNode(OWL + "Ontology")
 
 
 def with_imports(found: Iterable[Source], left_out: list[LeftOutFile] | None = None) -> list[Source]:
-    """Return files with those that they import, directly or not, each once.
-
-    Args:
-        found: The files.
-        left_out: Receives the ontologies that are not found, instead of an error.
-
-    Raises:
-        LoadError: If a file cannot be read, or no local file is an ontology that one imports.
-
-    Source:
-        OWL 2 Structural Specification, section 3.4 (imports); OASIS XML Catalogs 1.1, section 6.5.3 (`uri`).
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     a, b = Path(folder, "a.ttl"), Path(folder, "b.ttl")
-        ...     _ = a.write_text("<urn:a> <http://www.w3.org/2002/07/owl#imports> <urn:b> .")
-        ...     _ = b.write_text("<urn:b> a <http://www.w3.org/2002/07/owl#Ontology> .")
-        ...     [source.path.name for source in with_imports([Source.of(a)])]
-        ['a.ttl', 'b.ttl']
-    """
+    """Return files with those that they import, directly or not, each once."""
     chosen = {source.path.resolve(): source for source in found}
     waiting, missing = list(chosen.values()), set[str]()
     here: set[str] = {name for source in waiting for name in _imported_or_named(source)[1]}

@@ -44,11 +44,7 @@ _SECTIONS = ("info", "licenses", "images", "annotations", "categories", "attribu
 
 
 def shape_of(path: str | Path) -> Shape:
-    """Return how a file is made, by as little of it as tells.
-
-    Raises:
-        LoadError: If there is no such file, or it is not JSON.
-    """
+    """Return how a file is made, by as little of it as tells."""
     with JsonText(path) as source:
         if source.blank() or source.peek() != "{":
             return "records"
@@ -73,15 +69,7 @@ def shape_of(path: str | Path) -> Shape:
 
 
 def rows(source: JsonText, shape: Shape) -> Iterator[Any]:
-    """Yield the records of a file.
-
-    Args:
-        source: The file, at its beginning.
-        shape: What `shape_of` gave.
-
-    Raises:
-        BrokenJson: If it is not JSON.
-    """
+    """Yield the records of a file."""
     if shape in ("records", "annotations"):
         yield from source.records()
         return

@@ -57,21 +57,7 @@ _NAMES = ("name", "title", "label")
 
 @dataclass
 class SurveyedColumn:
-    """What a column holds.
-
-    Attributes:
-        name: Its name.
-        filled: TableRows in which it has a value.
-        unique: Whether no value comes twice, as far as is known.
-        values: The first values, for comparison with other columns.
-        possible: What all values can be taken for, beside texts.
-        typed: Whether the source itself knows the datatypes.
-        nested: Whether a value is an object.
-        several: Whether a cell holds several values.
-        nulls: Texts among the values that seem to stand for no value.
-        worded: Whether all values have letters.
-        longest: Characters of the longest value.
-    """
+    """What a column holds."""
 
     name: str
     filled: int = 0
@@ -142,16 +128,7 @@ class SurveyedColumn:
 
 @dataclass(frozen=True)
 class Surveyed:
-    """A table whose values have all been looked at.
-
-    Attributes:
-        name: Of its file or in its database.
-        columns: What they hold, in order, those without a name left out.
-        rows: How many there are.
-        key: The columns that tell the rows apart; none if no one or two do.
-        links: For columns that name rows of another table, that table's name.
-        known: Whether the source itself says what the key is.
-    """
+    """A table whose values have all been looked at."""
 
     name: str
     columns: tuple[SurveyedColumn, ...]
@@ -173,16 +150,7 @@ class Surveyed:
 
 
 def survey(name: str, rows: TableRows, file: str) -> Surveyed:
-    """Look at all values of a table.
-
-    Args:
-        name: Its name.
-        rows: What it holds; read twice where no single column tells the rows apart.
-        file: Its file, for errors.
-
-    Raises:
-        LoadError: If it cannot be read as a table.
-    """
+    """Look at all values of a table."""
     found: dict[str, SurveyedColumn] = {}
     count = 0
     for row in rows:
@@ -206,12 +174,7 @@ def survey(name: str, rows: TableRows, file: str) -> Surveyed:
 
 
 def words(name: str) -> list[str]:
-    """Return the words of the name of a column or a file.
-
-    Example:
-        >>> words("memberSince"), words("Price (EUR)"), words("city_id")
-        (['member', 'Since'], ['Price', 'EUR'], ['city', 'id'])
-    """
+    """Return the words of the name of a column or a file."""
     return [part for word in _WORDS.findall(name) for part in _HUMP.split(word)]
 
 
@@ -234,14 +197,7 @@ def label_of(table: Surveyed) -> str | None:
 
 
 def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
-    """Return the columns that are one property in several columns, such as `Symptom_1` to `Symptom_17`.
-
-    They have the same name but for a number, hold texts, the later ones are not fuller than the earlier, and
-    they have values in common, or more and more rows have none. Four quarters in four columns are none.
-
-    Returns:
-        The name they share, with the columns in the order of their numbers.
-    """
+    """Return the columns that are one property in several columns, such as `Symptom_1` to `Symptom_17`."""
     groups: defaultdict[str, list[tuple[int, SurveyedColumn]]] = defaultdict(list)
     for column in table.columns:
         if (
@@ -375,41 +331,7 @@ _HEAD = f"""\
 def sketched(
     files: Sequence[str], dialect: TableDialect | None = None, on_progress: Progress | None = None
 ) -> str:
-    r"""Return a mapping in Turtle for tables, which loads them as it stands.
-
-    Each row becomes a thing, of a class by the name of its file, and each column a property. The key,
-    datatypes, texts that stand for no value, columns that repeat a property, names for people, and columns
-    that name rows of another table are told from all values; of a database, keys and links are as it
-    declares them.
-
-    Args:
-        files: Tables, or the URL of one database.
-        dialect: How tables are written that are text.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        LoadError: If a file is missing, or cannot be read as a table.
-        ConfigError: If two files have the same name.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = (Path(folder) / "shops.csv").write_text("id,name,city\n1,Coats,3\n2,Hats,3\n")
-        ...     _ = (Path(folder) / "cities.csv").write_text("id,name\n3,Köln\n", encoding="utf-8")
-        ...     text = sketched([f"{folder}/shops.csv", f"{folder}/cities.csv"])
-        >>> print(text[text.index("<#Shop>") : text.index("<#City>")])
-        <#Shop> rml:logicalSource [ rml:source "shops.csv" ; rml:referenceFormulation ql:CSV ] ;
-          rr:subjectMap [ rr:template "http://example.org/shop/{id}" ; rr:class :Shop ] ;
-          rr:predicateObjectMap [ rr:predicate :id ;
-            rr:objectMap [ rml:reference "id" ; rr:datatype xsd:integer ] ] ;
-          rr:predicateObjectMap [ rr:predicate :name , rdfs:label ;
-            rr:objectMap [ rml:reference "name" ] ] ;
-          rr:predicateObjectMap [ rr:predicate :city ;
-            rr:objectMap [ rr:template "http://example.org/city/{city}" ] ] .
-        <BLANKLINE>
-        # cities.csv: 1 row.
-        <BLANKLINE>
-    """
+    """Return a mapping in Turtle for tables, which loads them as it stands."""
     if any(map(is_database, files)):
         if len(files) > 1:
             raise ConfigError("A database is sketched alone.", hint="Name one URL and no file.")

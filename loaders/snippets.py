@@ -37,15 +37,7 @@ _NOT_AN_END = re.compile(r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|No|Inc|Co
 
 @dataclass(frozen=True)
 class Cutting:
-    """How texts are cut.
-
-    Attributes:
-        most: Most characters of a passage.
-        overlap: Whether the last sentence of a passage is the first of the next one of the same paragraph.
-
-    Raises:
-        ConfigError: If passages would be too short to say anything.
-    """
+    """How texts are cut."""
 
     most: int = 800
     overlap: bool = True
@@ -57,13 +49,7 @@ class Cutting:
 
 @dataclass(frozen=True)
 class Document:
-    """A text with what it is called.
-
-    Attributes:
-        source: Where it comes from: a path below the folder, or a URL.
-        title: What it is about, in a few words.
-        text: The whole text.
-    """
+    """A text with what it is called."""
 
     source: str
     title: str
@@ -214,17 +200,7 @@ class Snippets:
 
 
 def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]:
-    r"""Cut a text into passages.
-
-    Args:
-        document: The text.
-        cutting: How it is cut.
-
-    Example:
-        >>> text = "One.\n\nTwo is longer. It has three sentences. This is the last one of them."
-        >>> [s.text for s in cut(Document("a", "", text), Cutting(40, overlap=False))]
-        ['One.', 'Two is longer. It has three sentences.', 'This is the last one of them.']
-    """
+    """Cut a text into passages."""
     cutting = cutting or Cutting()
     start = end = -1
     for first, last in _paragraphs(document.text):
@@ -243,12 +219,7 @@ def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]
 
 
 def title_of(said: str, name: str) -> str:
-    r"""Return what a text is called: a heading in its first line, else the name of its file in words.
-
-    Example:
-        >>> title_of("# Beau Geste\n\nA film.", "x"), title_of("A film.", "beau_geste-1939")
-        ('Beau Geste', 'beau geste 1939')
-    """
+    """Return what a text is called: a heading in its first line, else the name of its file in words."""
     first = said.lstrip().splitlines()[0].strip()
     if first.startswith("#") and first.strip("# "):
         return first.strip("# ")[:200]
@@ -311,13 +282,7 @@ def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple
 
 
 def sentence_spans(said: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """Return where the sentences of a part of a text begin and end; a blank line ends one.
-
-    Example:
-        >>> said = "Dr. Who met J. R. Smith. They talked."
-        >>> [said[a:b] for a, b in sentence_spans(said)]
-        ['Dr. Who met J. R. Smith.', 'They talked.']
-    """
+    """Return where the sentences of a part of a text begin and end; a blank line ends one."""
     end = len(said) if end is None else end
     return [span for a, b in _paragraphs(said, start, end) for span in _sentences(said, a, b)]
 

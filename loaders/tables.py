@@ -59,24 +59,7 @@ _DELIMITERS = ",;\t|"
 
 @dataclass(frozen=True)
 class TableDialect:
-    r"""How a table is written in a text.
-
-    Attributes:
-        delimiter: What stands between two cells; told from the name and the first rows by default.
-        encoding: Of the text, unless a byte order mark says another.
-        quote: What stands around a cell that holds delimiters.
-        header: Whether the first row names the columns; else they are `_col.1`, `_col.2` and so on.
-        skipped: Lines before the table that are no part of it.
-        comment: What a line that is no row begins with; empty for none.
-        doubled: Whether a quote within a cell is written twice; else a backslash stands before it.
-
-    Raises:
-        ConfigError: If the delimiter is no single character, or the encoding not known.
-
-    Example:
-        >>> TableDialect(delimiter="tab").delimiter
-        '\t'
-    """
+    """How a table is written in a text."""
 
     delimiter: str = ""
     encoding: str = "utf-8"
@@ -105,14 +88,7 @@ class TableDialect:
 
 
 class Row(NamedTuple):
-    """A row of a table.
-
-    Attributes:
-        number: Of the row, from 1.
-        line: Where it begins in the text, if that is known.
-        cells: What it holds.
-        flaw: What is wrong with it as a whole, and makes it no row; else empty.
-    """
+    """A row of a table."""
 
     number: int
     line: int | None
@@ -130,35 +106,21 @@ class BrokenTable(LoadError):
 
 
 class TableRows(ABC):
-    """The rows of a table.
-
-    Attributes:
-        columns: The names of the columns; None while they are not known, and for JSON.
-        first: The line on which they stand, if that is known.
-    """
+    """The rows of a table."""
 
     columns: tuple[str, ...] | None = None
     first: int | None = None
 
     @abstractmethod
     def __iter__(self) -> Iterator[Row]:
-        """Yield the rows.
-
-        Raises:
-            LoadError: If what follows cannot be read as rows.
-        """
+        """Yield the rows."""
 
     def require(self, columns: Sequence[str]) -> None:  # noqa: B027 # only some need not read the others
         """Say which columns will be asked for; the others need not be read."""
 
 
 class JsonRows(TableRows):
-    """The objects of a JSON array, or of JSON Lines.
-
-    Args:
-        path: The file.
-        on_progress: Called with the bytes read and the bytes in all.
-    """
+    """The objects of a JSON array, or of JSON Lines."""
 
     def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
         self._path, self._note = path, on_progress
@@ -176,13 +138,8 @@ class JsonRows(TableRows):
 class DelimitedRows(TableRows):
     """The rows of CSV and its like.
 
-    Bytes that are not of the encoding reach the cell in which they stand, as half surrogate pairs, of which
-    no term can be made: so they cost that cell alone, and it can be named.
-
-    Args:
-        path: The file.
-        dialect: How it is written.
-        on_progress: Called with the bytes read and the bytes in all.
+    Bytes that are not of the encoding reach their cell as half surrogate pairs, of which no term can be
+    made: they cost that cell alone, and it can be named.
     """
 
     def __init__(self, path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> None:
@@ -294,15 +251,7 @@ class DelimitedRows(TableRows):
 
 
 def told(lines: Sequence[str], usual: str) -> str:
-    """Return what stands between the cells of a table, by its first lines.
-
-    What is usual by the name of the file wins if there are two columns of it; else what gives each row the
-    same number of columns, and then what gives most.
-
-    Example:
-        >>> told(["name;price\\n", "coat;1,50\\n"], ",")
-        ';'
-    """
+    """Return what stands between the cells of a table, by its first lines."""
     best, chosen = (False, 1), usual
     for delimiter in dict.fromkeys(usual + _DELIMITERS):
         try:
@@ -349,11 +298,7 @@ Cells = Mapping[str, Any]
 
 
 class Typed(str):
-    """A cell of a source that knows the datatypes of its values.
-
-    Attributes:
-        datatype: IRI of the datatype.
-    """
+    """A cell of a source that knows the datatypes of its values."""
 
     __slots__ = ("datatype",)
     datatype: str
@@ -367,12 +312,7 @@ class Typed(str):
 
 
 class BadCell(ValueError):
-    """A cell of which no term can be made.
-
-    Attributes:
-        reason: What is wrong, without the value, so that such cells can be counted.
-        column: Where it stands.
-    """
+    """A cell of which no term can be made."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -382,18 +322,7 @@ class BadCell(ValueError):
 
 @dataclass(frozen=True)
 class TermMap:
-    """How terms are made of a row.
-
-    Attributes:
-        constant: The term itself, or None.
-        pieces: A template: texts and names of columns in turn.
-        column: A column whose values are taken as they are.
-        iri: Whether the terms are IRIs.
-        datatype: Of literals.
-        language: Of literals.
-        separator: Splits a cell.
-        null: Texts that stand for no value, beside the empty one.
-    """
+    """How terms are made of a row."""
 
     constant: ox.NamedNode | ox.Literal | None = None
     pieces: tuple[str, ...] = ()
@@ -410,11 +339,7 @@ class TermMap:
         return self.pieces[1::2] if self.pieces else ((self.column,) if self.column else ())
 
     def terms(self, row: Cells) -> list[str]:
-        """Return the terms for a row, as N-Triples; none where a value is missing.
-
-        Raises:
-            BadCell: If a cell is no well-formed IRI, or a number or date that its datatype does not know.
-        """
+        """Return the terms for a row, as N-Triples; none where a value is missing."""
         if self.constant is not None:
             return [str(self.constant)]
         column = self.column or ", ".join(self.columns)
@@ -463,15 +388,7 @@ class TermMap:
 
 @dataclass(frozen=True)
 class TriplesMap:
-    """How triples are made of a row: subjects, their classes, and predicates with objects.
-
-    Attributes:
-        subject: The subjects.
-        classes: Their classes, as N-Triples.
-        rest: Predicates, as N-Triples, with what makes their objects.
-        source: Name of the file or table whose rows it is for; empty for any.
-        query: A query to a database in place of a table.
-    """
+    """How triples are made of a row: subjects, their classes, and predicates with objects."""
 
     subject: TermMap
     classes: tuple[str, ...]
@@ -510,11 +427,7 @@ def is_lexical(value: str, datatype: str) -> bool:
 
 
 def written(value: Any) -> str:
-    """Return the lexical form of a cell; JSON has numbers and truth values too.
-
-    Raises:
-        BadCell: If it is an object, or a list of lists.
-    """
+    """Return the lexical form of a cell; JSON has numbers and truth values too."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list):
@@ -523,12 +436,7 @@ def written(value: Any) -> str:
 
 
 def nearest(name: str, columns: Sequence[str]) -> str:
-    """Return what columns there are in words, those most like a name first.
-
-    Example:
-        >>> nearest("Nmae", ["city", "name"])
-        "Its columns, nearest first: 'name', 'city'."
-    """
+    """Return what columns there are in words, those most like a name first."""
     if not columns:
         return "It has no columns."
 
@@ -555,15 +463,7 @@ _INSTALL = 'Install it with `pip install "mrag[tables]"`.'
 
 
 class ParquetRows(TableRows):
-    """The rows of a Parquet file, a batch at a time.
-
-    Args:
-        path: The file.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        ConfigError: If pyarrow is not installed.
-    """
+    """The rows of a Parquet file, a batch at a time."""
 
     def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
         try:
@@ -605,14 +505,7 @@ class ParquetRows(TableRows):
 
 
 class SqlRows(TableRows):
-    """The rows of a table of a database, or of a query to it, in a transaction that only reads.
-
-    Args:
-        url: URL of the database, as SQLAlchemy writes it.
-        table: Name of the table, after its schema and a dot if it has one.
-        query: A query in place of a table.
-        on_progress: Called with the rows read, and None.
-    """
+    """The rows of a table of a database, or of a query to it, in a transaction that only reads."""
 
     def __init__(self, url: str, table: str, query: str = "", on_progress: Progress | None = None) -> None:
         self._url, self._table, self._query, self._note = url, table, query, on_progress
@@ -640,15 +533,7 @@ class SqlRows(TableRows):
 
 @contextmanager
 def connected(url: str) -> Iterator[Connection]:
-    """Open a database for reading.
-
-    Args:
-        url: Its URL, as SQLAlchemy writes it.
-
-    Raises:
-        ConfigError: If SQLAlchemy or the driver is not installed, or the URL is none.
-        LoadError: If the database cannot be read.
-    """
+    """Open a database for reading."""
     try:
         import sqlalchemy as sa
     except ImportError as error:
@@ -688,11 +573,7 @@ def connected(url: str) -> Iterator[Connection]:
 
 
 def _read_only(url: URL) -> URL:
-    """Return the URL of a database of SQLite that the driver opens for reading; it makes what is not there.
-
-    Raises:
-        LoadError: If there is no such file.
-    """
+    """Return the URL that the driver of SQLite opens for reading; it makes what is not there."""
     name = url.database or ""
     if name in ("", ":memory:"):
         return url
@@ -712,21 +593,7 @@ def _allowed(action: int, first: str | None, second: str | None, *_: object) -> 
 
 
 def check_reads(query: str) -> None:
-    """Refuse a statement that is no query, or several, whatever the database would make of them.
-
-    Args:
-        query: A statement of SQL.
-
-    Raises:
-        LoadError: If it does not only read.
-
-    Example:
-        >>> check_reads("SELECT a FROM t WHERE b = 'into; it'")
-        >>> check_reads("SELECT a INTO u FROM t")
-        Traceback (most recent call last):
-        ...
-        mrag.errors.LoadError: A query that is imported can only read. Write one SELECT, without INTO.
-    """
+    """Refuse a statement that is no query, or several, whatever the database would make of them."""
     query = query.strip().removesuffix(";")
     began = 0
     while (remark := _REMARK.match(query, began)) is not None:
@@ -742,11 +609,7 @@ def check_reads(query: str) -> None:
 
 
 def _in_time(engine: Engine, shown: str) -> Connection:
-    """Connect, or give up: not every driver can be told how long it may take, and each calls it otherwise.
-
-    Raises:
-        LoadError: If it takes too long.
-    """
+    """Connect, or give up: not every driver can be told how long it may take, and each calls it otherwise."""
     made: queue.SimpleQueue[Connection | BaseException] = queue.SimpleQueue()
     late = threading.Event()
 
@@ -782,9 +645,6 @@ def is_database(file: str | os.PathLike[str]) -> bool:
 
 def natural(value: Any) -> Any:
     """Return a value of a database as a text with the datatype of XML Schema that it has by nature.
-
-    Source:
-        R2RML, section 10.2.
 
     Example:
         >>> natural(decimal.Decimal("1.50")), natural(decimal.Decimal("1.50")).datatype
@@ -845,14 +705,7 @@ _COLUMN = re.compile(r"\\([\\{}])|\{((?:[^\\{}]|\\.)+)\}|([{}\\])")
 
 
 def read_mapping(path: str | os.PathLike[str]) -> tuple[TriplesMap, ...]:
-    """Read a mapping.
-
-    Args:
-        path: A file of Turtle.
-
-    Raises:
-        LoadError: If it is not Turtle, has no triples map, or says what is not supported here.
-    """
+    """Read a mapping."""
     graph: dict[str, list[tuple[str, Any]]] = {}
     for quad in Source.of(path, format="ttl").quads():
         graph.setdefault(str(quad.subject), []).append((quad.predicate.value, quad.object))
@@ -978,19 +831,7 @@ _SUBJECT = (RR + "subjectMap", RR + "subject")
 def maps_for(
     maps: Sequence[TriplesMap], name: str, mapping: str | os.PathLike[str]
 ) -> tuple[TriplesMap, ...]:
-    """Return the maps for the rows of a file.
-
-    A map that names no source is for every file. Where all name the same source, it does not matter which,
-    since the file is named when it is imported.
-
-    Args:
-        maps: Those of a mapping.
-        name: The name of the file.
-        mapping: The file of the mapping, for errors.
-
-    Raises:
-        LoadError: If the mapping is for other files.
-    """
+    """Return the maps for the rows of a file."""
     sources = {m.source for m in maps}
     if len(sources) == 1:
         return tuple(maps)
@@ -1153,11 +994,7 @@ class Table(Records):
 
 
 def rows_of(path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> TableRows:
-    """Return the rows of a file, by its name.
-
-    Raises:
-        ConfigError: If what is needed to read it is not installed.
-    """
+    """Return the rows of a file, by its name."""
     if path.name.lower().endswith((".parquet", ".pq")):
         return ParquetRows(path, on_progress)
     if is_json(path):

@@ -38,8 +38,8 @@ _REPEATS: Final = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 def simple(pattern: str) -> re.Pattern[str] | None:
     """Return an expression that Python's own engine matches fast, whatever the text; None if it may not.
 
-    That engine tries one way after the other, so it may for those that have few ways: the ranges of all
-    repeats multiplied, and no repeat inside of another.
+    That engine tries one way after the other: the ranges of all repeats are multiplied, and none may be
+    inside of another.
 
     Example:
         >>> simple("[A-Z]{2}[0-9]+") is not None, simple("(a+)+") is not None
@@ -84,12 +84,7 @@ def is_known(pattern: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def matches(pattern: str, text: str) -> bool:
-    """Return whether an expression matches the whole of a text.
-
-    Example:
-        >>> matches("[A-Z]{2}[0-9]+", "AB12"), matches("(a+)+", "a" * 1_000 + "!")
-        (True, False)
-    """
+    """Return whether an expression matches the whole of a text."""
     if len(text) < _LONG and (compiled := simple(pattern)) is not None:
         return compiled.fullmatch(text) is not None
     # The engine of the store does not try one way after the other.
@@ -149,15 +144,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class WebDatatype:
-    """A datatype of a column.
-
-    Attributes:
-        base: Its name in XML Schema, or `json`, `xml` or `html`.
-        format: A pattern of dates and times, `true|false` of truth values, a regular expression of others.
-        decimal: What separates the fraction of a number.
-        group: What separates the groups of digits of a number; empty for nothing.
-        id: IRI of the datatype, where it is one of the author's own.
-    """
+    """A datatype of a column."""
 
     base: str = "string"
     format: str = ""
@@ -177,15 +164,7 @@ class WebDatatype:
 
     @classmethod
     def of(cls, given: object, file: str) -> WebDatatype:
-        """Read a datatype of metadata.
-
-        Args:
-            given: A name, or an object with `base` and `format`.
-            file: The metadata, for errors.
-
-        Raises:
-            LoadError: If there is none of that name.
-        """
+        """Read a datatype of metadata."""
         about: Mapping[str, object] = given if isinstance(given, dict) else {"base": given}
         name = str(about.get("base", "string"))
         base = _NAMES.get(name, name)
@@ -206,17 +185,7 @@ class WebDatatype:
         return cls(base, str(format), decimal, group, str(about.get("@id", "")))
 
     def lexical(self, text: str) -> str:
-        """Return the form of XML Schema of what is written.
-
-        Raises:
-            BadCell: If it is not of the datatype.
-
-        Example:
-            >>> WebDatatype("date", "d.M.yyyy").lexical("3.12.2024")
-            '2024-12-03'
-            >>> WebDatatype("double", group=",").lexical("1,200.5")
-            '1200.5'
-        """
+        """Return the form of XML Schema of what is written."""
         found: str | None = text
         if self.base == "boolean" and "|" in self.format:
             true, _, false = self.format.partition("|")
@@ -255,12 +224,7 @@ _DIGITS = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
 def expanded(template: str, values: Mapping[str, str | list[str] | None]) -> str | None:
-    """Expand a template of a URL; None where a column that it names has no value.
-
-    Example:
-        >>> expanded("http://example.org/{name}{#part}", {"name": "a b", "part": "x/y"})
-        'http://example.org/a%20b#x/y'
-    """
+    """Expand a template of a URL; None where a column that it names has no value."""
     missing = False
 
     def put(found: re.Match[str]) -> str:
@@ -282,9 +246,6 @@ def expanded(template: str, values: Mapping[str, str | list[str] | None]) -> str
 
 def resolved(url: str, base: str) -> str:
     """Return an IRI for what metadata say: prefixes are known, and what is relative is so to the table.
-
-    Raises:
-        BadCell: If it is no IRI.
 
     Example:
         >>> resolved("schema:name", "http://example.org/a.csv"), resolved("#x", "http://example.org/a.csv")
@@ -346,24 +307,7 @@ _TEXT = WebDatatype()
 
 @dataclass(frozen=True)
 class WebColumn:
-    """A column as metadata describe it.
-
-    Attributes:
-        name: Its name in templates.
-        titles: What the header may call it; empty for anything.
-        about: Template of the IRI of what its cells are about; empty for a blank node to each row.
-        property: Template of the IRI of the property; empty for the name after the table's IRI.
-        value: Template of the IRI of the value; empty for a literal.
-        datatype: What is written in it.
-        language: Of its texts.
-        null: What stands for no value.
-        default: What an empty cell means.
-        separator: Splits a cell.
-        ordered: Whether a list of values is one, in order.
-        required: Whether a value must be there.
-        virtual: Whether it is in the metadata only.
-        suppressed: Whether nothing is stated of it.
-    """
+    """A column as metadata describe it."""
 
     name: str
     titles: tuple[str, ...] = ()
@@ -383,19 +327,7 @@ class WebColumn:
 
 @dataclass(frozen=True)
 class WebTable:
-    """A table as metadata describe it.
-
-    Attributes:
-        iri: Where it says that it is; what is relative in it is so to this.
-        file: Where it is here.
-        columns: Its columns, virtual ones last.
-        dialect: How it is written; None where nothing is said.
-        id: IRI of the table itself, where there is one.
-        about: What else is said of it, by term.
-        language: Of the texts of that.
-        titles: Columns that name the rows.
-        rest: What further columns inherit, which are in the table alone.
-    """
+    """A table as metadata describe it."""
 
     iri: str
     file: Path
@@ -436,15 +368,7 @@ def is_metadata(path: str | os.PathLike[str]) -> bool:
 
 
 def read_metadata(path: str | os.PathLike[str], *, strict: bool = True) -> list[WebTable]:
-    """Read metadata.
-
-    Args:
-        path: Their file.
-        strict: Whether a table that is not here is an error; else it is left out.
-
-    Raises:
-        LoadError: If they are not well formed, or say what is not supported here.
-    """
+    """Read metadata."""
     file = Path(path)
     about = _object(file)
     context = about.get("@context")
@@ -531,16 +455,7 @@ def _column(number: int, about: Mapping[str, Any], file: Path) -> WebColumn:
 
 
 def named_columns(table: WebTable, header: Sequence[str], *, titled: bool) -> tuple[WebColumn, ...]:
-    """Return the columns of a table as it is, those that metadata do not describe with it, virtual ones last.
-
-    Args:
-        table: What the metadata say.
-        header: Names in the table.
-        titled: Whether it has a header.
-
-    Raises:
-        LoadError: If it calls a column something else than the metadata.
-    """
+    """Return the columns of a table, those that metadata do not describe with them, virtual ones last."""
     real = [column for column in table.columns if not column.virtual]
     found = []
     for number, title in enumerate(header):
@@ -567,12 +482,7 @@ def named_columns(table: WebTable, header: Sequence[str], *, titled: bool) -> tu
 
 
 def quoted(title: str) -> str:
-    """Return a title as the name of a column.
-
-    Example:
-        >>> quoted("Shop name")
-        'Shop%20name'
-    """
+    """Return a title as the name of a column."""
     return quote(title, safe="")
 
 
@@ -623,37 +533,7 @@ class _Cell:
 
 
 class WebTables(Records):
-    """The tables of metadata of CSV on the Web, or one of them.
-
-    Kinds of problems: as of `Table`, and `missing value` where one is required. No triple is made where a
-    column that `aboutUrl` or `valueUrl` names has no value, as in mappings.
-
-    Args:
-        path: The table, or the metadata for all of their tables.
-        metadata: The metadata of the table.
-        standard: Whether the tables and their rows are described too, as in standard mode.
-        on_bad: `stop` at the first problem, or `skip` it and count it.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        LoadError: If a file is missing, or the metadata are not such that they can be followed here.
-
-    Example:
-        >>> import json, tempfile
-        >>> from pathlib import Path
-        >>> about = {"@context": "http://www.w3.org/ns/csvw", "url": "http://example.org/shops.csv",
-        ...          "tableSchema": {"aboutUrl": "#{name}", "columns": [
-        ...              {"name": "name", "propertyUrl": "schema:name"},
-        ...              {"name": "opened", "datatype": {"base": "date", "format": "d.M.yyyy"}}]}}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = (Path(folder) / "shops.csv-metadata.json").write_text(json.dumps(about))
-        ...     _ = (Path(folder) / "shops.csv").write_text("name,opened\\nHats,3.12.1999\\n")
-        ...     for triple in WebTables(Path(folder) / "shops.csv-metadata.json").triples():
-        ...         print(triple)
-        <http://example.org/shops.csv#Hats> <http://schema.org/name> "Hats"
-        <http://example.org/shops.csv#Hats> <http://example.org/shops.csv#opened>
-        "1999-12-03"^^<http://www.w3.org/2001/XMLSchema#date>
-    """
+    """The tables of metadata of CSV on the Web, or one of them."""
 
     def __init__(
         self,
@@ -800,11 +680,7 @@ class WebTables(Records):
 
 
 def _values(column: WebColumn, text: str) -> list[str] | str | None:
-    """Return the values of a cell; None for no value.
-
-    Raises:
-        BadCell: If a value is not of the datatype, or there is none and one is required.
-    """
+    """Return the values of a cell; None for no value."""
     if any(_SURROGATES[0] <= sign <= _SURROGATES[1] for sign in text) if not text.isascii() else False:
         raise BadCell("wrong encoding", "its bytes are not in the encoding of the table")
     datatype = column.datatype
@@ -831,11 +707,7 @@ def _stated(
     about: dict[str, None],
     place: int,
 ) -> Iterator[str]:
-    """Yield what a cell states.
-
-    Raises:
-        BadCell: If a template makes no IRI.
-    """
+    """Yield what a cell states."""
     column = cell.column
     empty = cell.values is None or cell.values == []
     if empty and not (column.virtual and column.value):

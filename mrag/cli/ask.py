@@ -47,16 +47,7 @@ def show_answer(
     as_json: bool = False,
     more: bool = False,
 ) -> None:
-    """Print an answer.
-
-    Args:
-        given: The answer.
-        sparql: Whether the query that was run is printed too.
-        context: Whether all lines it was made from are printed too.
-        way: Whether it is said why the answer was found otherwise than by computing it.
-        as_json: Whether it is printed as JSON.
-        more: Whether it is one of several: each says what it follows from, and JSON is on a line of its own.
-    """
+    """Print an answer."""
     if as_json:
         show_json(given.to_json(), indent=None if more else 2)
         return
@@ -103,14 +94,7 @@ def _show_reading(computed: Computed, sparql: bool) -> None:
 
 
 def follow_ups(talk: retrieval.Conversation, questions: Sequence[str]) -> Iterator[generation.Answer]:
-    """Yield the answers to questions; without any, to the lines of standard input.
-
-    On a terminal there is a prompt, and an error ends its question and not the conversation.
-
-    Args:
-        talk: The conversation.
-        questions: The questions.
-    """
+    """Yield the answers to questions; without any, to the lines of standard input."""
     terminal = not questions and sys.stdin.isatty()
     for line in questions or lines(terminal):
         if not (question := line.strip()):
@@ -593,19 +577,7 @@ def save_reading(
     by: str | None = None,
     replacing: bool = False,
 ) -> planning.SavedQuestion:
-    """Save a question in one of its readings.
-
-    Args:
-        graph: The graph.
-        question: The question.
-        reading: The number of the right reading; None to ask for it.
-        name: What to call it.
-        by: Who saves it; by default the name of the login.
-        replacing: Whether another question of this name may be replaced.
-
-    Raises:
-        ConfigError: If it cannot be computed, or no reading is chosen.
-    """
+    """Save a question in one of its readings."""
     # What was taught before must not hide what else may be right.
     attempt = planning.compute(graph, question, reading=reading or 1, learnt=False)
     if attempt.answer is None or attempt.answer.computed is None:

@@ -28,21 +28,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Commands(typer.Typer):
-    """An app as typer's; the parameters of a command are read from its function when they are needed.
-
-    Without arguments it shows its help, in which nothing is taken for markup.
-    """
+    """An app as typer's; the parameters of a command are read from its function when they are needed."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(no_args_is_help=True, rich_markup_mode=None, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
-        """Register the function that follows as a command.
-
-        Args:
-            name: Its name. Default: that of the function.
-            **options: What `typer.Typer.command` takes, `cls` apart.
-        """
+        """Register the function that follows as a command."""
 
         def register(function: Function) -> Function:
             def named() -> None:
@@ -119,11 +111,7 @@ def silent() -> bool:
 
 @contextmanager
 def kept(words: str | Callable[[], str]) -> Iterator[None]:
-    """State what is kept, and how to resume, if a command is stopped inside; the innermost text is used.
-
-    Args:
-        words: The sentences, or a function that returns them when they are needed.
-    """
+    """State what is kept, and how to resume, if a command is stopped inside; the innermost text is used."""
     try:
         yield
     except KeyboardInterrupt as told_to:

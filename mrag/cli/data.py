@@ -35,11 +35,7 @@ _GROUPS = 5
 
 
 def show_groups(groups: Sequence[ClashGroup]) -> None:
-    """Say on standard error what contradicts the ontology.
-
-    Args:
-        groups: The contradictions, the largest group first.
-    """
+    """Say on standard error what contradicts the ontology."""
     if not groups:
         return
     total = sum(group.count for group in groups)
@@ -56,15 +52,7 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
 
 
 def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
-    """Write all contradictions to a file: JSON if it is named so, else text.
-
-    Args:
-        file: The file, which is replaced.
-        groups: The contradictions, the largest group first.
-
-    Raises:
-        ConfigError: If the file cannot be written.
-    """
+    """Write all contradictions to a file: JSON if it is named so, else text."""
     if file.suffix == ".json":
         text = json.dumps([group.to_json(examples=100) for group in groups], ensure_ascii=False, indent=2)
     else:

@@ -36,12 +36,7 @@ _EXAMPLES = 5
 
 
 def name_of(file: str) -> str:
-    """Return the name of a source without its folder; of a database, without its login and its parameters.
-
-    Example:
-        >>> name_of("data/shops.csv"), name_of("postgresql://ann:secret@host/shop?sslmode=require")
-        ('shops.csv', 'shop')
-    """
+    """Return the name of a source without its folder; of a database, without its login and its parameters."""
     return Path(file.partition("?")[0]).name if "://" in file else Path(file).name
 
 
@@ -53,11 +48,7 @@ def reading(file: str) -> Iterator[Any]:
 
 
 def read_records(file: str, how: ImportSettings, out: Path, note: Progress) -> loaders.RecordReport:
-    """Write the records of a source as N-Triples, those of files in a process with limits.
-
-    Raises:
-        LoadError: If there is no such file, or it cannot be read.
-    """
+    """Write the records of a source as N-Triples, those of files in a process with limits."""
     from mrag.stores.process.parsing import imported
 
     if "://" not in file and not Path(file).is_file():
@@ -83,11 +74,7 @@ def show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport])
 
 
 def show_sketch(files: Sequence[str], dialect: TableDialect) -> None:
-    """Print a mapping to begin with.
-
-    Raises:
-        LoadError: If a file cannot be read as a table.
-    """
+    """Print a mapping to begin with."""
     from mrag.stores.process.parsing import sketch
 
     with status("Reading"):
@@ -297,11 +284,7 @@ def _views(
     source_too: bool = False,
     runner: Runner | None = None,
 ) -> list[str]:
-    """Make the views that are out of date, some at a time, and return the names of the graphs that changed.
-
-    The source can be reasoned over meanwhile: views are made of what it asserts. A view that an interruption
-    left without its inferred triples gets them now.
-    """
+    """Make the views that are out of date, some at a time, and return the graphs that changed."""
     made: list[str] = []
 
     def after(view: graphs.View, fresh: mrag.KnowledgeGraph) -> None:

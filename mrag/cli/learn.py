@@ -129,13 +129,7 @@ def problem_of(
     defined: str | None = None,
     seed: int = 0,
 ) -> cel.LearningProblem:
-    """Return the learning problem of examples by name, by file, from the hits of a question, or of a class.
-
-    Where only positive examples are given, negative ones are drawn, and that is said.
-
-    Raises:
-        LearningProblemError: If there are no examples, or they make no learning problem.
-    """
+    """Return the learning problem of examples by name, by file, of a question's hits, or of a class."""
 
     def named(given: list[str] | None, file: Path | None) -> list[str]:
         return [str(rdf.iri(x, graph.prefixes)) for x in [*(given or ()), *_lines(file)]]
@@ -184,11 +178,7 @@ def fitted(
     steps: int | None = None,
     max_length: int | None = None,
 ) -> tuple[list[cel.Hypothesis], cel.FitReport]:
-    """Learn, with a bar, and return the hypotheses, best first, and the report.
-
-    Raises:
-        LearningProblemError: If no concept tells the examples apart.
-    """
+    """Learn, with a bar, and return the hypotheses, best first, and the report."""
     asked = {"policy": None if policy is None else str(policy), "steps": steps, "max_length": max_length}
     given = {key: value for key, value in asked.items() if value is not None}
     with progress(f"Learning ({name})", unit="seconds") as note:

@@ -87,11 +87,7 @@ DEFAULT_LANGUAGES = "en,mul,-"
 
 @cache
 def warn_of_login(url: str | None) -> None:
-    """Warn, once, of a URL on the command line that holds a login.
-
-    Args:
-        url: The URL, if one was given there.
-    """
+    """Warn, once, of a URL on the command line that holds a login."""
     if url is not None and redact_url(url) != url:
         say(
             "Other users of this machine can read the login in the list of processes. Set MRAG_STORE_USER "
@@ -123,18 +119,7 @@ def opened(
     graph: str | None = None,
     index: str | None = None,
 ) -> Iterator[mrag.KnowledgeGraph]:
-    """Open the graph that the options and the environment name, and close it again.
-
-    Args:
-        store: The `--store` option.
-        kg: The `--kg` option.
-        languages: The `--lang` option; None for the languages of the index.
-        create: Make `./mrag.db` when nothing is named, instead of taking the demo graph. What was made
-            is removed again if nothing comes into it.
-        may_be_new: Whether the store and the graph that are named need not be there; with `create` as well.
-        graph: The `--graph` option.
-        index: The index whose languages are taken where none are given.
-    """
+    """Open the graph that the options and the environment name, and close it again."""
     from mrag.graph.connection import folder_of, is_store
 
     warn_of_login(store)

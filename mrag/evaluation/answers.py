@@ -44,17 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one question went.
-
-    Attributes:
-        category: What kind of question it is.
-        answerable: Whether it has an answer.
-        way: How it was answered.
-        abstained: Whether no answer was given.
-        score: Of the answer that was given.
-        guessed: Whether the likeliest reading is right, be it certain enough or not.
-        seconds: How long it took.
-    """
+    """How one question went."""
 
     category: str
     answerable: bool
@@ -567,8 +557,7 @@ def solved_readings(
 def answers(question: GoldQuestion, attempt: Attempt) -> bool:
     """Return whether a computed answer tells just what the gold answer does.
 
-    A further column, such as what the rows are ordered by, is forgiven. So is it if several are first by the
-    same value, and the gold answer tells one of them.
+    A further column is forgiven, and so is a gold answer of one where several are first by the same value.
     """
     if attempt.answer is None or attempt.answer.computed is None or attempt.reading is None:
         return False

@@ -51,15 +51,7 @@ if TYPE_CHECKING:
 
 
 class RunJournal(Journal):
-    """A journal whose first record says what the rest belongs to.
-
-    Attributes:
-        records: The records that were there when it was opened, the first one left out.
-
-    Raises:
-        ConfigError: If the file cannot be written, or another process is writing it.
-        DamagedIndex: If its first record is not as it was written.
-    """
+    """A journal whose first record says what the rest belongs to."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         try:
@@ -83,11 +75,7 @@ class RunJournal(Journal):
             self.add(about)
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Append a record; once this returns, it is on the disk.
-
-        Raises:
-            ConfigError: If it cannot be written; the earlier records are kept.
-        """
+        """Append a record; once this returns, it is on the disk."""
         try:
             super().add(record)
         except OSError as error:

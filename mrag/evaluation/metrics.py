@@ -63,12 +63,7 @@ class Run:
 
     @classmethod
     def of_scores(cls, name: str, scores: Mapping[str, Mapping[str, float]]) -> Run:
-        """Make a run of scores alone.
-
-        Example:
-            >>> [hit.doc for hit in Run.of_scores("x", {"1": {"b": 1.0, "c": 2.0, "a": 1.0}}).hits["1"]]
-            ['c', 'a', 'b']
-        """
+        """Make a run of scores alone."""
         return cls(name, {query: ordered(found.items()) for query, found in scores.items()})
 
     @classmethod
@@ -105,8 +100,6 @@ def by_rank(docs: Iterable[str]) -> tuple[Scored, ...]:
 
 def falling(hits: Sequence[Scored]) -> tuple[Scored, ...]:
     """Return documents, best first, with scores that fall strictly also as binary32 numbers.
-
-    Scores stay as they are where they do so already.
 
     Example:
         >>> tied = falling([Scored("a", 1.0), Scored("b", 1.0), Scored("c", 0.5)])
@@ -305,11 +298,7 @@ class Measure:
 
     @classmethod
     def parse(cls, text: str) -> Measure:
-        """Read a measure's name.
-
-        Raises:
-            ConfigError: If there is none of that name.
-        """
+        """Read a measure's name."""
         match = _FORM.match(text.strip())
         kind = _NAMES.get(match[1].lower()) if match else None
         if match is None or kind is None or (match[2] is None) != (kind in ("MRR", "MAP")):
@@ -326,15 +315,7 @@ class Measure:
         return self.kind in ("MRR", "Hits", "HitsExclusive")
 
     def of_rank(self, rank: int | None) -> float:
-        """Return its value for the rank of the first relevant document, from 1; None where none was found.
-
-        Raises:
-            ConfigError: If the rank alone does not decide it.
-
-        Example:
-            >>> [Measure.parse(m).of_rank(10) for m in ("MRR", "Hits@10", "HitsExclusive@10")]
-            [0.1, 1.0, 0.0]
-        """
+        """Return its value for the rank of the first relevant document, from 1; None where none was found."""
         if not self.of_first_rank:
             raise ConfigError(f"{self} does not follow from the rank of the first relevant document.")
         if rank is None:
@@ -409,12 +390,7 @@ def first_ranks(run: Run, qrels: Qrels) -> dict[str, int | None]:
 
 
 def of_ranks(given: FirstRanks, measures: Iterable[Measure | str]) -> dict[str, dict[str, float]]:
-    """Measure first ranks query by query; measures that do not follow from them are left out.
-
-    Example:
-        >>> of_ranks(FirstRanks("x", {"1": 2, "2": None}), ["MRR", "MAP", "Hits@2"])
-        {'MRR': {'1': 0.5, '2': 0.0}, 'Hits@2': {'1': 1.0, '2': 0.0}}
-    """
+    """Measure first ranks query by query; measures that do not follow from them are left out."""
     wanted = [Measure.parse(m) if isinstance(m, str) else m for m in measures]
     return {
         str(m): {query: m.of_rank(rank) for query, rank in sorted(given.ranks.items())}

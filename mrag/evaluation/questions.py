@@ -468,18 +468,7 @@ class ConditionVocabulary:
         return cls(known, kg.labels(sorted(values)), shape)
 
     def stated(self, question: str) -> Demand:
-        """Read what a question demands.
-
-        The longest names are read first, from left to right. Where the question names one part, what it
-        says of parts is about that one; where it names several, it must hold of some part, whichever.
-
-        Example:
-            >>> red, coat = Condition("urn:colour", "urn:red"), Condition("urn:kind", "urn:coat")
-            >>> words = ConditionVocabulary({"urn:a": EntityFacts(parts={"urn:p": [red, coat]})},
-            ...     {"urn:red": "red (colour)", "urn:coat": "coat"}, EntityShape("urn:has", "urn:kind"))
-            >>> words.stated("Which images show red coats?").parts == ((red, coat),)
-            True
-        """
+        """Read what a question demands."""
         terms = _terms(question)
         own: dict[Condition, None] = {}
         of_parts: dict[Condition, None] = {}
@@ -584,11 +573,7 @@ def read_collection(
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words.
-
-    Raises:
-        LoadError: If the file is missing or not well formed, or a query has no words or comes twice.
-    """
+    """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words."""
     text = _text(path)
     if path.suffix == ".jsonl":
         pairs = [(number, str(record["_id"]), str(record["text"])) for number, record in _records(path, text)]
@@ -612,13 +597,7 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
-    """Read documents: JSON lines with `_id`, `title` and `text`, or TREC's `<doc>` elements.
-
-    Of a `<doc>` the elements `title` and `text` count, or all of its words where it has neither.
-
-    Raises:
-        LoadError: If the file is missing or not well formed.
-    """
+    """Read documents: JSON lines with `_id`, `title` and `text`, or TREC's `<doc>` elements."""
     text = _text(path)
     if path.suffix == ".jsonl":
         for _, record in _records(path, text):
