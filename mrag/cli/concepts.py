@@ -33,6 +33,8 @@ from mrag.retrieval.rankers import Hit, Question, SimilarityRanker
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from mrag.cli.learn import Limits
+
 
 def concept_of(graph: KnowledgeGraph, text: str) -> Expression:
     """Return the concept that a text names or writes in DL or Manchester syntax."""
@@ -196,13 +198,9 @@ def run_benchmark(
     path: str,
     folder: Path,
     learners: str,
-    seconds: float,
-    seed: int,
-    measure: str,
+    limits: Limits,
     folds: int,
     results: Path | None,
-    steps: int | None,
-    max_length: int | None,
     *,
     as_json: bool,
 ) -> None:
@@ -216,7 +214,15 @@ def run_benchmark(
     if not sets:
         raise LoadError("No learning problem could be read.", file=path)
     setups = [
-        BenchmarkSetup(name.strip(), seconds, folds, seed, measure, steps, max_length)
+        BenchmarkSetup(
+            name.strip(),
+            limits.seconds,
+            folds,
+            limits.seed,
+            limits.measure,
+            limits.steps,
+            limits.max_length,
+        )
         for name in learners.split(",")
     ]
     found: list[BenchmarkResult] = []
