@@ -33,7 +33,7 @@ from mrag.retrieval.rankers import Hit, Question, SimilarityRanker
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from mrag.cli.learn import Limits
+    from mrag.cli.learn import LearningLimits
 
 
 def concept_of(graph: KnowledgeGraph, text: str) -> Expression:
@@ -198,7 +198,7 @@ def run_benchmark(
     path: str,
     folder: Path,
     learners: str,
-    limits: Limits,
+    limits: LearningLimits,
     folds: int,
     results: Path | None,
     *,

@@ -55,7 +55,7 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class Limits:
+class LearningLimits:
     """How far a learner goes.
 
     Options:
@@ -73,7 +73,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Learning(Limits):
+class Learning(LearningLimits):
     """Which learner learns.
 
     Options:
@@ -446,7 +446,7 @@ def forget(
 @learn_app.command()
 def benchmark(
     path: str,
-    limits: Limits,
+    limits: LearningLimits,
     data: Path = Path(),
     learner: str = "search",
     folds: Annotated[int, Option(min=0)] = 10,
