@@ -28,7 +28,7 @@ import re
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -151,8 +151,7 @@ class DelimitedRows(TableRows):
         """Yield the rows."""
         with self._opened() as stream:
             lines = self._lines(stream)
-            rows = self._reader(lines)
-            at = 0
+            rows, at, number = self._reader(lines), 0, 0
             first: list[list[str]] = []
             try:
                 header: list[str] = next((row for row in rows if row), [])
@@ -162,7 +161,6 @@ class DelimitedRows(TableRows):
                 else:
                     self.columns = tuple(f"_col.{n}" for n in range(1, len(header) + 1))
                     first = [header]
-                number = 0
                 for row in chain(first, rows):
                     # A line feed within a cell is part of the row that began before it.
                     line, at = self._dialect.skipped + at + 1, rows.line_num
@@ -404,12 +402,7 @@ class TriplesMap:
 
 
 def is_lexical(value: str, datatype: str) -> bool:
-    """Return whether a text is of a datatype, as far as it is checked; dates must be in the calendar.
-
-    Example:
-        >>> [is_lexical(v, XSD + "date") for v in ("2024-02-29", "2023-02-29", "29.2.2024")]
-        [True, False, False]
-    """
+    """Return whether a text is of a datatype, as far as it is checked; dates must be in the calendar."""
     known = _LEXICAL.get(datatype)
     if known is None:
         return True
@@ -471,11 +464,11 @@ class ParquetRows(TableRows):
         except ImportError as error:
             raise ConfigError("Reading Parquet needs pyarrow.", file=str(path), hint=_INSTALL) from error
         self._path, self._note = path, on_progress
-        self._wanted: list[str] | None = None
+        self._wanted: Sequence[str] | None = None
 
     def require(self, columns: Sequence[str]) -> None:
         """Say which columns will be asked for."""
-        self._wanted = list(columns)
+        self._wanted = columns
 
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows."""
@@ -492,11 +485,9 @@ class ParquetRows(TableRows):
                 rows = file.metadata.num_rows
                 for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
                     columns = {name: _plain(batch.column(name)) for name in batch.schema.names}
-                    for at in range(batch.num_rows):
+                    for cells in zip(*columns.values(), strict=True):
                         number += 1
-                        yield Row(
-                            number, None, {name: natural(column[at]) for name, column in columns.items()}
-                        )
+                        yield Row(number, None, dict(zip(columns, map(natural, cells), strict=True)))
                     if note is not None:
                         note(total * number // rows, total)
             except (pyarrow.ArrowException, OSError) as error:
@@ -644,36 +635,36 @@ def is_database(file: str | os.PathLike[str]) -> bool:
 
 
 def natural(value: Any) -> Any:
-    """Return a value of a database as a text with the datatype of XML Schema that it has by nature.
-
-    Example:
-        >>> natural(decimal.Decimal("1.50")), natural(decimal.Decimal("1.50")).datatype
-        ('1.50', 'http://www.w3.org/2001/XMLSchema#decimal')
-        >>> natural(None), natural("as it is")
-        (None, 'as it is')
-    """
+    """Return a value of a database as a text with its datatype of XML Schema (R2RML, section 10.2)."""
     if value is None or isinstance(value, str | dict):
         return value
     if isinstance(value, list | tuple | set):
         return [natural(each) for each in value]
-    if isinstance(value, bool):
-        return Typed.of("true" if value else "false", "boolean")
-    if isinstance(value, int):
-        return Typed.of(str(value), "integer")
-    if isinstance(value, float):
-        odd = "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
-        return Typed.of(repr(value) if math.isfinite(value) else odd, "double")
-    if isinstance(value, decimal.Decimal):
-        return Typed.of(format(value, "f"), "decimal") if value.is_finite() else str(value)
-    if isinstance(value, datetime.datetime):
-        return Typed.of(value.isoformat(), "dateTime")
-    if isinstance(value, datetime.date):
-        return Typed.of(value.isoformat(), "date")
-    if isinstance(value, datetime.time):
-        return Typed.of(value.isoformat(), "time")
-    if isinstance(value, bytes | bytearray | memoryview):
-        return Typed.of(bytes(value).hex().upper(), "hexBinary")
+    if isinstance(value, decimal.Decimal) and not value.is_finite():
+        return str(value)
+    for kinds, name, written in _NATURAL:
+        if isinstance(value, kinds):
+            return Typed.of(written(value), name)
     return str(value)
+
+
+def _double(value: float) -> str:
+    if math.isfinite(value):
+        return repr(value)
+    return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
+
+
+_NATURAL: tuple[tuple[Any, str, Callable[[Any], str]], ...] = (
+    (bool, "boolean", lambda value: "true" if value else "false"),
+    (int, "integer", str),
+    (float, "double", _double),
+    (decimal.Decimal, "decimal", lambda value: format(value, "f")),
+    (datetime.datetime, "dateTime", datetime.datetime.isoformat),
+    (datetime.date, "date", datetime.date.isoformat),
+    (datetime.time, "time", datetime.time.isoformat),
+    (bytes | bytearray | memoryview, "hexBinary", lambda value: bytes(value).hex().upper()),
+)
+"""Types of Python with their datatype and lexical form; the first that fits counts."""
 
 
 def _plain(column: Any) -> list[Any]:
@@ -690,16 +681,15 @@ RML = "http://semweb.mmlab.be/ns/rml#"
 TAB = "https://w3id.org/mrag/table#"
 """Namespace of `tab:separator` and `tab:null`."""
 
-_IGNORED = {
-    *(RML + n for n in ("logicalSource", "referenceFormulation", "iterator")),
-    *(RR + n for n in ("logicalTable", "sqlVersion")),
-    RDF + "type",
-}
 _KNOWN_TERMS = {
-    *(RR + n for n in ("subjectMap", "subject", "predicateObjectMap", "predicate", "objectMap", "object")),
-    *(RR + n for n in ("template", "constant", "class", "termType", "datatype", "language", "column")),
-    *(RR + "tableName", RR + "sqlQuery", RML + "source"),
-    *(RML + "reference", TAB + "separator", TAB + "null"),
+    RDF + "type",
+    *(TAB + n for n in ("separator", "null")),
+    *(RML + n for n in "logicalSource referenceFormulation iterator source reference".split()),
+    *(
+        RR + n
+        for n in "subjectMap subject predicateObjectMap predicate objectMap object template constant class "
+        "termType datatype language column logicalTable sqlVersion tableName sqlQuery".split()
+    ),
 }
 _COLUMN = re.compile(r"\\([\\{}])|\{((?:[^\\{}]|\\.)+)\}|([{}\\])")
 
@@ -718,7 +708,8 @@ class _Reader:
 
     def maps(self) -> tuple[TriplesMap, ...]:
         """Return the triples maps in the order of the file."""
-        heads = [node for node, rows in self.graph.items() if any(p in _SUBJECT for p, _ in rows)]
+        subject = (RR + "subjectMap", RR + "subject")
+        heads = [node for node, rows in self.graph.items() if any(p in subject for p, _ in rows)]
         if not heads:
             raise self.error("The mapping has no rr:subjectMap.")
         return tuple(self._map(head) for head in heads)
@@ -801,7 +792,7 @@ class _Reader:
 
     def _check(self, node: str) -> None:
         for predicate, _ in self.graph.get(node, ()):
-            if predicate not in _KNOWN_TERMS | _IGNORED:
+            if predicate not in _KNOWN_TERMS:
                 raise self.error(f"The mapping says {predicate}, which is not supported here.")
 
     def _all(self, node: str, name: str) -> list[Any]:
@@ -823,9 +814,6 @@ class _Reader:
 
     def error(self, message: str) -> LoadError:
         return LoadError(message, file=str(self.path), hint="docs/tables.md shows a mapping.")
-
-
-_SUBJECT = (RR + "subjectMap", RR + "subject")
 
 
 def maps_for(
@@ -852,19 +840,11 @@ _KNOWN = 1000
 
 
 class Table(Records):
-    """A table with a mapping.
+    """A table with a mapping: a file, gzipped or not, or the URL of a database as SQLAlchemy writes it.
 
     Kinds of problems: `broken JSON`, `broken table`, `wrong row`, `wrong encoding`, `nested value`, `no
     IRI`, `no xsd:integer` and so for each datatype, `missing column`, `empty file`, and `no subject`, which
     is counted and never an error. When bad records are skipped, a bad value costs its triple alone.
-
-    Args:
-        path: The table: `.csv`, `.tsv`, `.json` or `.jsonl`, gzipped or not, `.parquet`, or the URL of a
-            database as SQLAlchemy writes it.
-        mapping: A file of Turtle.
-        on_bad: `stop` at the first problem, or `skip` it and count it.
-        on_progress: Called with the bytes read and the bytes in all.
-        dialect: How a table is written that is text.
 
     Raises:
         LoadError: If a file is missing, or the mapping is not one that can be read here.
@@ -925,32 +905,17 @@ class Table(Records):
     def _table(self, rows: TableRows, maps: Sequence[TriplesMap]) -> Iterator[str]:
         wanted = {column for each in maps for column in each.columns}
         rows.require(sorted(wanted))
-        absent, seen, count = set(wanted), dict[str, None](), 0
-        try:
-            for row in rows:
-                if not count:
-                    self._check(rows, maps)
-                count += 1
-                self.report.count("rows")
-                if row.flaw:
-                    self.bad("wrong row", row.where, row.flaw, line=row.line)
-                    continue
-                absent -= row.cells.keys()
-                if rows.columns is None and len(seen) < _KNOWN:
-                    seen.update(dict.fromkeys(row.cells))
-                if ROW in absent:
-                    row.cells[ROW] = str(row.number)
-                for each in maps:
-                    yield from self._row(row, each)
-        except (BrokenTable, BrokenJson) as error:
-            if self.on_bad == "stop":
-                raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
-            kind = "broken JSON" if isinstance(error, BrokenJson) else "broken table"
-            self.report.note(Problem(kind, "the file", error.message.rstrip(".")))
-        if not count:
-            self.bad("empty file", "the table", "there is no row in it")
+        absent, seen = set(wanted), dict[str, None]()
+        for row in good_rows(self, rows, lambda: self._check(rows, maps)):
+            absent -= row.cells.keys()
+            if rows.columns is None and len(seen) < _KNOWN:
+                seen.update(dict.fromkeys(row.cells))
+            if ROW in absent:
+                row.cells[ROW] = str(row.number)
+            for each in maps:
+                yield from self._row(row, each)
         absent.discard(ROW)
-        for column in sorted(absent) if count and rows.columns is None else ():
+        for column in sorted(absent) if self.report.counts.get("rows") and rows.columns is None else ():
             self.bad(
                 "missing column", "the mapping", f"no row has a column {column!r}", nearest(column, [*seen])
             )
@@ -974,7 +939,7 @@ class Table(Records):
         try:
             subjects = list(each.subject.terms(row.cells))
         except BadCell as error:
-            self._flawed(row, error)
+            bad_cell(self, row, error)
             return
         if not subjects:
             names = " or ".join(map(repr, each.subject.columns))
@@ -987,10 +952,34 @@ class Table(Records):
                     for o in objects.terms(row.cells):
                         yield f"{s} {p} {o} .\n"
                 except BadCell as error:
-                    self._flawed(row, error)
+                    bad_cell(self, row, error)
 
-    def _flawed(self, row: Row, error: BadCell) -> None:
-        self.bad(error.reason, f"{row.where}, column {error.column!r}", str(error), line=row.line)
+
+def bad_cell(records: Records, row: Row, error: BadCell) -> None:
+    """Stop at a cell of which no term can be made, or count it."""
+    records.bad(error.reason, f"{row.where}, column {error.column!r}", str(error), line=row.line)
+
+
+def good_rows(records: Records, rows: TableRows, check: Callable[[], None]) -> Iterator[Row]:
+    """Yield the rows that are such, once the columns are checked; say of the others what is wrong."""
+    count = 0
+    try:
+        for row in rows:
+            if not count:
+                check()
+            count += 1
+            records.report.count("rows")
+            if row.flaw:
+                records.bad("wrong row", row.where, row.flaw, line=row.line)
+            else:
+                yield row
+    except (BrokenTable, BrokenJson) as error:
+        if records.on_bad == "stop":
+            raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
+        kind = "broken JSON" if isinstance(error, BrokenJson) else "broken table"
+        records.report.note(Problem(kind, "the file", error.message.rstrip(".")))
+    if not count:
+        records.bad("empty file", "the table", "there is no row in it")
 
 
 def rows_of(path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> TableRows:

@@ -16,6 +16,7 @@ import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -23,9 +24,9 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
-from mrag.loaders._records import BrokenJson, OnBad, Problem, Records
+from mrag.loaders._records import OnBad, Records
 from mrag.loaders.rdf import Progress, inside
-from mrag.loaders.tables import BadCell, BrokenTable, DelimitedRows, Row, TableDialect, is_lexical
+from mrag.loaders.tables import BadCell, DelimitedRows, Row, TableDialect, bad_cell, good_rows, is_lexical
 from mrag.rdf.namespaces import RDF, XSD
 
 _TRIES: Final = 1_000
@@ -40,10 +41,6 @@ def simple(pattern: str) -> re.Pattern[str] | None:
 
     That engine tries one way after the other: the ranges of all repeats are multiplied, and none may be
     inside of another.
-
-    Example:
-        >>> simple("[A-Z]{2}[0-9]+") is not None, simple("(a+)+") is not None
-        (True, False)
     """
     try:
         compiled, tree = re.compile(pattern), parser.parse(pattern)
@@ -71,12 +68,7 @@ def _ways(items: Any, repeated: bool) -> float:
 
 
 def is_known(pattern: str) -> bool:
-    """Return whether an expression can be matched: it is one, of moderate size and without lookarounds.
-
-    Example:
-        >>> is_known("(a+)+"), is_known("(a"), is_known("(?=a)")
-        (True, False, False)
-    """
+    """Return whether an expression can be matched: it is one, of moderate size and without lookarounds."""
     if simple(pattern) is not None:
         return True
     return _ask("tables/pattern", pattern)
@@ -136,15 +128,18 @@ _FORMS = {
 }  # fmt: skip
 _ZONE = r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)"
 _VARIABLE = re.compile(r"\{([+#./;?&]?)([^{}]+)\}")
-_FIRST = {"": "", "+": "", "#": "#", ".": ".", "/": "/", ";": ";", "?": "?", "&": "&"}
-_BETWEEN = {"": ",", "+": ",", "#": ",", ".": ".", "/": "/", ";": ";", "?": "&", "&": "&"}
+_BETWEEN = {"": ",", "+": ",", "#": ",", "?": "&"}
 _RESERVED = ":/?#[]@!$&'()*+,;=%"
 _SHOWN = 80
 
 
 @dataclass(frozen=True)
 class WebDatatype:
-    """A datatype of a column."""
+    """A datatype of a column: its name in XML Schema, or `json`, `xml` or `html`.
+
+    Its format is a pattern of dates and times, `true|false` of truth values, a regular expression of others;
+    `id` is the IRI of one of the author's own.
+    """
 
     base: str = "string"
     format: str = ""
@@ -196,17 +191,11 @@ class WebDatatype:
             found = _time(text, self.format, self.base)
         elif self.format and self.base != "boolean" and not matches(self.format, text):
             found = None
-        if found is None or not is_lexical(found, XSD + self._checked()):
-            raise BadCell(f"no {self.base}", f"{text[:_SHOWN]!r} is no {self.base}{self._expected()}")
+        checked = "integer" if self.base in _NUMBERS - {"decimal", "float", "double"} else self.base
+        if found is None or not is_lexical(found, XSD + ("double" if checked == "float" else checked)):
+            expected = f" of the format {self.format!r}" if self.format else ""
+            raise BadCell(f"no {self.base}", f"{text[:_SHOWN]!r} is no {self.base}{expected}")
         return found
-
-    def _checked(self) -> str:
-        if self.base in ("float", "double"):
-            return "double"
-        return "integer" if self.base in _NUMBERS - {"decimal"} else self.base
-
-    def _expected(self) -> str:
-        return f" of the format {self.format!r}" if self.format else ""
 
     def _number(self, text: str) -> str:
         plain = text.replace(self.group, "") if self.group else text
@@ -238,19 +227,14 @@ def expanded(template: str, values: Mapping[str, str | list[str] | None]) -> str
             each = value if isinstance(value, list) else [value]
             text = ",".join(quote(v, safe=_RESERVED if operator in ("+", "#") else "") for v in each)
             parts.append(f"{name}={text}" if operator in (";", "?", "&") else text)
-        return _FIRST[operator] + _BETWEEN[operator].join(parts)
+        return operator.removeprefix("+") + _BETWEEN.get(operator, operator).join(parts)
 
     made = _VARIABLE.sub(put, template)
     return None if missing else made
 
 
 def resolved(url: str, base: str) -> str:
-    """Return an IRI for what metadata say: prefixes are known, and what is relative is so to the table.
-
-    Example:
-        >>> resolved("schema:name", "http://example.org/a.csv"), resolved("#x", "http://example.org/a.csv")
-        ('http://schema.org/name', 'http://example.org/a.csv#x')
-    """
+    """Return an IRI for what metadata say: prefixes are known, and what is relative is so to the table."""
     prefix, colon, local = url.partition(":")
     found = PREFIXES[prefix] + local if colon and prefix in PREFIXES else urljoin(base, url)
     try:
@@ -524,14 +508,6 @@ _TYPE, _NIL = f"<{RDF}type>", f"<{RDF}nil>"
 _SURROGATES = ("\ud800", "\udfff")
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """A cell with its values; a list where the column has a separator."""
-
-    column: WebColumn
-    values: list[str] | str | None
-
-
 class WebTables(Records):
     """The tables of metadata of CSV on the Web, or one of them."""
 
@@ -574,66 +550,56 @@ class WebTables(Records):
     def _table(self, number: int, node: str, table: WebTable) -> Iterator[str]:
         dialect = table.dialect or self.dialect
         rows = DelimitedRows(table.file, dialect, self.on_progress)
-        columns: tuple[WebColumn, ...] = ()
-        count = 0
-        try:
-            for row in rows:
-                header = rows.columns or ()
-                if not count:
-                    columns = named_columns(table, header, titled=dialect.header)
-                count += 1
-                self.report.count("rows")
-                if row.flaw:
-                    self.bad("wrong row", row.where, row.flaw, line=row.line)
-                    continue
-                blank = f"_:row{number}.{row.number}"
-                about: dict[str, None] = {}
-                yield from self._row(row, header, columns, table, dialect, blank, about)
-                if self.standard:
-                    yield from self._described(f"_:r{number}.{row.number}", node, row, table, dialect, about)
-        except (BrokenTable, BrokenJson) as error:
-            if self.on_bad == "stop":
-                raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
-            self.report.note(Problem("broken table", "the file", error.message.rstrip(".")))
-        if not count:
-            self.bad("empty file", "the table", "there is no row in it")
+        titled: list[tuple[WebColumn, str]] = []
+
+        def check() -> None:
+            header = rows.columns or ()
+            columns = named_columns(table, header, titled=dialect.header)
+            titled.extend(zip(columns, chain(header, repeat("")), strict=False))
+
+        for row in good_rows(self, rows, check):
+            source = row.number + dialect.skipped + dialect.header
+            blank = f"_:row{number}.{row.number}"
+            about: dict[str, None] = {}
+            yield from self._row(row, titled, table, source, blank, about)
+            if self.standard:
+                yield from self._described(f"_:r{number}.{row.number}", node, row, table, source, about)
 
     def _row(
         self,
         row: Row,
-        header: Sequence[str],
-        columns: Sequence[WebColumn],
+        columns: Sequence[tuple[WebColumn, str]],
         table: WebTable,
-        dialect: TableDialect,
+        source: int,
         blank: str,
         about: dict[str, None],
     ) -> Iterator[str]:
         """Yield what a row states, and note what it is about."""
-        cells: list[_Cell] = []
-        for place, column in enumerate(columns):
-            text = "" if column.virtual else row.cells.get(header[place], "")
+        cells: list[tuple[WebColumn, list[str] | str | None]] = []
+        for column, title in columns:
+            cell = None
             try:
-                cells.append(_Cell(column, _values(column, text)))
+                cell = _values(column, "" if column.virtual else row.cells.get(title, ""))
             except BadCell as error:
-                self.bad(error.reason, f"{row.where}, column {column.name!r}", str(error), line=row.line)
-                cells.append(_Cell(column, None))
-        source = row.number + dialect.skipped + dialect.header
-        values: dict[str, str | list[str] | None] = {cell.column.name: cell.values for cell in cells}
+                error.column = column.name
+                bad_cell(self, row, error)
+            cells.append((column, cell))
+        values = {column.name: cell for column, cell in cells}
         values |= {"_row": str(row.number), "_sourceRow": str(source)}
-        for place, cell in enumerate(cells, start=1):
-            values |= {"_column": str(place), "_sourceColumn": str(place), "_name": cell.column.name}
-            if cell.column.suppressed:
+        for place, (column, cell) in enumerate(cells, start=1):
+            values |= {"_column": str(place), "_sourceColumn": str(place), "_name": column.name}
+            if column.suppressed:
                 continue
             try:
-                yield from _stated(cell, values, table, blank, about, place)
+                yield from _stated(column, cell, values, table, blank, about, place)
             except BadCell as error:
-                self.bad(error.reason, f"{row.where}, column {cell.column.name!r}", str(error), line=row.line)
+                error.column = column.name
+                bad_cell(self, row, error)
 
     def _described(
-        self, node: str, table: str, row: Row, of: WebTable, dialect: TableDialect, about: Mapping[str, None]
+        self, node: str, table: str, row: Row, of: WebTable, source: int, about: Mapping[str, None]
     ) -> Iterator[str]:
         """Yield what standard mode says of a row."""
-        source = row.number + dialect.skipped + dialect.header
         yield f"{table} <{CSVW}row> {node} .\n"
         yield f"{node} {_TYPE} <{CSVW}Row> .\n"
         yield f'{node} <{CSVW}rownum> "{row.number}"^^<{XSD}integer> .\n'
@@ -700,7 +666,8 @@ def _values(column: WebColumn, text: str) -> list[str] | str | None:
 
 
 def _stated(
-    cell: _Cell,
+    column: WebColumn,
+    cell: list[str] | str | None,
     values: Mapping[str, str | list[str] | None],
     table: WebTable,
     blank: str,
@@ -708,9 +675,7 @@ def _stated(
     place: int,
 ) -> Iterator[str]:
     """Yield what a cell states."""
-    column = cell.column
-    empty = cell.values is None or cell.values == []
-    if empty and not (column.virtual and column.value):
+    if (cell is None or cell == []) and not (column.virtual and column.value):
         return
     subject = blank
     if column.about:
@@ -726,7 +691,7 @@ def _stated(
         made = expanded(column.value, values)
         objects = [] if made is None else [f"<{resolved(made, table.iri)}>"]
     else:
-        each = cell.values if isinstance(cell.values, list) else [cell.values or ""]
+        each = cell if isinstance(cell, list) else [cell or ""]
         objects = [str(_literal(column, value)) for value in each]
     if objects:
         about.setdefault(subject)

@@ -97,12 +97,7 @@ def same(value: Value, gold: Value) -> bool:
 
 
 def table_of(answers: object, width: int | None = None) -> tuple[Row, ...]:
-    """Return answers as rows: a list of rows, a list of values (a column) or a value alone.
-
-    Example:
-        >>> table_of([["A", 1], ["B", 2]]), table_of(["A", 1]), table_of(["A", 1], 2), table_of(3)
-        ((('a', 1), ('b', 2)), (('a',), (1,)), (('a', 1),), ((3,),))
-    """
+    """Return answers as rows: a list of rows, a list of values (a column) or a value alone."""
     if answers is None:
         return ()
     listed = list(answers) if isinstance(answers, list | tuple) else [answers]
@@ -268,9 +263,7 @@ class GoldQuestion:
 
     Attributes:
         id: Its name; a number of a line if the file gives none.
-        text: The question.
         accepted: The gold answer and its alternatives; none if the graph does not answer it.
-        category: What kind of question it is.
     """
 
     id: str
@@ -301,9 +294,7 @@ def read_questions(
 ) -> list[GoldQuestion]:
     """Read files of questions with gold answers, one JSON object a line.
 
-    Args:
-        files: A file, or several.
-        only: Fields with the value that a question must have in each.
+    With `only`, those that have these values in these fields.
 
     Raises:
         ConfigError: If a file cannot be read, a line is not as it should be, an id comes twice, or no

@@ -26,19 +26,9 @@ PER_ANNOTATION = 2.28
 """Attributes of an annotation on average."""
 
 CATEGORY_GROUPS = {
-    "upperbody": 6,
-    "lowerbody": 3,
-    "wholebody": 4,
-    "head": 3,
-    "neck": 1,
-    "arms and hands": 2,
-    "waist": 1,
-    "legs and feet": 4,
-    "others": 3,
-    "garment parts": 7,
-    "closures": 2,
-    "decorations": 10,
-}
+    "upperbody": 6, "lowerbody": 3, "wholebody": 4, "head": 3, "neck": 1, "arms and hands": 2, "waist": 1,
+    "legs and feet": 4, "others": 3, "garment parts": 7, "closures": 2, "decorations": 10,
+}  # fmt: skip
 """Groups of categories, with how many each has."""
 
 ATTRIBUTE_GROUPS = {
