@@ -14,7 +14,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import IO, Final, Protocol
+from pathlib import Path
+from typing import IO, Any, Final
 
 import pyoxigraph as ox
 
@@ -212,10 +213,9 @@ def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) ->
                 hint="Nothing of it was stored. Convert it to UTF-8.",
             ) from error
 
-    first = utf8(head)
+    data = utf8(head)
     if format == ox.RdfFormat.RDF_XML:
-        first = _DECLARED.sub(rb"\1UTF-8", first, count=1)
-    data: bytes = first
+        data = _DECLARED.sub(rb"\1UTF-8", data, count=1)
     while head:
         blank = blank and not data.strip()
         if data:
@@ -420,13 +420,6 @@ class LoadNotes:
     empty: list[str] = field(default_factory=list)
 
 
-class Check(Protocol):
-    """Reads a text piece by piece and raises `TooMuch` where it passes a bound."""
-
-    def feed(self, data: bytes) -> None:
-        """Read the next piece."""
-
-
 class Checked(io.RawIOBase):
     """A stream whose content is turned into UTF-8 and checked before it is passed on."""
 
@@ -500,46 +493,35 @@ def too_long(format: ox.RdfFormat, file: str | None = None) -> LoadError:
     )
 
 
-def check_of(format: ox.RdfFormat) -> Check:
+def check_of(format: ox.RdfFormat) -> Lines | Xml | Brackets:
     """Return a new check for documents of a format."""
     if format in (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS):
         return Lines()
     return Xml() if format == ox.RdfFormat.RDF_XML else Brackets(json=format == ox.RdfFormat.JSON_LD)
 
 
-class Counting(io.RawIOBase):
+class Counting(io.FileIO):
     """A raw file that says how far it has been read."""
 
-    def __init__(self, raw: IO[bytes] | io.FileIO, on_read: Callable[[int], None] | None) -> None:
-        self._raw = raw
+    def __init__(self, path: Path, on_read: Callable[[int], None] | None) -> None:
+        super().__init__(path, "rb")
         self._on_read = on_read
-        self._done = 0
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """Read some bytes."""
-        data = self._raw.read(size) or b""
-        self._note(len(data))
+        data = super().read(size) or b""
+        self._note()
         return data
 
-    def readinto(self, buffer: object) -> int:
+    def readinto(self, buffer: Any) -> int:
         """Read some bytes into a buffer."""
-        count = int(self._raw.readinto(buffer) or 0)  # type: ignore[union-attr, arg-type]
-        self._note(count)
+        count = int(super().readinto(buffer) or 0)
+        self._note()
         return count
 
-    def _note(self, count: int) -> None:
-        self._done += count
+    def _note(self) -> None:
         if self._on_read is not None:
-            self._on_read(self._done)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._raw.close()
-        super().close()
+            self._on_read(self.tell())
 
 
 class Gunzipped(gzip.GzipFile):

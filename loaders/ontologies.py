@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
@@ -56,25 +56,23 @@ class AxiomGraph:
 
     def class_of(self, predicate: str, value: Node) -> Node:
         """Return an anonymous class, such as a complement."""
-        node = self.new(OWL + "Class")
-        self.add(node, predicate, value)
-        return node
+        return self.described(self.new(OWL + "Class"), {predicate: value})
 
     def restriction(self, of: Node, predicate: str, value: Node | ox.Literal) -> Node:
         """Return a restriction on a property."""
-        node = self.new(OWL + "Restriction")
-        self.add(node, OWL + "onProperty", of)
-        self.add(node, predicate, value)
+        return self.described(self.new(OWL + "Restriction"), {OWL + "onProperty": of, predicate: value})
+
+    def described(self, node: Node, values: Mapping[str, Node | ox.Literal]) -> Node:
+        """Add what is said of a node, and return it."""
+        for predicate, value in values.items():
+            self.add(node, predicate, value)
         return node
 
     def list_of(self, parts: Sequence[Node]) -> Node:
         """Return the list of some nodes."""
         rest: Node = named(RDF + "nil")
         for part in reversed(parts):
-            node = self.new()
-            self.add(node, RDF + "first", part)
-            self.add(node, RDF + "rest", rest)
-            rest = node
+            rest = self.described(self.new(), {RDF + "first": part, RDF + "rest": rest})
         return rest
 
 
@@ -101,15 +99,7 @@ class Token(NamedTuple):
 
 
 class SourceTokens:
-    """The tokens of a file, and how far they have been read.
-
-    Example:
-        >>> tokens = SourceTokens('male(stefan). // a person', "father.kb")
-        >>> [tokens.take().text for _ in range(5)]
-        ['male', '(', 'stefan', ')', '.']
-        >>> tokens.peek().kind
-        'end'
-    """
+    """The tokens of a file, and how far they have been read."""
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
@@ -180,16 +170,18 @@ _ROOT: Final = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _BLANK: Final = rb"(?:\xef\xbb\xbf)?(?>\s|#[^\n]*\n)*+"
-_FUNCTIONAL: Final = re.compile(_BLANK + rb"(?:Prefix|Ontology)\s*\(")
-_MANCHESTER: Final = re.compile(_BLANK + rb"(?:Prefix|Ontology):\s")
-_OBO: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*format-version:")
+_BEGINNINGS: Final = {
+    "ofn": re.compile(_BLANK + rb"(?:Prefix|Ontology)\s*\("),
+    "omn": re.compile(_BLANK + rb"(?:Prefix|Ontology):\s"),
+    "obo": re.compile(rb"(?:\xef\xbb\xbf)?\s*format-version:"),
+    "owx": _ROOT,
+}
 _HEAD: Final = 1 << 14
 
 
 def owl_syntax(head: bytes) -> str:
     """Return the notation that a file begins in: `owx`, `ofn`, `omn`, `obo`, or nothing for others."""
-    patterns = {"ofn": _FUNCTIONAL, "omn": _MANCHESTER, "obo": _OBO, "owx": _ROOT}
-    return next((name for name, pattern in patterns.items() if pattern.match(head[:_HEAD])), "")
+    return next((name for name, pattern in _BEGINNINGS.items() if pattern.match(head[:_HEAD])), "")
 
 
 def convert_owl(text: str, syntax: str, file: str) -> bytes:
@@ -354,10 +346,9 @@ class KnowledgeBase(AxiomGraph):
         tokens.expect(")")
         tokens.expect("=")
         if data and end == "range":
-            token = tokens.expect_kind("name", words=f"one of {', '.join(_DATATYPES)}")
-            if token.text not in _DATATYPES:
-                tokens.at -= 1
+            if not tokens.sees(*_DATATYPES):
                 raise tokens.error(f"one of {', '.join(_DATATYPES)}")
+            token = tokens.take()
             self.add(of, RDFS + end, named(XSD + _DATATYPES[token.text]))
         else:
             self.add(of, RDFS + end, self._concept())
@@ -397,10 +388,9 @@ class KnowledgeBase(AxiomGraph):
         if not skip:
             self.add(subject, of.value, value)
             return True
-        node = self.new(OWL + "NegativePropertyAssertion")
-        self.add(node, OWL + "sourceIndividual", subject)
-        self.add(node, OWL + "assertionProperty", of)
-        self.add(node, OWL + ("targetValue" if data else "targetIndividual"), value)
+        target = OWL + ("targetValue" if data else "targetIndividual")
+        assertion = {OWL + "sourceIndividual": subject, OWL + "assertionProperty": of, target: value}
+        self.described(self.new(OWL + "NegativePropertyAssertion"), assertion)
         return True
 
     def _axiom(self) -> None:
@@ -469,17 +459,15 @@ class KnowledgeBase(AxiomGraph):
     def _counted(self, depth: int) -> Node:
         tokens = self._tokens
         kind = "min" if tokens.take().text == ">=" else "max"
-        number = tokens.expect_kind("number", words="a whole number")
-        if not number.text.isdigit():
-            tokens.at -= 1
+        if tokens.peek().kind != "number" or not tokens.peek().text.isdigit():
             raise tokens.error("a whole number")
+        number = tokens.take()
         of = self._property()
         tokens.expect(".")
         filler = self._part(depth + 1)
         count = ox.Literal(number.text, datatype=named(XSD + "nonNegativeInteger"))
         node = self.restriction(of, f"{OWL}{kind}QualifiedCardinality", count)
-        self.add(node, OWL + "onClass", filler)
-        return node
+        return self.described(node, {OWL + "onClass": filler})
 
     def _value(self) -> Node | None:
         """Read a test of a value in brackets, if that is what comes."""
@@ -513,7 +501,9 @@ class KnowledgeBase(AxiomGraph):
     def _literal(self) -> ox.Literal:
         token = self._tokens.take()
         if token.kind == "number":
-            return ox.Literal(token.text, datatype=named(XSD + _numeric(token.text)))
+            return ox.Literal(
+                token.text, datatype=named(XSD + ("integer" if token.text.isdigit() else "double"))
+            )
         return ox.Literal(token.text.lower(), datatype=named(XSD + "boolean"))
 
     def _name(self, words: str) -> ox.NamedNode:
@@ -529,20 +519,11 @@ class KnowledgeBase(AxiomGraph):
 
 
 def internal_iri(name: str, prefixes: Mapping[str, str] | None = None, base: str = NAMESPACE) -> str:
-    """Return the IRI that DL-Learner gives a name.
-
-    Example:
-        >>> internal_iri("stefan"), internal_iri("ex:stefan", {"ex": "urn:a:"}), internal_iri("urn:a:b")
-        ('http://localhost/foo#stefan', 'urn:a:stefan', 'urn:a:b')
-    """
+    """Return the IRI that DL-Learner gives a name."""
     prefix, colon, local = name.partition(":")
     if not colon:
         return base + name
     return (prefixes or {}).get(prefix, prefix + ":") + local
-
-
-def _numeric(text: str) -> str:
-    return "integer" if text.isdigit() else "double"
 
 
 SYNTAXES: Final[Mapping[str, str]] = {
@@ -576,21 +557,6 @@ def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
 
 @lru_cache(maxsize=1)
 def _converted(path: Path, syntax: str, gzipped: bool, _: tuple[int, int]) -> bytes:
-    content = path.read_bytes()
-    return _READERS[syntax](gzip.decompress(content) if gzipped else content, str(path))
-
-
-def _kb(content: bytes, file: str) -> bytes:
-
-    return convert_kb(content.decode("utf-8-sig"), file)
-
-
-def _owl(syntax: str, content: bytes, file: str) -> bytes:
-
-    return convert_owl(content.decode("utf-8-sig"), syntax, file)
-
-
-_READERS: Final[Mapping[str, Callable[[bytes, str], bytes]]] = {
-    "kb": _kb,
-    **{syntax: partial(_owl, syntax) for syntax in ("ofn", "owx", "omn", "obo")},
-}
+    content = gzip.decompress(path.read_bytes()) if gzipped else path.read_bytes()
+    text = content.decode("utf-8-sig")
+    return convert_kb(text, str(path)) if syntax == "kb" else convert_owl(text, syntax, str(path))

@@ -35,12 +35,7 @@ OUTSIDE: Final = "MRAG_LOAD_OUTSIDE"
 
 
 def leads_out(path: Path, folder: Path) -> bool:
-    """Return whether a path leads out of a folder, by its parts or by a link, and may not.
-
-    Example:
-        >>> leads_out(Path("shop/tables/a.csv"), Path("shop")), leads_out(Path("shop/../a.csv"), Path("shop"))
-        (False, True)
-    """
+    """Return whether a path leads out of a folder, by its parts or by a link, and may not."""
     if os.environ.get(OUTSIDE) == "1":
         return False
     try:
@@ -84,11 +79,8 @@ class Source:
     """An RDF file to be read.
 
     Attributes:
-        path: Where it is.
-        format: Its serialisation.
-        gzipped: Whether it is compressed.
         base_iri: What relative IRIs are resolved against.
-        syntax: The notation of an ontology that is converted to that serialisation first; empty for RDF.
+        syntax: The notation of an ontology that is converted to its format first; empty for RDF.
     """
 
     path: Path
@@ -109,10 +101,8 @@ class Source:
         p = Path(path)
         if not p.is_file():
             raise LoadError("There is no such file.", file=str(p), hint="Check the path.")
-        suffixes = [s.lstrip(".").lower() for s in p.suffixes]
-        gzipped = bool(suffixes) and suffixes[-1] == "gz"
-        key = format.lower().lstrip(".") if format else (suffixes[:-1] if gzipped else suffixes)[-1:]
-        name = "".join(key)
+        gzipped = p.suffix.lower() == ".gz"
+        name = format.lower().lstrip(".") if format else _suffix(p)
         syntax = syntax_of(p, name, gzipped=gzipped)
         found = ox.RdfFormat.N_TRIPLES if syntax else _FORMATS.get(name)
         if found is None:
@@ -131,10 +121,8 @@ class Source:
         """Open the decompressed content; `on_read` gets the bytes consumed on disk, each time anew."""
         if self.syntax:
             return io.BytesIO(converted(self.path, self.syntax, gzipped=self.gzipped))
-        raw = checks.Counting(self.path.open("rb", buffering=0), on_read)
-        if self.gzipped:
-            return checks.Gunzipped(raw)  # type: ignore[return-value]
-        return raw  # type: ignore[return-value]
+        raw = checks.Counting(self.path, on_read)
+        return checks.Gunzipped(raw) if self.gzipped else raw  # type: ignore[return-value]
 
     def checked(
         self, on_read: Callable[[int], None] | None = None, seconds: float | None = None
@@ -180,13 +168,8 @@ class Source:
             marks = (b"_:", b"[", b"(")
         else:
             return True
-        last = b""
         with self.open() as stream:
-            for chunk in recoded(stream, self.format, str(self.path)):
-                if any(mark in last + chunk for mark in marks):
-                    return True
-                last = chunk[-1:]
-        return False
+            return _holds(recoded(stream, self.format, str(self.path)), marks)
 
     def quads(
         self, on_read: Callable[[int], None] | None = None, notes: checks.LoadNotes | None = None
@@ -212,7 +195,8 @@ class Source:
 
     def _parse(self, on_read: Callable[[int], None] | None, *, lenient: bool) -> Iterator[ox.Quad]:
         names: dict[str, ox.NamedNode] = {}
-        digest = self._digest()
+        with self.path.open("rb") as whole:
+            digest = hashlib.file_digest(whole, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
 
         def skolem(term: Any) -> Any:
             if not isinstance(term, ox.BlankNode):
@@ -260,28 +244,31 @@ class Source:
             )
         if isinstance(error, MemoryError):
             return checks.too_long(self.format, str(self.path))
-        if isinstance(error, SyntaxError) and "utf-8" in _reason(error).lower():
-            return LoadError(
-                f"Not valid {self.format.name}: its bytes are not UTF-8.",
-                file=str(self.path),
-                line=error.lineno,
-                hint="Nothing of this load was stored. Convert it, as with iconv -f ISO-8859-1 -t UTF-8.",
-            )
         if isinstance(error, SyntaxError):
+            what, mend = _reason(error), "Mend that line."
+            if "utf-8" in what.lower():
+                what, mend = "its bytes are not UTF-8", "Convert it, as with iconv -f ISO-8859-1 -t UTF-8."
+            elif self.format in _LINE_BASED:
+                mend = "Mend that line, or skip bad lines with --skip-bad-lines."
             return LoadError(
-                f"Not valid {self.format.name}: {_reason(error)}.",
+                f"Not valid {self.format.name}: {what}.",
                 file=str(self.path),
                 line=error.lineno,
-                hint="Nothing of this load was stored. Mend that line"
-                + (", or skip bad lines with --skip-bad-lines." if self.format in _LINE_BASED else "."),
+                hint=f"Nothing of this load was stored. {mend}",
             )
         return LoadError(
             f"The file cannot be read: {error}.", file=str(self.path), hint="Check disk and rights."
         )
 
-    def _digest(self) -> str:
-        with self.path.open("rb") as stream:
-            return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+
+def _holds(chunks: Iterable[bytes], marks: tuple[bytes, ...]) -> bool:
+    """Return whether one of some marks is in a text that comes in pieces."""
+    last = b""
+    for chunk in chunks:
+        if any(mark in last + chunk for mark in marks):
+            return True
+        last = chunk[-8:]
+    return False
 
 
 def _again(path: Path, media: str, gzipped: bool, base_iri: str, syntax: str) -> Source:
@@ -297,10 +284,8 @@ def sources(
 ) -> list[Source]:
     """Describe several files; a folder stands for the RDF files below it, in order of name.
 
-    Args:
-        paths: The files and folders.
-        format: A file ending that overrides those of the paths.
-        left_out: Receives the files that cannot be described, instead of an error.
+    `format` is an ending that overrides those of the paths. Files that cannot be described go to `left_out`
+    where it is given.
 
     Raises:
         LoadError: If one is missing, a folder holds none, or a format cannot be told.
@@ -336,7 +321,7 @@ def sources(
 
 def _suffix(path: Path) -> str:
     names = [s.lstrip(".").lower() for s in path.suffixes]
-    return "" if not names else names[-2] if names[-1] == "gz" and len(names) > 1 else names[-1]
+    return "".join((names[:-1] if names[-1:] == ["gz"] else names)[-1:])
 
 
 def _reason(error: Exception) -> str:
@@ -369,8 +354,13 @@ def with_imports(found: Iterable[Source], left_out: list[LeftOutFile] | None = N
                 continue
             place = _place(iri, source.path.resolve().parent)
             if place is None:
+                if left_out is None:
+                    hint = f"Put it into the same folder, or name it in {CATALOG} there; nothing is fetched."
+                    what = f"It imports <{iri}>, and no file here is that ontology."
+                    raise LoadError(what, file=str(source.path), hint=hint)
                 missing.add(iri)
-                _miss(iri, source, left_out)
+                why = f"{source.path} imports it, and no file here is that ontology."
+                left_out.append(LeftOutFile(f"<{iri}>", why))
             elif place.resolve() not in chosen:
                 waiting.append(Source.of(place))
                 chosen[place.resolve()] = waiting[-1]
@@ -378,36 +368,17 @@ def with_imports(found: Iterable[Source], left_out: list[LeftOutFile] | None = N
     return list(chosen.values())
 
 
-def _miss(iri: str, source: Source, left_out: list[LeftOutFile] | None) -> None:
-    if left_out is None:
-        raise LoadError(
-            f"It imports <{iri}>, and no file here is that ontology.",
-            file=str(source.path),
-            hint=f"Put it into the same folder, or name it in {CATALOG} there; nothing is fetched.",
-        )
-    left_out.append(LeftOutFile(f"<{iri}>", f"{source.path} imports it, and no file here is that ontology."))
-
-
 def _imported_or_named(source: Source) -> tuple[list[str], set[str]]:
     """Return what a file imports, and as which ontologies it is known."""
-    if not _speaks_of_imports(source):
-        return [], _names(source)
+    with source.open() as stream:
+        if not _holds(iter(lambda: stream.read(_CHUNK), b""), (b"imports",)):
+            return [], _names(source)
     imported, names = dict[str, None](), set[str]()
     for quad in source.quads():
         if quad.predicate == _IMPORTS and isinstance(quad.object, ox.NamedNode):
             imported[quad.object.value] = None
         names |= _named_by(quad)
     return list(imported), names
-
-
-def _speaks_of_imports(source: Source) -> bool:
-    last = b""
-    with source.open() as stream:
-        while chunk := stream.read(1 << 20):
-            if b"imports" in last + chunk:
-                return True
-            last = chunk[-8:]
-    return False
 
 
 def _names(source: Source) -> set[str]:
