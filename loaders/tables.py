@@ -150,8 +150,7 @@ class DelimitedRows(TableRows):
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows."""
         with self._opened() as stream:
-            lines = self._lines(stream)
-            rows, at, number = self._reader(lines), 0, 0
+            rows, at, number = self._reader(stream), 0, 0
             first: list[list[str]] = []
             try:
                 header: list[str] = next((row for row in rows if row), [])
@@ -169,7 +168,14 @@ class DelimitedRows(TableRows):
                     number += 1
                     yield self._row(number, line, row)
             except (csv.Error, UnicodeError, EOFError, OSError) as error:
-                raise self._broken(error, self._dialect.skipped + at + 1) from error
+                what, hint = str(error), None
+                if isinstance(error, UnicodeError):
+                    what = f"the text is not {self._dialect.encoding.upper()}"
+                    hint = "Name its encoding with --encoding, such as iso-8859-1, windows-1252 or utf-16."
+                where = self._dialect.skipped + at + 1
+                raise BrokenTable(
+                    f"Not a valid table: {what}.", file=str(self._path), line=where, hint=hint
+                ) from error
 
     @property
     def first(self) -> int | None:  # type: ignore[override]
@@ -189,14 +195,11 @@ class DelimitedRows(TableRows):
                     stream.readline()
                 yield stream
 
-    def _lines(self, stream: TextIO) -> Iterator[str]:
-        comment = self._dialect.comment
-        for line in stream:
-            # A line that is empty keeps the count of lines right, and is no row.
-            yield "\n" if comment and line.startswith(comment) else line
-
-    def _reader(self, lines: Iterator[str]) -> Any:
+    def _reader(self, stream: TextIO) -> Any:
         dialect = self._dialect
+        # A line that is empty keeps the count of lines right, and is no row.
+        remark = dialect.comment or "\n"
+        lines = ("\n" if line.startswith(remark) else line for line in stream)
         head: list[str] = []
         size = 0
         for line in lines:
@@ -231,21 +234,9 @@ class DelimitedRows(TableRows):
 
     def _row(self, number: int, line: int, row: list[str]) -> Row:
         names = self.columns or ()
-        if len(row) > len(names) and any(map(str.strip, row[len(names) :])):
-            flaw = f"it has {len(row)} cells, and the table {len(names)} columns"
-            return Row(number, line, {}, flaw)
+        if any(map(str.strip, row[len(names) :])):
+            return Row(number, line, {}, f"it has {len(row)} cells, and the table {len(names)} columns")
         return Row(number, line, dict(zip(names, row, strict=False)))
-
-    def _broken(self, error: Exception, line: int) -> BrokenTable:
-        if isinstance(error, UnicodeError):
-            encoding = self._dialect.encoding
-            return BrokenTable(
-                f"Not a valid table: the text is not {encoding.upper()}.",
-                file=str(self._path),
-                line=line,
-                hint="Name its encoding with --encoding, such as iso-8859-1, windows-1252 or utf-16.",
-            )
-        return BrokenTable(f"Not a valid table: {error}.", file=str(self._path), line=line)
 
 
 def told(lines: Sequence[str], usual: str) -> str:
@@ -347,7 +338,8 @@ class TermMap:
             made = [self.pieces[0]]
             for column, rest in zip(self.pieces[1::2], self.pieces[2::2], strict=True):
                 values = self._values(row.get(column))
-                made = [m + self._spelt(v) + rest for v in values for m in made]
+                spelt = [quote(value, safe="") if self.iri else value for value in values]
+                made = [m + s + rest for s in spelt for m in made]
             return [self._term(value) for value in made]
         except BadCell as error:
             error.column = column
@@ -363,9 +355,6 @@ class TermMap:
                 raise BadCell("wrong encoding", _UNREADABLE)
         stripped = (value if type(value) is Typed else value.strip() for value in values)
         return [value for value in stripped if value and value not in self.null]
-
-    def _spelt(self, value: str) -> str:
-        return quote(value, safe="") if self.iri else value
 
     def _term(self, value: str) -> str:
         if self.iri:
@@ -386,7 +375,7 @@ class TermMap:
 
 @dataclass(frozen=True)
 class TriplesMap:
-    """How triples are made of a row: subjects, their classes, and predicates with objects."""
+    """How triples are made of the rows of a source, or a query: subjects, their classes, and the rest."""
 
     subject: TermMap
     classes: tuple[str, ...]
@@ -432,11 +421,8 @@ def nearest(name: str, columns: Sequence[str]) -> str:
     """Return what columns there are in words, those most like a name first."""
     if not columns:
         return "It has no columns."
-
-    def unlike(column: str) -> tuple[float, str]:
-        return -SequenceMatcher(None, name.casefold(), column.casefold()).ratio(), column
-
-    found = sorted(columns, key=unlike)
+    like = {c: SequenceMatcher(None, name.casefold(), c.casefold()).ratio() for c in columns}
+    found = sorted(columns, key=lambda column: (-like[column], column))
     more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     return f"Its columns, nearest first: {', '.join(repr(c[:_SHOWN]) for c in found[:_LISTED])}{more}."
 
@@ -691,6 +677,7 @@ _KNOWN_TERMS = {
         "termType datatype language column logicalTable sqlVersion tableName sqlQuery".split()
     ),
 }
+_LOGICAL = (RML + "logicalSource", RR + "logicalTable")
 _COLUMN = re.compile(r"\\([\\{}])|\{((?:[^\\{}]|\\.)+)\}|([{}\\])")
 
 
@@ -707,7 +694,6 @@ class _Reader:
         self.path, self.graph = path, graph
 
     def maps(self) -> tuple[TriplesMap, ...]:
-        """Return the triples maps in the order of the file."""
         subject = (RR + "subjectMap", RR + "subject")
         heads = [node for node, rows in self.graph.items() if any(p in subject for p, _ in rows)]
         if not heads:
@@ -734,16 +720,12 @@ class _Reader:
             if not predicates or not objects:
                 raise self.error("A predicate-object map needs rr:predicate, and rr:objectMap or rr:object.")
             rest += [(str(p), o) for p in predicates for o in objects]
-        source, query = self._source(head)
+        source = query = ""
+        for node in [str(o) for p, o in self.graph[head] if p in _LOGICAL][:1]:
+            self._check(node)
+            source = self._text(node, RML + "source") or self._text(node, RR + "tableName")
+            query = self._text(node, RR + "sqlQuery")
         return TriplesMap(subject, tuple(classes), tuple(rest), source, query)
-
-    def _source(self, head: str) -> tuple[str, str]:
-        """Return the name of the file or table that a map is for, and the query in place of a table."""
-        for _, node in (r for r in self.graph[head] if r[0] in (RML + "logicalSource", RR + "logicalTable")):
-            self._check(str(node))
-            source = self._text(str(node), RML + "source") or self._text(str(node), RR + "tableName")
-            return source, self._text(str(node), RR + "sqlQuery")
-        return "", ""
 
     def _term_map(self, node: str, *, subject: bool = False) -> TermMap:
         self._check(node)
@@ -893,14 +875,12 @@ class Table(Records):
 
     def statements(self) -> Iterator[str]:
         """Yield the data as lines of N-Triples."""
-        for source in dict.fromkeys((m.source, m.query) for m in self.maps) if self.database else [None]:
-            maps = tuple(m for m in self.maps if source in (None, (m.source, m.query)))
-            yield from self._table(self._rows(*(source or ("", ""))), maps)
-
-    def _rows(self, table: str, query: str) -> TableRows:
-        if self.database:
-            return SqlRows(self.database, table, query, self.on_progress)
-        return rows_of(self.path, self.dialect, self.on_progress)
+        if not self.database:
+            yield from self._table(rows_of(self.path, self.dialect, self.on_progress), self.maps)
+            return
+        for source in dict.fromkeys((m.source, m.query) for m in self.maps):
+            maps = [m for m in self.maps if (m.source, m.query) == source]
+            yield from self._table(SqlRows(self.database, *source, self.on_progress), maps)
 
     def _table(self, rows: TableRows, maps: Sequence[TriplesMap]) -> Iterator[str]:
         wanted = {column for each in maps for column in each.columns}
