@@ -22,10 +22,12 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
+from mrag.loaders.checks import end_of
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import OWL, RDF, RDFS, XSD
 from mrag.storage.files import Scratch
 
+SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODE = json.JSONDecoder().raw_decode
 _CHUNK = 1 << 20
@@ -63,34 +65,26 @@ class JsonText:
 
     def fields(self) -> Iterator[str]:
         """Yield the keys of an object, each to be followed by a read of its value."""
-        self.expect("{")
-        if self.peek() == "}":
-            self.expect("}")
-            return
-        while True:
-            key = self.value()
+        for key in self._members("{", "}"):
             if not isinstance(key, str):
                 raise self.broken(f"{key!r} stands where a key should")
             self.expect(":")
             self.where = f"in {key!r}"
             yield key
-            if self.peek() == "}":
-                self.expect("}")
-                return
-            self.expect(",")
 
     def items(self) -> Iterator[Any]:
         """Yield the members of an array."""
-        self.expect("[")
-        if self.peek() == "]":
-            self.expect("]")
-            return
-        while True:
+        return self._members("[", "]")
+
+    def _members(self, begin: str, end: str) -> Iterator[Any]:
+        """Yield the values between two brackets; of an object the keys, whose values are read in between."""
+        self.expect(begin)
+        if self.peek() != end:
             yield self.value()
-            if self.peek() == "]":
-                self.expect("]")
-                return
-            self.expect(",")
+            while self.peek() != end:
+                self.expect(",")
+                yield self.value()
+        self.expect(end)
 
     def records(self) -> Iterator[Any]:
         """Yield the records of a file that is an array, or that has one to a line (JSON Lines)."""
@@ -115,7 +109,7 @@ class JsonText:
     def blank(self) -> bool:
         """Return whether nothing but blanks follows."""
         while True:
-            self._skip_blanks()
+            self._at = end_of(_BLANK, self._buffer, self._at)
             if self._at < len(self._buffer):
                 return False
             if self._ended:
@@ -166,10 +160,6 @@ class JsonText:
             file=str(self.path),
             hint="Fetch the file again, or keep what comes before with --skip-bad.",
         )
-
-    def _skip_blanks(self) -> None:
-        found = _BLANK.match(self._buffer, self._at)
-        self._at = self._at if found is None else found.end()
 
     def _more(self) -> None:
         # Twice as much each time, so that one very long record is not scanned over and over.
@@ -236,10 +226,10 @@ class RecordReport:
 
 
 class Records(ABC):
-    """A file of records that becomes RDF, one pass at a time.
+    """A file of records, gzipped or not, that becomes RDF, one pass at a time.
 
     Args:
-        path: The file, gzipped or not.
+        path: The file.
         on_bad: `stop` at the first bad record, or `skip` it and count it.
         on_progress: Called with the bytes read and the bytes in all.
 
@@ -351,15 +341,15 @@ def schema_lines(name: str) -> Iterator[str]:
 def text(value: Any, language: str | None = None) -> str:
     """Print a literal; whatever it holds, it is text."""
     cleaned = str(value)
-    if _SURROGATE.search(cleaned):
+    if SURROGATE.search(cleaned):
         # Half a surrogate pair, which JSON can write and UTF-8 cannot.
-        cleaned = _SURROGATE.sub("\ufffd", cleaned)
+        cleaned = SURROGATE.sub("\ufffd", cleaned)
     return str(ox.Literal(cleaned, language=language) if language else ox.Literal(cleaned))
 
 
 def part(value: Any) -> str:
     """Return a value as a part of an IRI: blanks as `_`, all but letters, digits and `-._~` encoded."""
-    return quote(_SURROGATE.sub("\ufffd", "_".join(str(value).split())), safe="")
+    return quote(SURROGATE.sub("\ufffd", "_".join(str(value).split())), safe="")
 
 
 def whole(value: Any) -> TypeGuard[int]:
@@ -370,6 +360,3 @@ def whole(value: Any) -> TypeGuard[int]:
 def finite(value: Any) -> TypeGuard[int | float]:
     """Return whether a value is a number, and neither infinite nor what is not a number."""
     return (type(value) is int and abs(value) < 1 << 63) or (type(value) is float and math.isfinite(value))
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, AnyStr, Final
 
 import pyoxigraph as ox
 
@@ -142,7 +142,7 @@ class Brackets:
         return 1
 
 
-def end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+def end_of(pattern: re.Pattern[AnyStr], data: AnyStr, at: int) -> int:
     """Return where a match that begins at a place ends; the place itself if there is none."""
     found = pattern.match(data, at)
     return at if found is None else found.end()

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders._records import OnBad, RecordReport, Records
@@ -36,33 +37,25 @@ class ImportSettings:
 def records(file: str | Path, how: ImportSettings, on_progress: Progress | None = None) -> Records:
     """Return the records of a file."""
     found = how.kind or kind_of(file, how.mapping)
+    common: Any = {"on_bad": how.on_bad, "on_progress": on_progress}
     if found == "table":
-        return _table(file, how, on_progress)
+        return _table(file, how, common)
     if found == "scenes":
-        return SceneGraphs(file, on_bad=how.on_bad, on_progress=on_progress)
+        return SceneGraphs(file, **common)
     if found == "fashionpedia":
-        return Fashionpedia(
-            file, on_bad=how.on_bad, on_progress=on_progress, boxes=how.boxes, masks=how.masks
-        )
+        return Fashionpedia(file, **common, boxes=how.boxes, masks=how.masks)
     raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
 
 
-def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) -> Records:
+def _table(file: str | Path, how: ImportSettings, common: Any) -> Records:
     """Return a table with its mapping."""
     mapping = how.mapping
     if mapping is None and not is_database(file):
         mapping = metadata_of(file)
     if is_metadata(mapping or file):
-        return WebTables(
-            file,
-            mapping,
-            standard=how.standard,
-            on_bad=how.on_bad,
-            on_progress=on_progress,
-            dialect=how.dialect,
-        )
+        return WebTables(file, mapping, standard=how.standard, dialect=how.dialect, **common)
     if mapping is not None:
-        return Table(file, mapping, on_bad=how.on_bad, on_progress=on_progress, dialect=how.dialect)
+        return Table(file, mapping, dialect=how.dialect, **common)
     if not is_database(file) and not Path(file).is_file():
         raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
     shown = redact_url(str(file)) if is_database(file) else str(file)
@@ -75,9 +68,8 @@ def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) 
 
 def kind_of(file: str | Path, mapping: Path | None = None) -> str:
     """Return what a file holds: an object with categories is annotations, captions and records are scenes."""
-    if mapping is not None or is_database(file) or str(file).removesuffix(".gz").lower().endswith(_TABLES):
-        return "table"
-    if is_metadata(file):
+    table = mapping is not None or is_database(file)
+    if table or str(file).removesuffix(".gz").lower().endswith(_TABLES) or is_metadata(file):
         return "table"
     return "fashionpedia" if shape_of(file) == "annotations" else "scenes"
 

@@ -16,6 +16,7 @@ import pyoxigraph as ox
 from mrag.errors import ConfigError, LoadError
 from mrag.language.grammar import counted
 from mrag.language.tokens import singular
+from mrag.loaders._records import SURROGATE
 from mrag.loaders.rdf import Progress
 from mrag.loaders.tables import (
     ROW,
@@ -162,7 +163,7 @@ def survey(name: str, rows: TableRows, file: str) -> Surveyed:
     for row in rows:
         count += not row.flaw
         for column, cell in row.cells.items():
-            if any("\ud800" <= sign <= "\udfff" for sign in cell) if isinstance(cell, str) else False:
+            if isinstance(cell, str) and SURROGATE.search(cell):
                 raise LoadError(
                     f"Wrong encoding, column {column!r}: its bytes are not UTF-8, or what --encoding says.",
                     file=file,

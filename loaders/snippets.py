@@ -90,17 +90,8 @@ class Snippet:
 class Snippets:
     """The texts of a folder and of those below it, as passages.
 
-    Files are read in order of name. Links that lead out of the folder, files that are not text and files that
-    are too large are left out and counted.
-
-    Args:
-        folder: The folder, or a single file.
-        cutting: How texts are cut.
-        max_bytes: Larger files are left out.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Attributes:
-        report: What the last pass read and left out.
+    Files are read in order of name. Links that lead out of the folder, files that are not text and files
+    larger than `max_bytes` are left out and counted in the report.
 
     Raises:
         LoadError: If there is no such folder.
@@ -169,34 +160,30 @@ class Snippets:
                 if not name.lower().endswith(ENDINGS):
                     continue
                 if not path.resolve().is_relative_to(root) or not path.is_file():
-                    self._leave("link", path, "it leads out of the folder, or nowhere")
+                    why = "it leads out of the folder, or nowhere"
+                    self.report.note(Problem("link", str(path), why))
                 else:
                     found.append((path, path.stat().st_size))
         return sorted(found)
 
     def _read(self, path: Path, size: int) -> Document | None:
         name = path.relative_to(self.folder).as_posix() if path != self.folder else path.name
-        if size > self.max_bytes:
-            self._leave("size", path, f"it has more than {self.max_bytes:,} bytes")
-            return None
+        said, kind, why = "", "empty", "it says nothing"
         try:
-            said = path.read_bytes().decode("utf-8-sig")
+            if size > self.max_bytes:
+                kind, why = "size", f"it has more than {self.max_bytes:,} bytes"
+            else:
+                said = path.read_bytes().decode("utf-8-sig")
         except OSError as error:
-            self._leave("file", path, f"it cannot be read: {error.strerror or error}")
-            return None
+            kind, why = "file", f"it cannot be read: {error.strerror or error}"
         except UnicodeDecodeError:
-            self._leave("encoding", path, "it is not text in UTF-8")
-            return None
+            kind, why = "encoding", "it is not text in UTF-8"
         if "\x00" in said:
-            self._leave("encoding", path, "it is not text")
-            return None
-        if not said.strip():
-            self._leave("empty", path, "it says nothing")
-            return None
-        return Document(name, title_of(said, Path(name).stem), said)
-
-    def _leave(self, kind: str, path: Path, why: str) -> None:
+            said, kind, why = "", "encoding", "it is not text"
+        if said.strip():
+            return Document(name, title_of(said, Path(name).stem), said)
         self.report.note(Problem(kind, str(path), why))
+        return None
 
 
 def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]:
@@ -289,23 +276,17 @@ def sentence_spans(said: str, start: int = 0, end: int | None = None) -> list[tu
 
 def _sentences(said: str, start: int, end: int) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
-    first = start
-    for mark in _SENTENCE.finditer(said, start, end):
-        if _NOT_AN_END.search(said, first, mark.end()):
+    for stop in [*(mark.end() for mark in _SENTENCE.finditer(said, start, end)), end]:
+        if stop < end and _NOT_AN_END.search(said, start, stop):
             continue
-        span = _trimmed(said, first, mark.end())
+        span = _trimmed(said, start, stop)
         if span[0] < span[1]:
             found.append(span)
-        first = mark.end()
-    span = _trimmed(said, first, end)
-    if span[0] < span[1]:
-        found.append(span)
+        start = stop
     return found
 
 
 def _trimmed(said: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and said[start].isspace():
-        start += 1
-    while end > start and said[end - 1].isspace():
-        end -= 1
-    return start, end
+    part = said[start:end]
+    start += len(part) - len(part.lstrip())
+    return start, start + len(part.strip())

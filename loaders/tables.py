@@ -41,7 +41,7 @@ import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
 from mrag.language.possessive import compiled
-from mrag.loaders._records import BrokenJson, JsonText, OnBad, Problem, Records
+from mrag.loaders._records import SURROGATE, BrokenJson, JsonText, OnBad, Problem, Records
 from mrag.loaders.checks import marked
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import RDF, XSD
@@ -221,7 +221,7 @@ class DelimitedRows(TableRows):
     def _names(self, header: list[str]) -> tuple[str, ...]:
         names = tuple(name.strip() for name in header)
         for name in names:
-            if any("\ud800" <= sign <= "\udfff" for sign in name):
+            if SURROGATE.search(name):
                 raise UnicodeError
             if name and names.count(name) > 1:
                 raise LoadError(
@@ -278,7 +278,6 @@ _LEXICAL = {
     )
 }
 """Lexical forms of the datatypes that are checked (XML Schema 1.1, part 2); values of others pass."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNREADABLE = "its bytes are not in the encoding of the table (--encoding), which is UTF-8 by default"
 _LISTED = 12
 _SHOWN = 80
@@ -351,7 +350,7 @@ class TermMap:
         if self.separator:
             values = [v for value in values for v in value.split(self.separator)]
         for value in values:
-            if not value.isascii() and _SURROGATE.search(value):
+            if not value.isascii() and SURROGATE.search(value):
                 raise BadCell("wrong encoding", _UNREADABLE)
         stripped = (value if type(value) is Typed else value.strip() for value in values)
         return [value for value in stripped if value and value not in self.null]

@@ -15,7 +15,7 @@ import re._constants as codes  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Final
@@ -24,9 +24,17 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
-from mrag.loaders._records import OnBad, Records
+from mrag.loaders._records import SURROGATE, OnBad, Records
 from mrag.loaders.rdf import Progress, inside
-from mrag.loaders.tables import BadCell, DelimitedRows, Row, TableDialect, bad_cell, good_rows, is_lexical
+from mrag.loaders.tables import (
+    BadCell,
+    DelimitedRows,
+    Row,
+    TableDialect,
+    bad_cell,
+    good_rows,
+    is_lexical,
+)
 from mrag.rdf.namespaces import RDF, XSD
 
 _TRIES: Final = 1_000
@@ -448,26 +456,19 @@ def named_columns(table: WebTable, header: Sequence[str], *, titled: bool) -> tu
             found.append(replace(table.rest, name=name, titles=(title,)))
             continue
         if titled and real[number].titles and title not in real[number].titles:
-            raise LoadError(
-                f"Column {number + 1} is called {title!r}, and {real[number].titles[0]!r} in the metadata.",
-                file=str(table.file),
-                line=1,
-                hint=f"Its columns: {', '.join(map(repr, header[:12]))}.",
-            )
+            what = f"Column {number + 1} is called {title!r}, and {real[number].titles[0]!r} in the metadata."
+            hint = f"Its columns: {', '.join(map(repr, header[:12]))}."
+            raise LoadError(what, file=str(table.file), line=1, hint=hint)
         found.append(real[number])
     if len(real) > len(header):
-        raise LoadError(
-            f"The metadata describe {len(real)} columns, and the table has {len(header)}.",
-            file=str(table.file),
-            line=1,
-            hint=f"There is none for {real[len(header)].name!r}.",
-        )
+        what = f"The metadata describe {len(real)} columns, and the table has {len(header)}."
+        hint = f"There is none for {real[len(header)].name!r}."
+        raise LoadError(what, file=str(table.file), line=1, hint=hint)
     return (*found, *(column for column in table.columns if column.virtual))
 
 
-def quoted(title: str) -> str:
-    """Return a title as the name of a column."""
-    return quote(title, safe="")
+quoted = partial(quote, safe="")
+"""Returns a title as the name of a column."""
 
 
 def _dialect(about: Any, file: Path) -> TableDialect:
@@ -505,7 +506,6 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 _TYPE, _NIL = f"<{RDF}type>", f"<{RDF}nil>"
-_SURROGATES = ("\ud800", "\udfff")
 
 
 class WebTables(Records):
@@ -624,16 +624,14 @@ class WebTables(Records):
 
     def _value(self, node: str, name: str, value: Any, inner: str, table: WebTable) -> Iterator[str]:
         if not isinstance(value, dict):
-            kind = {bool: "boolean", int: "integer", float: "double"}.get(type(value))
             made = _text(str(value), table.language)
-            if kind:
+            if kind := {bool: "boolean", int: "integer", float: "double"}.get(type(value)):
                 made = ox.Literal(json.dumps(value), datatype=ox.NamedNode(XSD + kind))
             yield f"{node} {name} {made} .\n"
         elif "@value" in value:
-            datatype, language = value.get("@type"), value.get("@language", "")
-            made = _text(str(value["@value"]), language)
-            if datatype:
-                made = ox.Literal(str(value["@value"]), datatype=ox.NamedNode(resolved(datatype, table.iri)))
+            made = _text(str(value["@value"]), value.get("@language", ""))
+            if kind := value.get("@type"):
+                made = ox.Literal(made.value, datatype=ox.NamedNode(resolved(kind, table.iri)))
             yield f"{node} {name} {made} .\n"
         elif [*value] == ["@id"]:
             yield f"{node} {name} <{resolved(str(value['@id']), table.iri)}> .\n"
@@ -647,22 +645,18 @@ class WebTables(Records):
 
 def _values(column: WebColumn, text: str) -> list[str] | str | None:
     """Return the values of a cell; None for no value."""
-    if any(_SURROGATES[0] <= sign <= _SURROGATES[1] for sign in text) if not text.isascii() else False:
+    if not text.isascii() and SURROGATE.search(text):
         raise BadCell("wrong encoding", "its bytes are not in the encoding of the table")
     datatype = column.datatype
     text = text.strip() if datatype.verbatim else " ".join(text.split())
     text = text or column.default
+    empty = not text or text in column.null
+    if empty and column.required and (column.separator or not column.virtual):
+        raise BadCell("missing value", "it is empty, and a value is required")
     if column.separator:
-        parts = [] if not text or text in column.null else text.split(column.separator)
-        parts = [part.strip() for part in parts]
-        if column.required and not parts:
-            raise BadCell("missing value", "it is empty, and a value is required")
+        parts = [] if empty else map(str.strip, text.split(column.separator))
         return [datatype.lexical(part) for part in parts if part and part not in column.null]
-    if text in column.null or not text:
-        if column.required and not column.virtual:
-            raise BadCell("missing value", "it is empty, and a value is required")
-        return None
-    return datatype.lexical(text)
+    return None if empty else datatype.lexical(text)
 
 
 def _stated(
@@ -691,30 +685,23 @@ def _stated(
         made = expanded(column.value, values)
         objects = [] if made is None else [f"<{resolved(made, table.iri)}>"]
     else:
+        plain = column.datatype.base == "string" and not column.datatype.id
+        kind = ox.NamedNode(column.datatype.iri)
         each = cell if isinstance(cell, list) else [cell or ""]
-        objects = [str(_literal(column, value)) for value in each]
+        literals = (_text(v, column.language) if plain else ox.Literal(v, datatype=kind) for v in each)
+        objects = [*map(str, literals)]
     if objects:
         about.setdefault(subject)
-    if column.separator and column.ordered and not column.value:
-        yield from _list(subject, predicate, objects, f"{blank}.{place}")
+    if not (column.separator and column.ordered) or column.value:
+        for made in objects:
+            yield f"{subject} {predicate} {made} .\n"
         return
-    for made in objects:
-        yield f"{subject} {predicate} {made} .\n"
-
-
-def _literal(column: WebColumn, value: str) -> ox.Literal:
-    if column.datatype.base == "string" and not column.datatype.id:
-        return _text(value, column.language)
-    return ox.Literal(value, datatype=ox.NamedNode(column.datatype.iri))
-
-
-def _text(text: str, language: str) -> ox.Literal:
-    return ox.Literal(text, language=language) if language else ox.Literal(text)
-
-
-def _list(subject: str, predicate: str, objects: Sequence[str], node: str) -> Iterator[str]:
-    heads = [f"{node}.{number}" for number in range(len(objects))] + [_NIL]
+    heads = [*(f"{blank}.{place}.{number}" for number in range(len(objects))), _NIL]
     yield f"{subject} {predicate} {heads[0]} .\n"
     for head, made, rest in zip(heads, objects, heads[1:], strict=False):
         yield f"{head} <{RDF}first> {made} .\n"
         yield f"{head} <{RDF}rest> {rest} .\n"
+
+
+def _text(text: str, language: str) -> ox.Literal:
+    return ox.Literal(text, language=language) if language else ox.Literal(text)
