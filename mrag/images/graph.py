@@ -48,14 +48,7 @@ class ImageVocabulary:
 
 @dataclass(frozen=True)
 class ImageTexts:
-    """The sentences about an image.
-
-    Attributes:
-        image: IRI of the image.
-        sentences: Those of the graph, sorted.
-        generated: What models said of the whole, sorted.
-        regions: What models said of parts of it: fragment and text, sorted.
-    """
+    """The sentences about an image."""
 
     image: str
     sentences: tuple[str, ...] = ()
@@ -63,12 +56,7 @@ class ImageTexts:
     regions: tuple[tuple[str, str], ...] = ()
 
     def document(self, length: int = 4000) -> str:
-        r"""Put the sentences together to one text, those of the graph first.
-
-        Example:
-            >>> ImageTexts("urn:i", ("Contains coat", "Contains hat"), ("A long coat.",)).document()
-            'Contains coat\nContains hat\nA long coat.'
-        """
+        """Put the sentences together to one text, those of the graph first."""
         said = (*self.generated, *(text for _, text in self.regions))
         return "\n".join((*self.sentences, *(text[:length] for text in said)))
 
@@ -115,10 +103,7 @@ def files_of(
 
 
 def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> list[ImageTexts]:
-    """Return what a graph says of each image, in order of IRI, whatever the order of its triples.
-
-    Images with a file and without a sentence are among them.
-    """
+    """Return what a graph says of each image, in order of IRI, whatever the order of its triples."""
     vocabulary = vocabulary or ImageVocabulary()
     texts: dict[str, _Texts] = {image: _Texts() for image in file_names(kg, vocabulary)}
     wanted = [*vocabulary.sentences, vocabulary.generated]
@@ -183,10 +168,7 @@ def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
 def boxes(
     kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None
 ) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
-    """Return the boxes of each image with the IRI of what has it, and why others cannot be used.
-
-    Equal boxes of one image count once.
-    """
+    """Return the boxes of each image with the IRI of what has it, and why others cannot be used."""
     vocabulary = vocabulary or ImageVocabulary()
     found: dict[str, dict[Box, str]] = {}
     bad: dict[str, str] = {}
@@ -229,13 +211,7 @@ def of_class(kg: KnowledgeGraph, iri: str) -> Allowed:
 def of_pattern(
     kg: KnowledgeGraph, pattern: Iterable[patterns.TriplePattern], image: ox.Variable | None = None
 ) -> Allowed:
-    """Allow what stands for a variable in a typed pattern.
-
-    Args:
-        kg: The knowledge graph, which may be another view of the same images.
-        pattern: Triple patterns that must all hold.
-        image: The variable; `?image` by default.
-    """
+    """Allow what stands for a variable in a typed pattern."""
     variable = image or patterns.var("image")
     group = patterns.Group(tuple(pattern))
     text = to_sparql(patterns.Select((variable,), group, distinct=True))
@@ -266,12 +242,7 @@ def with_category(kg: KnowledgeGraph, names: Iterable[str]) -> Allowed:
 
 
 def all_of(*filters: Allowed) -> Allowed:
-    """Allow what every filter allows.
-
-    Example:
-        >>> sorted(all_of(lambda: {"a", "b"}, lambda: {"b", "c"})())
-        ['b']
-    """
+    """Allow what every filter allows."""
     return lambda: set.intersection(*(set(one()) for one in filters)) if filters else set()
 
 
@@ -333,26 +304,13 @@ _MASK_LENGTH = 100_000
 
 @dataclass(frozen=True)
 class PartFeatures:
-    """What is known of something annotated in an image.
-
-    Attributes:
-        categories: IRIs of its categories; of its classes where it has none.
-        attributes: IRIs of its attributes.
-
-    Example:
-        >>> coat = PartFeatures(frozenset(["coat"]), frozenset(["plain", "long"]))
-        >>> coat.likeness(PartFeatures(frozenset(["coat"]), frozenset(["plain"])))
-        0.75
-    """
+    """What is known of something annotated in an image."""
 
     categories: frozenset[str]
     attributes: frozenset[str]
 
     def likeness(self, other: PartFeatures) -> float:
-        """Return how alike two are, from 0 to 1: half for a shared category, half for shared attributes.
-
-        Attributes count by the share of those of either that both have (Jaccard's index).
-        """
+        """Return how alike two are, from 0 to 1: half for a shared category, half for shared attributes."""
         either = self.attributes | other.attributes
         shared = len(self.attributes & other.attributes) / len(either) if either else 1.0
         if self.categories and not self.categories & other.categories:
@@ -362,14 +320,7 @@ class PartFeatures:
 
 @dataclass(frozen=True)
 class ImagePart:
-    """Something annotated in an image.
-
-    Attributes:
-        iri: Its IRI.
-        boxes: Where it is; none if that is not said, or not so that it can be read.
-        masks: The polygons that it fills, each as x, y, x, y and so on, in pixels.
-        features: What is known of it.
-    """
+    """Something annotated in an image."""
 
     iri: str
     boxes: tuple[Box, ...]
@@ -401,12 +352,7 @@ def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
 
 
 def polygons(text: str) -> list[tuple[float, ...]]:
-    """Read polygons as `hasSegmentation` has them; what is none is left out, as is what has too many points.
-
-    Example:
-        >>> polygons("1,2 3,4 5,6; 1,2 3; nan,1 2,2 3,3")
-        [(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
-    """
+    """Read polygons as `hasSegmentation` has them, but for what is none or has too many points."""
     found: list[tuple[float, ...]] = []
     for one in text[:_MASK_LENGTH].split(";"):
         points = [point.split(",") for point in one.split()]
@@ -422,17 +368,7 @@ def polygons(text: str) -> list[tuple[float, ...]]:
 
 
 def inside(parts: Iterable[ImagePart], box: Box) -> list[ImagePart]:
-    """Return the parts that lie in a box by half or more; where none does, the smallest that the box lies in.
-
-    Example:
-        >>> nothing = PartFeatures(frozenset(), frozenset())
-        >>> hat, coat = (ImagePart(f"urn:{n}", (Box(*b),), nothing)
-        ...              for n, b in (("hat", (10, 10, 20, 20)), ("coat", (0, 40, 80, 90))))
-        >>> [part.iri for part in inside([hat, coat], Box(0, 0, 90, 50))]
-        ['urn:hat']
-        >>> [part.iri for part in inside([hat, coat], Box(30, 60, 9, 9))]
-        ['urn:coat']
-    """
+    """Return the parts that are in a box by half or more; if none is, the smallest that the box is in."""
     found: list[ImagePart] = []
     around: list[tuple[int, str, ImagePart]] = []
     for part in parts:

@@ -21,11 +21,7 @@ from mrag.images.files import Picture, pixels, sniff
 
 
 class LabelModel(BaseChatModel):
-    """Answers with the labels of the last picture that it is shown.
-
-    Raises:
-        ModelError: When asked, if the extra `conse` is not installed, or no picture is shown.
-    """
+    """Answers with the labels of the last picture that it is shown."""
 
     model: str = "labels:efficientnet-lite0"
     max_labels: int = 3

@@ -30,11 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 def image_mode(name: str) -> Mode:
-    """Return the name of a ranker as one that ranks images by the sentences about them.
-
-    Raises:
-        ConfigError: If images are not ranked so.
-    """
+    """Return the name of a ranker as one that ranks images by the sentences about them."""
     if name not in get_args(Mode):
         raise ConfigError(
             f"Images are not ranked by {name!r}.", hint=f"There are: {', '.join(get_args(Mode))}."

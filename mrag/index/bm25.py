@@ -89,20 +89,7 @@ _PIECE: Final = re.compile(r"[^\n,;]+")
 
 @dataclass(frozen=True)
 class Postings:
-    """The term frequencies of one segment, by term (compressed columns). Never changed once built.
-
-    Args:
-        terms: The terms, sorted.
-        starts: Where the postings of each term begin and the last end, int64, shape (terms + 1,).
-        rows: Ascending rows of each term, int32, shape (postings,).
-        counts: How often the term occurs in the row, int32, shape (postings,).
-        lengths: Number of terms of each row, int32, shape (rows,).
-
-    Example:
-        >>> postings = Postings.build(["red shoes, red laces", "a shoe"], Analyser(name="plural"))
-        >>> list(postings.terms), postings.counts.tolist(), postings.lengths.tolist()
-        (['a', 'lace', 'red', 'shoe'], [1, 1, 2, 1, 1], [4, 2])
-    """
+    """The term frequencies of one segment, by term (compressed columns). Never changed once built."""
 
     terms: StringTable
     starts: npt.NDArray[np.int64]
@@ -363,11 +350,7 @@ class Impacts:
 
 
 def best_rows(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | None) -> Ranking:
-    """Rank the rows that have a term of a query.
-
-    Returns:
-        Rows and their scores, above 0, best first, ties by document ID.
-    """
+    """Rank the rows that have a term of a query."""
     known = {name: times for name, times in query.items() if impacts.df(name)}
     if impacts.rows.total > _SMALL and known:
         found = _chosen(impacts, known, k, mask)
@@ -385,12 +368,7 @@ def _ranked(rows: Rows, found: npt.NDArray[np.int64], scores: npt.NDArray[np.flo
 
 
 def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | None) -> Ranking | None:
-    """Rank rows that have a rare term of a query and, if they do not suffice, those best by the others.
-
-    A row without a rare term cannot score more than the frequent terms weigh (MaxScore: Turtle and Flood,
-    1995, Query Evaluation: Strategies and Optimizations). Where that may be enough, the best rows by the
-    frequent terms alone are ranked once and kept. None where all rows have to be scored.
-    """
+    """Rank rows that have a rare term of a query and, if they do not suffice, those best by the others."""
     names = sorted(query, key=lambda name: (impacts.df(name), name))
     tops = [query[name] * impacts.top(name) for name in names]
     sizes = np.cumsum([query[name] * impacts.df(name) for name in names])

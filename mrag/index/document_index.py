@@ -51,11 +51,7 @@ class Match:
 
 @dataclass(frozen=True)
 class TextSearch:
-    """What is asked of an index; the arguments of `StoredIndex.search`.
-
-    Raises:
-        ConfigError: If k, the mode or the weight cannot be used.
-    """
+    """What is asked of an index; the arguments of `StoredIndex.search`."""
 
     text: str
     k: int

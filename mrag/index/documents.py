@@ -109,16 +109,7 @@ _LATELY: Final = 100_000
 
 
 class EntityStatement(NamedTuple):
-    """Some of what is stated of an entity.
-
-    Attributes:
-        entity: Its IRI.
-        named: Whether a property names it.
-        thing: Whether it is told of because it occurs, not because it has texts.
-        texts: Its texts, each with the place of its query in the definition.
-        links: What it is linked to.
-        labels: The labels that it has, where edges are read.
-    """
+    """Some of what is stated of an entity."""
 
     entity: str
     named: bool = False
@@ -352,10 +343,7 @@ class _Composer:
                     self._spaces.add(space)
 
     def _is_own(self, one: _Entity) -> bool:
-        """Return whether a thing without a name becomes a document even if it has no text.
-
-        What is only linked to may be a page or a datatype; the graph's own things share their namespaces.
-        """
+        """Return whether a thing without a name becomes a document even if it has no text."""
         if not self._unnamed or one.named or not one.thing or one.iri in self._predicates:
             return False
         own = bool(_iris(one.links)) or namespace(one.iri) in self._spaces
@@ -414,18 +402,7 @@ def _iris(links: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """What is known of an index without searching it.
-
-    Attributes:
-        name: Its name.
-        documents: How many documents it holds; None where a server does not tell.
-        embedder: Name of the embedding model, None for BM25 alone, `server` for an index of the server.
-        revision: Revision of the graph that it was built from; None where a server does not tell.
-        stale: Whether the graph, or the definition's queries, have changed since.
-        definition: What it is made of; None where a server keeps it.
-        analyser: How its words are stemmed; empty where a server keeps it.
-        fusion: How words and vectors are fused; None where there are no vectors, or a server does it.
-    """
+    """What is known of an index without searching it."""
 
     name: str
     documents: int | None
@@ -438,17 +415,7 @@ class IndexInfo:
 
 
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
-    """Return IRI and text of each document, in order of IRI, made as they are asked for.
-
-    Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> from rdflib import RDFS, Literal, URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, Literal("A dog", lang="en"))])
-        >>> list(documents(kg, Definition()))
-        [('urn:a', 'A dog. A dog. A dog. A dog')]
-    """
+    """Return IRI and text of each document, in order of IRI, made as they are asked for."""
     return compose_documents(kg, definition)
 
 
@@ -472,12 +439,7 @@ _QUERIES = (TEXTS, LINKED)
 
 @dataclass(frozen=True)
 class ChangedDocuments:
-    """What an index lacks.
-
-    Attributes:
-        texts: IRIs and texts of documents that may be new or have changed.
-        gone: IRIs of those that are no documents any more.
-    """
+    """What an index lacks."""
 
     texts: Mapping[str, str]
     gone: frozenset[str]

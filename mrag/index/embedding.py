@@ -61,12 +61,7 @@ _loading: Final = Lock()
 
 
 def unit(vectors: npt.ArrayLike) -> Vectors:
-    """Scale vectors to length 1, leaving those of length 0.
-
-    Example:
-        >>> unit([[3, 4], [0, 0]]).tolist()
-        [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
+    """Scale vectors to length 1, leaving those of length 0."""
     array = np.asarray(vectors, np.float64)
     if not np.isfinite(array).all():
         raise ModelError(
@@ -309,17 +304,7 @@ _PROTOCOLS: Final = {
 
 
 class ServedEmbedder:
-    """A model on a server; vectors are scaled to length 1.
-
-    Models of the families E5, BGE, Nomic and the like get the words before each text that they were trained
-    with. The name says model and words, not the server: vectors from two servers can be compared.
-
-    Example:
-        >>> ServedEmbedder("ollama", "bge-m3", "http://127.0.0.1:11434").name
-        'ollama:bge-m3'
-        >>> ServedEmbedder("tei", "intfloat/multilingual-e5-small", "http://127.0.0.1:8080").prefixes
-        ('query: ', 'passage: ')
-    """
+    """A model on a server; vectors are scaled to length 1."""
 
     def __init__(self, kind: str, model: str, url: str, key: str | None = None) -> None:
         self._kind, self._model, self._url, self._key = kind, model, url.rstrip("/"), key
@@ -406,12 +391,7 @@ class ServedEmbedder:
 
 
 def served(name: str) -> ServedEmbedder:
-    """Return the served model of a name.
-
-    Example:
-        >>> served("ollama:bge-m3").name
-        'ollama:bge-m3'
-    """
+    """Return the served model of a name."""
     import requests
 
     kind, _, rest = name.partition(":")
@@ -638,14 +618,7 @@ class EmbeddingWork:
 
 
 class PreparedEmbedder:
-    """A model for the time of one build of an index.
-
-    Example:
-        >>> from mrag.index.embedding import embedder
-        >>> model = PreparedEmbedder(embedder("wordllama"), "wordllama", None, lambda name: ())
-        >>> [(number, vectors.shape) for number, vectors in model.embed_batches([["a shoe"], ["a", "b"]])]
-        [(0, (1, 256)), (1, (2, 256))]
-    """
+    """A model for the time of one build of an index."""
 
     def __init__(
         self,
@@ -687,11 +660,7 @@ class PreparedEmbedder:
         return np.stack([found[key] for key in keys])
 
     def embed_batches(self, batches: Iterable[Sequence[str]]) -> Iterator[tuple[int, Vectors]]:
-        """Embed batches of texts.
-
-        Yields:
-            The number of a batch, from 0, and its vectors, in the order in which they are ready.
-        """
+        """Embed batches of texts."""
         rest = iter(batches)
         first = list(islice(rest, 2))
         if self._runner is None or len(first) < 2:

@@ -157,12 +157,7 @@ def searches(query: ReadQuery) -> Iterator[Search]:
 
 
 def results_wanted(parameters: RdfLiteral | None) -> int:
-    """Return how many results the parameters of a search ask for.
-
-    Example:
-        >>> results_wanted(RdfLiteral("-numsearchresults 5")), results_wanted(None)
-        (5, 20)
-    """
+    """Return how many results the parameters of a search ask for."""
     wanted = _RESULTS.search(str(parameters)) if parameters is not None else None
     return min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
 
@@ -584,24 +579,7 @@ _WORDS = 5_000
 
 
 def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> str | None:
-    """Bring an index up to date if only a little has changed.
-
-    Returns:
-        What a reader should know of the index, or None if it is up to date or there is none.
-
-    Example:
-        >>> import mrag
-        >>> from rdflib import RDFS, Literal, URIRef
-        >>> kg = mrag.connect()
-        >>> _ = kg.insert([mrag.Triple(URIRef("urn:a"), RDFS.label, Literal("A red dress"))])
-        >>> _ = kg.index(model="none")
-        >>> _ = kg.insert([mrag.Triple(URIRef("urn:b"), RDFS.label, Literal("A blue coat"))])
-        >>> print(freshen(kg))
-        None
-        >>> kg.search("coat").names
-        ('A blue coat',)
-        >>> kg.close()
-    """
+    """Bring an index up to date if only a little has changed."""
     indexes = SimilarityIndexes.of(kg)
     old = f"The index {name!r} is older than the graph, so hits may be missing or outdated; run `mrag index`."
     try:

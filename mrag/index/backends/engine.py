@@ -59,13 +59,7 @@ _BATCH = 512
 
 @dataclass(frozen=True)
 class EngineState:
-    """One commit of an index in an engine.
-
-    Example:
-        >>> state = EngineState(DocumentManifest(documents=2), 6, "abc")
-        >>> EngineState.from_json(state.to_json()) == state, state.mean_length
-        (True, 3.0)
-    """
+    """One commit of an index in an engine."""
 
     manifest: DocumentManifest
     tokens: int = 0
@@ -197,33 +191,18 @@ class Shelf(Protocol):
 
 
 def space_of(identity: str, name: str) -> str:
-    """Return what tells a graph, or an index, from the others that are kept in one engine.
-
-    Example:
-        >>> space_of("oxigraph:/data/db", "main")
-        'ae6c7b876b76756c'
-    """
+    """Return what tells a graph, or an index, from the others that are kept in one engine."""
     return hashlib.blake2b(f"{identity}\0{name}".encode(), digest_size=8).hexdigest()
 
 
 def parts_of(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]]:
-    """Yield a sequence in parts.
-
-    Example:
-        >>> list(parts_of("abcde", 2))
-        ['ab', 'cd', 'e']
-    """
+    """Yield a sequence in parts."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def best_hits(found: Iterable[tuple[str, float]], k: int) -> Found:
-    """Return the best k, ties by ID.
-
-    Example:
-        >>> best_hits([("b", 1.0), ("c", 2.0), ("a", 1.0)], 2)
-        [('c', 2.0), ('a', 1.0)]
-    """
+    """Return the best k, ties by ID."""
     return sorted(found, key=lambda one: (-one[1], one[0]))[:k]
 
 
@@ -428,13 +407,7 @@ class VersionedView:
 
 
 def settle_ties(ask: Callable[[int], Found], k: int) -> Found:
-    """Return the best k with ties in order of ID, from an engine that breaks ties in its own way.
-
-    Example:
-        >>> hits = [("d", 2.0), ("c", 1.0), ("b", 1.0), ("a", 1.0)]
-        >>> settle_ties(lambda most: hits[:most], 2)
-        [('d', 2.0), ('a', 1.0)]
-    """
+    """Return the best k with ties in order of ID, from an engine that breaks ties in its own way."""
     most = k + _BEYOND
     while True:
         # Engines add in binary32, not all in the same order.
@@ -446,24 +419,14 @@ def settle_ties(ask: Callable[[int], Found], k: int) -> Found:
 
 
 def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[str, float]:
-    """Return the part of BM25 that a document has in each of its terms; the rarity of terms is not in it.
-
-    Example:
-        >>> word_weights(EngineRow("a", "", b"", {"shoe": 1}, 2, None), 2.0, Bm25Params(k1=1.0))
-        {'shoe': 0.5}
-    """
+    """Return the part of BM25 that a document has in each of its terms; the rarity of terms is not in it."""
     relative = row.length / mean if mean else 0.0
     norm = bm25.k1 * (1 - bm25.b + bm25.b * relative)
     return {term: count / (count + norm) for term, count in row.terms.items()}
 
 
 def by_term_number(weights: Mapping[str, float]) -> dict[int, float]:
-    """Return weights by number of a term, as sparse vectors have them; hardly two of 100,000 terms share one.
-
-    Example:
-        >>> by_term_number({"shoe": 0.5})
-        {1757513937: 0.5}
-    """
+    """Return weights by number of a term for sparse vectors; hardly two of 100,000 terms share one."""
     found: dict[int, float] = {}
     for term, weight in weights.items():
         number = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")
@@ -488,11 +451,7 @@ def search(view: IndexView, asked: TextSearch, vector: Vectors | None) -> list[M
 
 
 def _completed(view: IndexView, vector: Vectors, nearest: Found, others: list[str], depth: int) -> Found:
-    """Return the nearest documents with those of some others that the engine has passed over.
-
-    An engine looks through a part of the vectors. The documents that count most for a query by both are found
-    by words, too, and so can be compared one by one.
-    """
+    """Return the nearest documents with those of some others that the engine has passed over."""
     known = {doc_id for doc_id, _ in nearest}
     least = nearest[-1][1] if len(nearest) >= depth else -np.inf
     vectors = view.vectors([doc_id for doc_id in others if doc_id not in known])

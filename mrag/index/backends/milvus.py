@@ -60,11 +60,7 @@ _NOTHING: Final = {0: 1.0}
 
 
 class MilvusBackend(VersionedBackend):
-    """Keeps indexes in Milvus.
-
-    Args and errors are those of `EngineBackend`; the URL is `milvus:http://HOST:19530`, with a token in
-    `MRAG_MILVUS_TOKEN` if the server wants one, or `milvus:FILE.db` for Milvus Lite.
-    """
+    """Keeps indexes in Milvus."""
 
     abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
     login_by = "MRAG_MILVUS_TOKEN"

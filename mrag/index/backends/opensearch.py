@@ -56,12 +56,7 @@ _MATCHED: Final = 400
 
 @dataclass(frozen=True)
 class SearchDialect:
-    """In what the two differ.
-
-    Example:
-        >>> OPENSEARCH.field(3)["type"], ELASTICSEARCH.field(3)["type"]
-        ('knn_vector', 'dense_vector')
-    """
+    """In what the two differ."""
 
     name: str
     variables: str
@@ -249,13 +244,7 @@ _FIELDS: Final = ["number", "id", "text", "digest", "since", "words", "kept"]
 
 
 class OpenSearchBackend(VersionedBackend):
-    """Keeps indexes in OpenSearch or Elasticsearch.
-
-    Args and errors are those of `EngineBackend`; the URL is `opensearch:http://HOST:9200` or
-    `elasticsearch:http://HOST:9200`. The login is in the environment: `MRAG_OPENSEARCH_USER` and `_PASSWORD`,
-    `_KEY` for an API key or `_TOKEN` for a bearer token, `_CA` for a file of authorities to trust; the same
-    with `MRAG_ELASTICSEARCH`.
-    """
+    """Keeps indexes in OpenSearch or Elasticsearch."""
 
     abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
     login_by = "MRAG_OPENSEARCH_PASSWORD or MRAG_ELASTICSEARCH_PASSWORD"
@@ -438,12 +427,7 @@ def _unpacked(packed: str) -> npt.NDArray[np.float32]:
 
 
 def _product(score: float) -> float:
-    """Return the inner product that Lucene has made a score above 0 of.
-
-    Example:
-        >>> _product(1.25), _product(0.5)
-        (0.25, -1.0)
-    """
+    """Return the inner product that Lucene has made a score above 0 of."""
     return score - 1 if score >= 1 else 1 - 1 / score
 
 

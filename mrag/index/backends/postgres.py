@@ -140,22 +140,12 @@ def register(connection: Connection[Any], info: TypeInfo) -> None:
 
 
 def written(vector: npt.NDArray[np.float32]) -> str:
-    """Return a vector as pgvector reads it.
-
-    Example:
-        >>> written(np.array([1, 0.1], np.float32))
-        '[1.0,0.1]'
-    """
+    """Return a vector as pgvector reads it."""
     return f"[{','.join(map(str, vector))}]"
 
 
 def unpacked(sent: bytes) -> npt.NDArray[np.float32]:
-    """Return the vector that `vector_send` of pgvector has sent.
-
-    Example:
-        >>> unpacked(bytes.fromhex("000200003f80000040000000")).tolist()
-        [1.0, 2.0]
-    """
+    """Return the vector that `vector_send` of pgvector has sent."""
     return np.frombuffer(sent, ">f4", offset=4).astype(np.float32)
 
 
@@ -414,10 +404,7 @@ _VECTORS: Final = "SELECT id, vector_send(vector) FROM {documents} WHERE id = AN
 
 
 class PostgresBackend(EngineBackend):
-    """Keeps indexes in the tables of a PostgreSQL database with the extension `vector`.
-
-    Args and errors are those of `EngineBackend`; the URL is `postgresql://USER@HOST:PORT/DATABASE`.
-    """
+    """Keeps indexes in the tables of a PostgreSQL database with the extension `vector`."""
 
     abilities = Abilities(exact_vectors=False)
     login_by = "~/.pgpass or PGPASSWORD"

@@ -46,12 +46,7 @@ _SECONDS: Final = 60
 
 
 class QdrantBackend(VersionedBackend):
-    """Keeps indexes in Qdrant.
-
-    Args and errors are those of `EngineBackend`; the URL is `qdrant:http://HOST:6333`, with a key in
-    `MRAG_QDRANT_KEY` if the server wants one, or `qdrant:FOLDER`, which one process at a time can open and
-    which compares everything one by one.
-    """
+    """Keeps indexes in Qdrant."""
 
     abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
     login_by = "MRAG_QDRANT_KEY"
