@@ -140,8 +140,8 @@ class StoredIndex(ABC):
     def __len__(self) -> int:
         """Return the number of documents."""
 
-    @abstractmethod
-    def __contains__(self, doc_id: object) -> bool: ...
+    def __contains__(self, doc_id: object) -> bool:
+        return isinstance(doc_id, str) and bool(self.texts_of([doc_id]))
 
     @property
     @abstractmethod

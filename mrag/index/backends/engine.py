@@ -602,9 +602,6 @@ class EngineIndex(StoredIndex):
     def __len__(self) -> int:
         return self.manifest.documents
 
-    def __contains__(self, doc_id: object) -> bool:
-        return isinstance(doc_id, str) and bool(self.texts_of([doc_id]))
-
     @property
     def doc_ids(self) -> list[str]:
         return sorted(self._read(lambda view: view.digests()) or ())
