@@ -210,11 +210,7 @@ class ImageLooksRanker:
         return report
 
     def rank(self, question: Question, k: int) -> list[Hit]:
-        """Return at most `k` images, best first.
-
-        Raises:
-            LoadError: If the picture of the question cannot be used.
-        """
+        """Return at most `k` images, best first."""
         if self._seen != self.kg.revision:
             self.update()
         index = self._index

@@ -498,20 +498,11 @@ class Bm25Index:
 
     @classmethod
     def of(cls, documents: Iterable[tuple[str, str]], params: Bm25Params | None = None) -> Bm25Index:
-        """Index documents.
-
-        Args:
-            documents: Document IDs with their texts; each ID once.
-            params: The knobs; the usual ones if left out.
-        """
+        """Index documents."""
         return cls(params or Bm25Params(), Rows([]), ()).add(documents)
 
     def add(self, documents: Iterable[tuple[str, str]]) -> Bm25Index:
-        """Return the index with documents added; those whose ID is known are replaced.
-
-        Raises:
-            IndexError_: If an ID occurs twice.
-        """
+        """Return the index with documents added; those whose ID is known are replaced."""
         new = sorted(documents)
         if not new:
             return self
@@ -559,13 +550,7 @@ class Bm25Index:
         return best_rows(self._impacts, query, k, mask)
 
     def score_of(self, text: str, document: str) -> float:
-        """Return the score for a query of a document that is not there, by the statistics of those that are.
-
-        Example:
-            >>> index = Bm25Index.of([("ex:1", "a red leather shoe"), ("ex:2", "a blue coat")])
-            >>> round(index.score_of("red shoes", "a red leather shoe"), 3)
-            0.595
-        """
+        """Return the score for a query of a document that is not there, by the statistics of those that are."""
         analysis = self.params.analysis
         terms = [term for token in analysis.tokens(document) for term in analysis.terms(token)]
         [norm] = self._impacts.norm(np.array([len(terms)], np.int32))
@@ -576,18 +561,7 @@ class Bm25Index:
         return math.fsum(parts)
 
     def explain(self, text: str, doc_id: str) -> list[tuple[str, float]]:
-        """Return what each term of a query adds to the score of a document.
-
-        Returns:
-            Terms with their contributions, largest first, then by term; an analyser with `+words` has `=red`
-            for the word as it stands, beside its stem. They sum to the score. Empty if the document is
-            unknown or shares no term.
-
-        Example:
-            >>> index = Bm25Index.of([("ex:1", "red red shoe"), ("ex:2", "shoe")])
-            >>> [(term, round(part, 3)) for term, part in index.explain("red shoes", "ex:1")]
-            [('red', 0.38), ('shoe', 0.069)]
-        """
+        """Return what each term of a query adds to the score of a document."""
         row = self.rows.row_of(doc_id)
         if row is None:
             return []
@@ -600,12 +574,7 @@ class Bm25Index:
         return sorted(parts, key=lambda part: (-part[1], part[0]))
 
     def matching(self, text: str, rows: npt.NDArray[np.int64]) -> list[tuple[str, ...]]:
-        """Return which words of a query each row contains.
-
-        Returns:
-            For each row the query's words as normalised, unstemmed, in their order; for unspaced
-            scripts the bigrams found.
-        """
+        """Return which words of a query each row contains."""
         found: list[list[str]] = [[] for _ in rows]
         shown: dict[str, str] = {}
         for token in self.words(text):

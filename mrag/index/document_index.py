@@ -165,11 +165,7 @@ class StoredIndex(ABC):
 
     @abstractmethod
     def refresh(self) -> bool:
-        """Take over what others have committed, and return whether there was something.
-
-        Raises:
-            MissingIndex: If it has been removed.
-        """
+        """Take over what others have committed, and return whether there was something."""
 
     def search(
         self,
@@ -240,11 +236,7 @@ class StoredIndex(ABC):
         return replaced(report, seconds=time.perf_counter() - started)
 
     def text_of(self, doc_id: str) -> str:
-        """Return the text of a document.
-
-        Raises:
-            IndexError_: If there is no such document.
-        """
+        """Return the text of a document."""
         found = self.texts_of([str(doc_id)])
         if not found:
             hint = "Bring the index up to date, or check the ID; IRIs are written whole."
@@ -412,11 +404,7 @@ class DocumentIndex(StoredIndex):
         return self._state.manifest.generation
 
     def refresh(self) -> bool:
-        """Take over what another process has committed, and return whether there was something.
-
-        Raises:
-            MissingIndex, IndexMismatch, DamagedIndex: As `open` does.
-        """
+        """Take over what another process has committed, and return whether there was something."""
         if self._folder is None or self._replacing or not (self.generation or self._folder.exists()):
             return False
         if self._folder.committed().generation == self.generation:

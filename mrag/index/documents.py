@@ -68,11 +68,7 @@ class Definition:
 
     @property
     def bm25(self) -> Bm25Params:
-        """The knobs of BM25 for such an index.
-
-        Raises:
-            ConfigError: If its analyser cannot be used here.
-        """
+        """The knobs of BM25 for such an index."""
         auto = self.analyser == AUTO
         return Bm25Params(analyser=by_languages(self.languages) if auto else self.analyser)
 

@@ -163,12 +163,7 @@ class MiniLmEmbedder:
         return vectors
 
     def embed_words(self, texts: Sequence[str]) -> list[Vectors]:
-        """Return the vectors of the tokens of each text in its context, shape (tokens, 384).
-
-        Example:
-            >>> [words.shape for words in MiniLmEmbedder(threads=1).embed_words(["a red hat", ""])]
-            [(3, 384), (0, 384)]
-        """
+        """Return the vectors of the tokens of each text in its context, shape (tokens, 384)."""
         found: dict[int, Vectors] = {}
         for rows, hidden in self._hidden(texts):
             # The first and the last are the marks of the ends.

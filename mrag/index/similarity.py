@@ -90,11 +90,7 @@ class SimilarityIndex:
         return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.of(text))
 
     def search_document(self, iri: str, k: int) -> list[Match]:
-        """Return the documents most similar to the document of an entity, itself left out.
-
-        Raises:
-            IndexError_: If the entity has no document.
-        """
+        """Return the documents most similar to the document of an entity, itself left out."""
         return [m for m in self.search(self.files.text_of(iri), k + 1) if m.doc_id != iri][:k]
 
     @staticmethod
@@ -450,11 +446,7 @@ class SimilarityIndexes:
         return IndexInfo(name, *told, files.bm25_params.analyser, fusion)
 
     def delete(self, name: str) -> None:
-        """Remove an index.
-
-        Raises:
-            MissingIndex: If there is none of that name.
-        """
+        """Remove an index."""
         if name not in self.names():
             raise errors.MissingIndex(f"There is no similarity index {name!r}.")
         if self._on_server(name) and self.server is not None:

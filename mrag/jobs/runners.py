@@ -65,21 +65,13 @@ class Runner(Protocol):
         """Whether workers see the files of this machine."""
 
     def start(self, work: Work) -> None:
-        """Make ready.
-
-        Raises:
-            ConfigError: If the work cannot be sent to where it is to be done.
-        """
+        """Make ready."""
 
     def submit(self, task: Any) -> None:
         """Begin a task."""
 
     def next(self, timeout: float) -> TaskOutcome | None:
-        """Return an outcome, None if there is none within so many seconds.
-
-        Raises:
-            Exception: What the work raised.
-        """
+        """Return an outcome, None if there is none within so many seconds."""
 
     def close(self) -> None:
         """Give up what is under way. The runner can be started again."""
