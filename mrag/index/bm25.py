@@ -550,7 +550,7 @@ class Bm25Index:
         return best_rows(self._impacts, query, k, mask)
 
     def score_of(self, text: str, document: str) -> float:
-        """Return the score for a query of a document that is not there, by the statistics of those that are."""
+        """Return the score of a document that is not there, by the statistics of those that are."""
         analysis = self.params.analysis
         terms = [term for token in analysis.tokens(document) for term in analysis.terms(token)]
         [norm] = self._impacts.norm(np.array([len(terms)], np.int32))
