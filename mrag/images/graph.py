@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
@@ -61,13 +61,6 @@ class ImageTexts:
         return "\n".join((*self.sentences, *(text[:length] for text in said)))
 
 
-@dataclass
-class _Texts:
-    sentences: set[str] = field(default_factory=set)
-    generated: set[str] = field(default_factory=set)
-    regions: set[tuple[str, str]] = field(default_factory=set)
-
-
 def file_names(
     kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None, images: Collection[str] | None = None
 ) -> dict[str, str]:
@@ -105,21 +98,19 @@ def files_of(
 def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> list[ImageTexts]:
     """Return what a graph says of each image, in order of IRI, whatever the order of its triples."""
     vocabulary = vocabulary or ImageVocabulary()
-    texts: dict[str, _Texts] = {image: _Texts() for image in file_names(kg, vocabulary)}
-    wanted = [*vocabulary.sentences, vocabulary.generated]
-    for value in property_values(kg, wanted):
+    texts: dict[str, tuple[set[str], set[str], set[tuple[str, str]]]] = {
+        image: (set(), set(), set()) for image in file_names(kg, vocabulary)
+    }
+    for value in property_values(kg, [*vocabulary.sentences, vocabulary.generated]):
         if value.literal:
-            one = texts.setdefault(value.subject, _Texts())
-            said = one.generated if value.property == vocabulary.generated else one.sentences
-            said.add(_line(value.text))
+            sentences, generated, _ = texts.setdefault(value.subject, (set(), set(), set()))
+            (generated if value.property == vocabulary.generated else sentences).add(_line(value.text))
     for whole, region, text in _of_regions(kg):
         fragment = "xywh=" + region.rpartition("xywh=")[2]
-        texts.setdefault(whole, _Texts()).regions.add((fragment, _line(text)))
+        texts.setdefault(whole, (set(), set(), set()))[2].add((fragment, _line(text)))
     return [
-        ImageTexts(
-            image, tuple(sorted(one.sentences)), tuple(sorted(one.generated)), tuple(sorted(one.regions))
-        )
-        for image, one in sorted(texts.items())
+        ImageTexts(image, tuple(sorted(sentences)), tuple(sorted(generated)), tuple(sorted(regions)))
+        for image, (sentences, generated, regions) in sorted(texts.items())
     ]
 
 
@@ -372,13 +363,12 @@ def inside(parts: Iterable[ImagePart], box: Box) -> list[ImagePart]:
     found: list[ImagePart] = []
     around: list[tuple[int, str, ImagePart]] = []
     for part in parts:
-        for one in part.boxes:
-            shared = _shared(one, box)
-            if shared and 2 * shared >= one.w * one.h:
-                found.append(part)
-                break
-            if shared and 2 * shared >= box.w * box.h:
-                around.append((one.w * one.h, part.iri, part))
+        shared = [(_shared(one, box), one.w * one.h) for one in part.boxes]
+        if any(common and 2 * common >= size for common, size in shared):
+            found.append(part)
+            continue
+        sizes = [size for common, size in shared if common and 2 * common >= box.w * box.h]
+        around += [(size, part.iri, part) for size in sizes]
     return found or [part for _, _, part in sorted(around, key=lambda one: one[:2])[:1]]
 
 
@@ -398,35 +388,19 @@ def features_of(values: Mapping[str, Collection[str]]) -> PartFeatures:
 
 def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[str, PartFeatures]]:
     """Yield each image with what is known of each of its parts, itself among them."""
-    parts = _images_of_all(kg, images)
-    for part, one in _features_of_all(kg, parts):
-        yield from ((image, one) for image in parts[part])
-
-
-def _images_of_all(kg: KnowledgeGraph, images: Collection[str]) -> dict[str, list[str]]:
-    """Return the images that each part is of; an image is a part of itself."""
-    found: dict[str, list[str]] = {iri: [iri] for iri in images}
+    of: dict[str, list[str]] = {iri: [iri] for iri in images}
     for value in property_values(kg, (*IMAGE_OF, *PARTS_OF)):
         ends = (value.subject, value.text)
         part, image = ends if value.property in IMAGE_OF else ends[::-1]
         if image in images and not value.literal:
-            found.setdefault(part, []).append(image)
-    return found
-
-
-def _features_of_all(
-    kg: KnowledgeGraph, parts: Mapping[str, list[str]]
-) -> Iterable[tuple[str, PartFeatures]]:
-    """Yield what is known of each part, of those of which something is."""
+            of.setdefault(part, []).append(image)
     values: dict[str, dict[str, set[str]]] = {}
-    for value in property_values(kg, (*CATEGORIES, *ATTRIBUTES)):
-        if value.subject in parts and not value.literal:
+    for value in property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed(kg) else ()))):
+        if value.subject in of and not value.literal and value.text not in GENERAL:
             values.setdefault(value.subject, {}).setdefault(value.property, set()).add(value.text)
-    if typed(kg):
-        for value in property_values(kg, (TYPE,)):
-            if value.subject in parts and value.text not in GENERAL:
-                values.setdefault(value.subject, {}).setdefault(TYPE, set()).add(value.text)
-    yield from ((part, features_of(found)) for part, found in values.items())
+    for part, found in values.items():
+        features = features_of(found)
+        yield from ((image, features) for image in of[part])
 
 
 def typed(kg: KnowledgeGraph) -> bool:
