@@ -550,6 +550,8 @@ def describe(
 ) -> EnrichReport:
     """Have a multimodal model describe the images of a knowledge graph that it has no description of.
 
+    Whatever is raised, and also on Ctrl-C, what was described until then is in the graph.
+
     Args:
         kg: The knowledge graph; a new graph of its own gets the descriptions.
         model: A name as for `mrag.generation.models.resolve`, any chat model of LangChain that sees, or a
@@ -564,15 +566,10 @@ def describe(
         on_progress: Called when something is done.
         stop: When set from outside, the run ends; what was described is kept.
 
-    Returns:
-        The report; with `skip` it also tells what could not be described.
-
     Raises:
         ModelError: If the model cannot be had, fails on `give_up` images in a row, or on one with `stop`.
         LoadError: With `stop`, if a picture cannot be used.
         StoreLocked: If another process is describing these images.
-
-    Whatever is raised, and also on Ctrl-C, what was described until then is in the graph.
     """
     started = time.perf_counter()
     settings = settings or EnrichSettings()

@@ -470,24 +470,16 @@ class Bm25Index:
     `ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean length))`
     (Robertson and Zaragoza, 2009, The Probabilistic Relevance Framework: BM25 and Beyond; the idf
     as in Kamphuis et al., 2020, Which BM25 Do You Mean?, row "Lucene"). N, df and the mean length
-    count live documents only. English function words of a query are passed over if it has others. The
-    knobs of `Bm25Params` change what of this is used.
+    count live documents only. English function words of a query are passed over if it has others.
 
-    An index is never changed: `add` and `delete` give a new one that shares the segments. Scores equal those
-    of an index built anew, to the bit (see `mrag.index.bm25`).
-
-    Args:
-        params: The knobs.
-        rows: The documents.
-        postings: One per segment of `rows`.
+    `add` and `delete` give a new index that shares the segments. Its scores equal those of an index built
+    anew, to the bit.
 
     Example:
         >>> index = Bm25Index.of([("ex:1", "a red leather shoe"), ("ex:2", "a blue coat")])
         >>> rows, scores = index.search("red shoes", 10)
         >>> [index.rows.id_of(row) for row in rows], [round(float(s), 3) for s in scores]
         (['ex:1'], [0.595])
-        >>> index.delete(["ex:1"]).search("red shoes", 10)[0].tolist()
-        []
     """
 
     def __init__(self, params: Bm25Params, rows: Rows, postings: Sequence[Postings]) -> None:
@@ -534,15 +526,9 @@ class Bm25Index:
         return counts
 
     def search(self, text: str, k: int, mask: Mask | None = None) -> Ranking:
-        """Rank the documents that share a term with a text.
+        """Rank documents by a text: rows (int64) and scores (float32, above 0), best first, ties by ID.
 
-        Args:
-            text: The query, in words. There is no query syntax.
-            k: How many documents at most.
-            mask: True for the rows that may be found, shape (rows.total,); all if left out.
-
-        Returns:
-            Rows (int64) and scores (float32, above 0), best first, ties by document ID.
+        `mask` is True for the rows that may be found, shape (rows.total,). There is no query syntax.
         """
         query = self.counted(text) if self.rows.count else {}
         if k < 1 or not query:

@@ -52,20 +52,16 @@ def reciprocal_rank_fusion(
     """Fuse rankings: each gives its item at rank r the score `weight / (k + r)`, counted from 1.
 
     Scores of different rankers need not be comparable (Cormack, Clarke and Büttcher, 2009,
-    Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods, SIGIR).
+    Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods, SIGIR). An item that a
+    list repeats counts where it is best. Ties are in the order of the items' text.
 
     Args:
-        rankings: Lists of items, best first. An item that a list repeats counts where it is best.
+        rankings: Lists of items, best first.
         weights: One number per ranking, 0 or more; all 1 if left out.
         k: The constant of the formula, above -1.
 
-    Returns:
-        Every item with its score, best first, ties in the order of the items' text. The order of
-        the rankings plays no part.
-
     Raises:
-        ConfigError: If the weights are negative, not finite or not as many as the rankings, or if k
-            is -1 or less.
+        ConfigError: If `k` or the weights cannot be used, or they are not as many as the rankings.
 
     Example:
         >>> fused = reciprocal_rank_fusion([["a", "b"], ["b", "c"]])
@@ -93,16 +89,14 @@ def weighted_scores(
     of; and no more than 100 are looked at, so that a longer ranking starts with the same hits.
 
     Args:
-        rankings: Items with their scores, higher is better, no item twice. An item that a ranking lacks
-            scores 0 there.
+        rankings: Items with their scores, higher is better, no item twice; what a ranking lacks scores 0.
         weights: One number per ranking, 0 or more, and one of them above 0; all 1 if left out.
 
     Returns:
-        Every item with the weighted mean of its scaled scores, best first, ties in the order of the items'
-        text. The order of the rankings plays no part.
+        Every item with the weighted mean of its scaled scores, best first, ties by the items' text.
 
     Raises:
-        ConfigError: If the weights are negative, not finite or not as many as the rankings.
+        ConfigError: If the weights cannot be used, or are not as many as the rankings.
 
     Example:
         >>> fused = weighted_scores([[("a", 9.0), ("b", 3.0)], [("b", 0.7), ("c", 0.6)]])
