@@ -417,6 +417,9 @@ def carried(
     results come with the number of their task, counted from 0, in the order in which they are ready.
 
     Args:
+        runner: What carries them out.
+        work: What is done with each.
+        tasks: What it is done with.
         attempts: How often a task may lose its worker before the job fails.
         stop: When set, no further task is begun and those under way are given up.
 
@@ -477,6 +480,8 @@ def resumed(
     """Carry out named tasks whose results are JSON, but for those that an earlier run has in its journal.
 
     Args:
+        runner: What carries them out.
+        work: What is done with each.
         tasks: By name; the results are in their order, fewer if the run was stopped.
         journal: The file of results; None to keep none.
         job: What the results depend on beside the tasks, as JSON; those of another job are not taken.
