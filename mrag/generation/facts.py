@@ -85,61 +85,26 @@ _DEFINING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a question wants covered.
+    """One thing that a question wants covered."""
 
-    Attributes:
-        word: The word as written.
-        stem: Its stem.
-        others: Stems of predicates that will do as well.
-        terms: What the word names, alone or with its neighbours, in the context.
-        weight: How much covering it counts.
-        by_predicate: Whether only a predicate can cover it: "where", "how tall".
-        kind: Whether it says only of which kind something else is: "the film Alien", "which films".
-        asking: `where`, `when` or `how`, if that is the word or what the word is of.
-        naming: Whether further names are what it asks for.
-    """
-
-    word: str
-    stem: str
-    others: frozenset[str]
-    terms: frozenset[Term]
-    weight: float = 1.0
-    by_predicate: bool = False
-    kind: bool = False
-    asking: str = ""
-    naming: bool = False
+    word: str  # The word as written
+    stem: str  # Its stem
+    others: frozenset[str]  # Stems of predicates that will do as well
+    terms: frozenset[Term]  # What the word names, alone or with its neighbours, in the context
+    weight: float = 1.0  # How much covering it counts
+    by_predicate: bool = False  # Whether only a predicate can cover it: "where", "how tall"
+    kind: bool = False  # Whether it says only of which kind something else is
+    asking: str = ""  # `where`, `when` or `how`, if that is the word or what the word is of
+    naming: bool = False  # Whether further names are what it asks for
 
 
 def asks_for_count(question: str) -> bool:
-    """Return whether a question asks for a number of things.
-
-    Example:
-        >>> asks_for_count("How many databases are there?"), asks_for_count("How tall is it?")
-        (True, False)
-    """
+    """Return whether a question asks for a number of things."""
     return bool(_COUNTING.search(question))
 
 
 class QuestionNeeds:
-    """A question, read against one context.
-
-    Args:
-        question: What was asked.
-        context: Where the answer is to be found.
-
-    Attributes:
-        needs: What is to be covered, in the order of the question.
-        named: Things that the question names; no classes, relations or values.
-        kinds: Classes that "which …" asks for.
-        listy: Whether several things may be asked for.
-        yes_or_no: Whether the question is one of whether.
-        defining: Whether it asks what something is.
-        comparing: Whether it asks in what things differ.
-        for_people: Whether it asks who.
-        keywords: Whether it is no sentence, so that whatever has all its words answers it.
-        deeds: Vague verbs that say what is asked of what it names, where no other word does.
-        english: Whether it is in English, whose words are compared with those of relations.
-    """
+    """A question, read against one context."""
 
     def __init__(self, question: str, context: Context) -> None:
         self.lines = context.lines
@@ -185,11 +150,7 @@ class QuestionNeeds:
         return any(map(self._is_name, mention.terms))
 
     def unmet(self, lines: Sequence[Line]) -> list[Need]:
-        """Return what the question wants said that none of some lines says, in its relation or by its ends.
-
-        Args:
-            lines: What would be told.
-        """
+        """Return what the question wants said that none of some lines says."""
         met = [any(self.covers[x.id][i] > 0 for x in lines) for i in range(len(self.needs))]
         related = any(
             (w.by_predicate and not w.kind) or any(self._in_relation(w, x) for x in lines)
@@ -210,13 +171,7 @@ class QuestionNeeds:
         return need.stem in relation or _by_synonym(need, relation)
 
     def may_act(self, line: Line, term: Term, about: Sequence[Line]) -> bool:
-        """Return whether an end of a line may be what "who" asks for: people, or what acts as they do.
-
-        Args:
-            line: The line.
-            term: Its subject or object.
-            about: What else is said of the term; what nothing is said of may be anybody.
-        """
+        """Return whether an end of a line may be what "who" asks for: people, or what acts as they do."""
         if isinstance(term, Literal):
             return term.datatype is None or str(term.datatype).endswith("string")
         relation = self.stems[line.id][1]
@@ -418,32 +373,19 @@ SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
 
 @dataclass(frozen=True, slots=True)
 class FactGroup:
-    """What the context says of one subject in answer to the question.
+    """What the context says of one subject in answer to the question."""
 
-    Attributes:
-        subject: What it is about.
-        lines: The lines that cover most, in the order found.
-        covered: Positions of the wanted words that they cover.
-        score: Weight of what they cover.
-        kind: Part of the score that is for being of the class asked for.
-        joint: Wanted words that single lines cover by predicate and object together.
-    """
-
-    subject: Term
-    lines: tuple[Line, ...]
-    covered: frozenset[int]
-    score: float
+    subject: Term  # What it is about
+    lines: tuple[Line, ...]  # The lines that cover most, in the order found
+    covered: frozenset[int]  # Positions of the wanted words that they cover
+    score: float  # Weight of what they cover
+    # Wanted words that single lines cover by predicate and object together
     joint: frozenset[frozenset[int]] = frozenset()
-    kind: float = 0.0
+    kind: float = 0.0  # Part of the score that is for being of the class asked for
 
 
 class FactGrouper:
-    """Groups the lines of one context by subject, for one question.
-
-    Args:
-        question: What was asked.
-        context: Where to choose from.
-    """
+    """Groups the lines of one context by subject, for one question."""
 
     def __init__(self, question: str, context: Context) -> None:
         self.question = question
@@ -462,12 +404,7 @@ class FactGrouper:
         self._order = {line.id: i for i, line in enumerate(context.lines)}
 
     def group(self, subject: Term, max_facts: int) -> FactGroup:
-        """Cover the words of the question with as few lines about a subject as will do.
-
-        Args:
-            subject: A subject of the context.
-            max_facts: Most predicates.
-        """
+        """Cover the words of the question with as few lines about a subject as will do."""
         lines, near = self._within_reach(subject)
         got = [0.0] * len(self.asked.needs)
         chosen: list[Line] = []
@@ -611,39 +548,23 @@ _FEW: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The facts chosen for a question.
+    """The facts chosen for a question."""
 
-    Attributes:
-        groups: Subjects with their lines, the best first; empty when nothing matches.
-        many: Whether the question asks for a list.
-        missing: Words of the question that no line has.
-        more: Further groups, for which there is no room.
-        partial: Whether the groups tell of what was named, but not what was asked of it.
-        sought: Words of the question that were looked for.
-        nearest: The lines nearest to the question, where none answers it.
-        unlinked: Names of the question that the context has, but that no chosen line has.
-    """
-
-    groups: tuple[FactGroup, ...] = ()
-    many: bool = False
-    missing: tuple[str, ...] = ()
-    unlinked: tuple[str, ...] = ()
-    more: tuple[FactGroup, ...] = ()
-    partial: bool = False
-    sought: tuple[str, ...] = ()
-    nearest: tuple[Line, ...] = ()
+    groups: tuple[FactGroup, ...] = ()  # Subjects with their lines, the best first
+    many: bool = False  # Whether the question asks for a list
+    missing: tuple[str, ...] = ()  # Words of the question that no line has
+    unlinked: tuple[str, ...] = ()  # Names of the question that the context has, but that no chosen line has
+    more: tuple[FactGroup, ...] = ()  # Further groups, for which there is no room
+    partial: bool = False  # Whether the groups tell of what was named, but not what was asked of it
+    sought: tuple[str, ...] = ()  # Words of the question that were looked for
+    nearest: tuple[Line, ...] = ()  # The lines nearest to the question, where none answers it
 
 
 class FactSelector(FactGrouper):
     """Chooses facts of one context for one question."""
 
     def select(self, max_entities: int = 6, max_facts: int = 4) -> Selection:
-        """Choose the subjects and lines that answer best.
-
-        Args:
-            max_entities: Subjects told in full; others go to `more`.
-            max_facts: Predicates told of each.
-        """
+        """Choose the subjects and lines that answer best."""
         # An image may be all that was asked with.
         defined = self._defined() if self.question.strip() else self._hits()[:3]
         if defined:

@@ -29,23 +29,7 @@ def plain_sentences(
     max_facts: int = 4,
     computing: Sequence[str] = (),
 ) -> list[tuple[str, VerbalisedSentence]]:
-    """Answer a question by the facts of a context.
-
-    Args:
-        question: What was asked.
-        context: The facts.
-        max_entities: Most things told in full; further ones are only named.
-        max_facts: Most predicates told of each.
-        computing: Words of the question that ask to compute: facts that have none of them do not answer it.
-
-    Returns:
-        Sentences with the lines they rest on, each behind what stands before it in the text: nothing, a
-        space, or the bullet of a list. The same question and context always give the same sentences.
-
-    Example:
-        >>> plain_sentences("Who?", Context((), ()))[0][1].text
-        'Nothing was found in the graph for this question.'
-    """
+    """Answer a question by the facts of a context."""
     language = language_of(question)
     phrases = PHRASES.get(language, PHRASES["en"])
     if not context.lines:

@@ -29,15 +29,10 @@ PROBABLE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
-    """A cell of a computed answer.
+    """A cell of a computed answer."""
 
-    Attributes:
-        term: The entity or value; None where there is none.
-        label: How it is shown.
-    """
-
-    term: Term | None
-    label: str
+    term: Term | None  # The entity or value; None where there is none
+    label: str  # How it is shown
 
     def to_json(self) -> dict[str, Any] | None:
         """Return the cell as `{type, value, label}`; None for an empty one."""
@@ -45,11 +40,7 @@ class AnswerCell:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any] | None) -> AnswerCell:
-        """Read a cell written by `to_json`.
-
-        Raises:
-            TermError: If it holds no term.
-        """
+        """Read a cell written by `to_json`."""
         if value is None:
             return cls(None, "")
         return cls(term_from_json(value), str(value.get("label", "")))
@@ -57,17 +48,11 @@ class AnswerCell:
 
 @dataclass(frozen=True, slots=True)
 class OtherReading:
-    """Another way of reading a question, which gives another answer.
+    """Another way of reading a question, which gives another answer."""
 
-    Attributes:
-        number: How to choose it: `mrag ask --reading 2`.
-        reading: The reading in words.
-        answer: Its answer in brief.
-    """
-
-    number: int
-    reading: str
-    answer: str
+    number: int  # How to choose it: `mrag ask --reading 2`
+    reading: str  # The reading in words
+    answer: str  # Its answer in brief
 
     def __str__(self) -> str:
         return f"{self.answer}, read as: {self.reading}"
@@ -83,48 +68,26 @@ class OtherReading:
 
 
 def doubt_of(confidence: float) -> str:
-    """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps".
-
-    Example:
-        >>> doubt_of(0.95), doubt_of(0.8), doubt_of(0.6)
-        ('', 'Probably', 'Perhaps')
-    """
+    """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps"."""
     return "" if confidence >= CERTAIN else "Probably" if confidence >= PROBABLE else "Perhaps"
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """How an answer was computed.
+    """How an answer was computed."""
 
-    Attributes:
-        reading: How the question was read, in words.
-        plan: The query plan as JSON values, as `mrag.planning.plan_to_json` returns it.
-        query: The SPARQL that was run; it can be pasted into any endpoint.
-        columns: Names of the columns of `rows`.
-        rows: The rows.
-        confidence: How likely the reading is what was meant, from 0 to 1.
-        ignored: Words of the question that were not read.
-        readings: Other readings that give other answers.
-        truncated: Whether there may be more rows.
-        runners_up: The rows that come next, where only the first were asked for: what `rows` shows, and
-            behind it what they are ordered by.
-        last: The last of `rows` in the same columns, if `rows` does not show what it is ordered by.
-        follows: What the question goes on from, as JSON values: the question before it, its plan and columns,
-            and what that went on from; None for a question that stands alone.
-    """
-
-    reading: str
-    plan: Mapping[str, Any]
-    query: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[AnswerCell, ...], ...]
-    confidence: float = 1.0
-    ignored: tuple[str, ...] = ()
-    readings: tuple[OtherReading, ...] = ()
-    truncated: bool = False
-    runners_up: tuple[tuple[AnswerCell, ...], ...] = ()
-    last: tuple[AnswerCell, ...] = ()
-    follows: Mapping[str, Any] | None = None
+    reading: str  # How the question was read, in words
+    plan: Mapping[str, Any]  # The query plan as JSON values, as `mrag.planning.plan_to_json` returns it
+    query: str  # The SPARQL that was run; it can be pasted into any endpoint
+    columns: tuple[str, ...]  # Names of the columns of `rows`
+    rows: tuple[tuple[AnswerCell, ...], ...]  # The rows
+    confidence: float = 1.0  # How likely the reading is what was meant, from 0 to 1
+    ignored: tuple[str, ...] = ()  # Words of the question that were not read
+    readings: tuple[OtherReading, ...] = ()  # Other readings that give other answers
+    truncated: bool = False  # Whether there may be more rows
+    runners_up: tuple[tuple[AnswerCell, ...], ...] = ()  # The rows that come next
+    last: tuple[AnswerCell, ...] = ()  # The last of `rows` in the same columns
+    follows: Mapping[str, Any] | None = None  # What the question goes on from, as JSON values
 
     @property
     def next(self) -> str:
@@ -152,11 +115,7 @@ class Computed:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Computed:
-        """Read what `to_json` wrote.
-
-        Raises:
-            ModelError: If a field is missing or of another type.
-        """
+        """Read what `to_json` wrote."""
         try:
             rows, runners_up, last = (
                 tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in some)
@@ -182,47 +141,29 @@ def _line(row: tuple[AnswerCell, ...]) -> str:
 
 @dataclass(frozen=True)
 class EvidenceRef:
-    """Where a completed triple was read.
+    """Where a completed triple was read."""
 
-    Attributes:
-        iri: The evidence node: a passage, a region of an image, or an image.
-        quote: The words relied on, as they stand there.
-        kind: What the node is.
-        source: The document or file that it belongs to.
-    """
-
-    iri: str
-    quote: str
-    kind: OneOf["passage", "region", "image"]
-    source: str
+    iri: str  # The evidence node: a passage, a region of an image, or an image
+    quote: str  # The words relied on, as they stand there
+    kind: OneOf["passage", "region", "image"]  # What the node is
+    source: str  # The document or file that it belongs to
 
 
 @dataclass(frozen=True)
 class Completed:
-    """How an answer was completed from evidence.
+    """How an answer was completed from evidence."""
 
-    Attributes:
-        answers: The values that answer the question, as a person reads them, best supported first.
-        evidence: For the id of each cited line that was read in evidence, where.
-        missing: Triples that the question needs and that neither the graph nor the evidence has.
-        ungrounded: Words of the question that name nothing in the graph.
-        truncated: Whether there are more solutions than were read.
-        triples: What was read, as JSON values: the triple, its confidence and its evidence.
-        run: What became of it, as `CompletionRun.to_json` returns it; None where nothing is kept for review.
-        entered: Number of triples that came into the graph.
-        reading: How the question was read, as JSON values: the triples of its plan, what they ask in words,
-            how sure the planner is, and what of the question is unread.
-    """
-
-    answers: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()  # The values that answer the question
+    # For the id of each cited line that was read in evidence, where
     evidence: Mapping[str, tuple[EvidenceRef, ...]] = field(default_factory=dict)
+    # Triples that the question needs and that neither the graph nor the evidence has
     missing: tuple[str, ...] = ()
-    ungrounded: tuple[str, ...] = ()
-    truncated: bool = False
-    triples: tuple[Mapping[str, Any], ...] = ()
-    run: Mapping[str, Any] | None = None
-    entered: int = 0
-    reading: Mapping[str, Any] | None = None
+    ungrounded: tuple[str, ...] = ()  # Words of the question that name nothing in the graph
+    truncated: bool = False  # Whether there are more solutions than were read
+    triples: tuple[Mapping[str, Any], ...] = ()  # What was read, as JSON values
+    run: Mapping[str, Any] | None = None  # What became of it, as `CompletionRun.to_json` returns it
+    entered: int = 0  # Number of triples that came into the graph
+    reading: Mapping[str, Any] | None = None  # How the question was read, as JSON values
 
     @property
     def read_as(self) -> str:
@@ -249,11 +190,7 @@ class Completed:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Completed:
-        """Read what `to_json` wrote.
-
-        Raises:
-            ModelError: If a field is missing or of another type.
-        """
+        """Read what `to_json` wrote."""
         try:
             evidence = {
                 str(line): tuple(EvidenceRef(**ref) for ref in refs)
@@ -273,25 +210,15 @@ class Completed:
 
 @dataclass(frozen=True)
 class ShownImage:
-    """An image that was found.
+    """An image that was found."""
 
-    Attributes:
-        iri: The image.
-        name: What to call it.
-        path: Its file; None where there is none that may be read.
-        score: As the ranker gave it.
-        rank: Counted from 1.
-        reasons: Why it was found.
-        lines: The triples about it and its parts, as the context has them.
-    """
-
-    iri: str
-    name: str
-    path: Path | None
-    score: float
-    rank: int
-    reasons: tuple[str, ...]
-    lines: tuple[Line, ...]
+    iri: str  # The image
+    name: str  # What to call it
+    path: Path | None  # Its file; None where there is none that may be read
+    score: float  # As the ranker gave it
+    rank: int  # Counted from 1
+    reasons: tuple[str, ...]  # Why it was found
+    lines: tuple[Line, ...]  # The triples about it and its parts, as the context has them
 
     def to_json(self) -> dict[str, Any]:
         """Return the image in types that JSON has."""
@@ -307,15 +234,7 @@ class ShownImage:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], lines: Mapping[str, Line]) -> ShownImage:
-        """Read what `to_json` wrote.
-
-        Args:
-            value: The JSON form.
-            lines: The lines of the answer's context by id.
-
-        Raises:
-            ModelError: If a field is missing or of another type.
-        """
+        """Read what `to_json` wrote."""
         try:
             path = value["path"]
             return cls(
@@ -369,11 +288,7 @@ def context_to_json(context: Context) -> dict[str, Any]:
 
 
 def context_from_json(value: Mapping[str, Any]) -> Context:
-    """Read a context written by `context_to_json`.
-
-    Raises:
-        ModelError: If a field is missing or of another type.
-    """
+    """Read a context written by `context_to_json`."""
     try:
         lines = tuple(line_from_json(line) for line in value["lines"])
         return Context(lines, tuple(str(entity) for entity in value["entities"]))
@@ -736,21 +651,7 @@ _LARGEST = 2**53 - 1
 
 
 def parse(text: str | bytes) -> Any:
-    """Read JSON of which every reader reads the same: no name twice, no NaN, no half of a character.
-
-    Args:
-        text: The text, or its bytes in UTF-8.
-
-    Raises:
-        ModelError: If it is no such JSON.
-
-    Example:
-        >>> parse('{"a": [1, true]}')
-        {'a': [1, True]}
-        >>> parse('{"a": 1, "a": 2}')
-        Traceback (most recent call last):
-        mrag.errors.ModelError: Not JSON: the name “a” stands twice in one object...
-    """
+    """Read JSON of which every reader reads the same: no name twice, no NaN, no half of a character."""
     try:
         written = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
         found = json.loads(written, object_pairs_hook=_object, parse_constant=_no_number)
@@ -763,15 +664,7 @@ def parse(text: str | bytes) -> Any:
 
 
 def canonical(value: Any) -> bytes:
-    """Write JSON values in their one spelling (RFC 8785).
-
-    Raises:
-        ModelError: If it holds what JSON has no one spelling for.
-
-    Example:
-        >>> canonical({"b": [1.0, 1e-7, True], "a": "ü"}).decode()
-        '{"a":"ü","b":[1,1e-7,true]}'
-    """
+    """Write JSON values in their one spelling (RFC 8785)."""
     try:
         return _written(value).encode()
     except (RecursionError, UnicodeEncodeError) as error:

@@ -45,9 +45,6 @@ def read_form(value: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str
     """Return an answer as answers are written, None if it is not read, and where it is not written so.
 
     A field that answers do not have, or a value of another type, would stand in it unread.
-
-    Args:
-        value: The JSON form.
     """
     try:
         written = Answer.from_json(value).to_json()
@@ -70,16 +67,7 @@ def wrong_layout(sentences: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def odd_signs(text: str, known: str) -> bool:
-    """Return whether a text has signs that cannot be seen, or that stand for words or other letters.
-
-    Args:
-        text: The text.
-        known: Texts whose signs are those of the graph.
-
-    Example:
-        >>> odd_signs("Gr\u0430phDB", "GraphDB"), odd_signs("GraphDB\u2122", "\u2122")
-        (True, False)
-    """
+    """Return whether a text has signs that cannot be seen, or that stand for words or other letters."""
     new = {sign for sign in text if ord(sign) > 127} - {*known}
     if any(unicodedata.category(s) in ("Cf", "So", "Co", "Cn") or s in _STRUCK for s in new):
         return True
@@ -89,14 +77,7 @@ def odd_signs(text: str, known: str) -> bool:
 
 
 def differences(one: Any, other: Any, where: str = "", *, lenient: bool = False) -> Iterator[str]:
-    """Yield where two JSON values differ, as `context.lines[3].text`.
-
-    Args:
-        one: The first.
-        other: The second.
-        where: Where they stand.
-        lenient: Whether the first may lack what is empty in the second, as older answers do.
-    """
+    """Yield where two JSON values differ, as `context.lines[3].text`."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in dict.fromkeys([*one, *other]):
             place = f"{where}.{name}" if where else str(name)
@@ -159,13 +140,7 @@ def agrees(citation: Mapping[str, Any], line: Line) -> bool:
 
 
 def wrong_line(line: Line, labels: Names | None, said: Said | None) -> list[str]:
-    """Return in what a line is not what its triple makes.
-
-    Args:
-        line: The line.
-        labels: Returns every name that the graph has for a term; without it names are taken as they are.
-        said: Returns what a line says of the named graphs of its triple; without it that is taken as it is.
-    """
+    """Return in what a line is not what its triple makes."""
     wrong = [] if _LINE_ID.fullmatch(line.id) else ["that is no id of a line"]
     for term, label in zip(line.triple, line.labels, strict=True):
         if isinstance(term, Literal):
@@ -213,18 +188,11 @@ READING = "that the query is a reading of the question"
 
 @dataclass(frozen=True, slots=True)
 class CheckedPart:
-    """One part of an answer or of its receipt, and what vouches for it.
+    """One part of an answer or of its receipt, and what vouches for it."""
 
-    Attributes:
-        name: What it is, in words.
-        state: `recomputed` from the graph or from other parts; `signed` by somebody who is trusted and, if it
-            is part of an answer, recomputed it; else `not checked`.
-        note: By whom it is signed, or why it is not checked.
-    """
-
-    name: str
-    state: State
-    note: str = ""
+    name: str  # What it is, in words
+    state: State  # `recomputed` from the graph or from other parts
+    note: str = ""  # By whom it is signed, or why it is not checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,17 +317,11 @@ OTHER_LINES = "the lines that no sentence cites"
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What answering again gives.
+    """What answering again gives."""
 
-    Attributes:
-        parts: What vouches for the parts that it is about.
-        altered: What of the answer is not what is given now, in words.
-        sentences: The sentences that are given now, if the answer was computed.
-    """
-
-    parts: tuple[CheckedPart, ...] = ()
-    altered: tuple[str, ...] = ()
-    sentences: frozenset[str] = frozenset()
+    parts: tuple[CheckedPart, ...] = ()  # What vouches for the parts that it is about
+    altered: tuple[str, ...] = ()  # What of the answer is not what is given now, in words
+    sentences: frozenset[str] = frozenset()  # The sentences that are given now, if the answer was computed
 
 
 def verify(

@@ -51,19 +51,7 @@ _AROUND: Final = ContextSettings(hops=1, asked_hop=False, schema=False, max_trip
 
 
 class StoreFacts:
-    """Asks a knowledge graph about sentences.
-
-    Args:
-        kg: The knowledge graph.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.demo(model="none")
-        >>> extended = StoreFacts(kg).about("Virtuoso is developed by OpenLink Software.", Context((), ()))
-        >>> any(line.text == "(Virtuoso, developed by, OpenLink Software)" for line in extended.lines)
-        True
-        >>> kg.close()
-    """
+    """Asks a knowledge graph about sentences."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
@@ -195,13 +183,7 @@ Retrieve = Callable[[str], Any]
 
 
 def answered_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve) -> Recomputed:
-    """Answer the question of an answer again, and compare.
-
-    Args:
-        kg: The graph.
-        value: The JSON form of the answer, whose form is known to be right.
-        retrieve: Returns what the answer to a question is read in.
-    """
+    """Answer the question of an answer again, and compare."""
     if value.get("plan"):
         return _computed_again(kg, value)
     return _read_again(kg, value, retrieve)
@@ -212,23 +194,14 @@ def answered_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retri
 
 @dataclass(frozen=True)
 class _Read:
-    """A reading of a question that has the plan of an answer, or why there is none.
+    """A reading of a question that has the plan of an answer, or why there is none."""
 
-    Attributes:
-        given: What is computed by it; None where there is none.
-        number: Its number among the readings; 0 where it was saved by somebody.
-        learnt: Whether saved questions told how to read it.
-        whys: What an answer may say of why it is taken.
-        note: Why it cannot be told whether there is one.
-        wrong: What shows that there is none.
-    """
-
-    given: Answer | None = None
-    number: int = 0
-    learnt: bool = True
-    whys: frozenset[str] = frozenset()
-    note: str = ""
-    wrong: str = ""
+    given: Answer | None = None  # What is computed by it; None where there is none
+    number: int = 0  # Its number among the readings; 0 where it was saved by somebody
+    learnt: bool = True  # Whether saved questions told how to read it
+    whys: frozenset[str] = frozenset()  # What an answer may say of why it is taken
+    note: str = ""  # Why it cannot be told whether there is one
+    wrong: str = ""  # What shows that there is none
 
 
 def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
@@ -267,15 +240,7 @@ _OF_READING = ("why", "readings", "confidence", "ignored", "notice", "follows")
 def _read(
     kg: KnowledgeGraph, question: str, known: LastAnswer, said: str, ignored: Collection[str] = ()
 ) -> _Read:
-    """Return the reading of a question that has a plan.
-
-    Args:
-        kg: The graph.
-        question: The question.
-        known: The plan, and what the question goes on from.
-        said: What is said of why it is read so; "" where that is not known.
-        ignored: Words that the answer itself says were not understood.
-    """
+    """Return the reading of a question that has a plan."""
     if known.before is not None:
         if not known.before.question:
             return _Read(note=_UNTOLD)
@@ -560,17 +525,7 @@ _LAYER = re.compile(r"(asserted|inferred|completed|enriched):(\d+)\Z")
 def verified(
     kg: KnowledgeGraph, given: Answer | Mapping[str, Any], retrieve: Retrieve, keys: KeyStore | None = None
 ) -> VerifyReport:
-    """Check an answer or a receipt against a graph.
-
-    Args:
-        kg: The graph.
-        given: The answer, its JSON form, or its receipt.
-        retrieve: Returns what the answer to a question is read in.
-        keys: The keys that are trusted; those of this installation by default.
-
-    Raises:
-        ModelError: If it is neither.
-    """
+    """Check an answer or a receipt against a graph."""
     try:
         return _verified(kg, given, retrieve, keys)
     except (RecursionError, OverflowError) as error:
@@ -599,18 +554,7 @@ def _verified(
 def receipt_of(
     kg: KnowledgeGraph, given: Mapping[str, Any], report: VerifyReport, keys: KeyStore | None = None
 ) -> dict[str, Any]:
-    """Return the receipt of an answer that was checked now, signed if this installation has a key.
-
-    Args:
-        kg: The graph.
-        given: The JSON form of the answer, or an earlier receipt of it.
-        report: What the check said.
-        keys: The keys; those of this installation by default.
-
-    Raises:
-        ModelError: If it is no answer.
-        ConfigError: If the key cannot be used.
-    """
+    """Return the receipt of an answer that was checked now, signed if this installation has a key."""
     before = opened(given)
     answer, report = (given, report) if before is None else (before.answer, _own(report))
     now = datetime.now(UTC).replace(microsecond=0)
@@ -634,13 +578,7 @@ def _lines(value: Mapping[str, Any]) -> tuple[Line, ...]:
 
 
 class GraphLookup:
-    """What a graph has of the lines of an answer, looked up for all at once.
-
-    Args:
-        kg: The graph.
-        lines: The lines.
-        layers: Whether lines may tell the layer of their triple and no graph, as those of completion do.
-    """
+    """What a graph has of the lines of an answer, looked up for all at once."""
 
     def __init__(self, kg: KnowledgeGraph, lines: Sequence[Line], *, layers: bool = False) -> None:
         self._kg, self._display = kg, Display(kg)

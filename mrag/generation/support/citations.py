@@ -70,12 +70,7 @@ _LONGEST_QUESTION: Final = 4
 
 
 def word(low: str) -> Symbol:
-    """Return a function word as a symbol.
-
-    Example:
-        >>> word("is").low
-        'is'
-    """
+    """Return a function word as a symbol."""
     return Symbol(low, low, low, 0, 0)
 
 
@@ -85,12 +80,7 @@ def is_yes_no(question: Sequence[Symbol]) -> bool:
 
 
 def asserted(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
-    """Yield the statements that "yes" makes of a question.
-
-    Example:
-        >>> [" ".join(s.low for s in said) for said in asserted([word(w) for w in "is a b".split()])][:2]
-        ['is a b', 'a is b']
-    """
+    """Yield the statements that "yes" makes of a question."""
     if not is_yes_no(question):
         return
     first, rest = question[0], list(question[1:])
@@ -102,12 +92,7 @@ def asserted(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
 
 
 def denied(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
-    """Yield the statements that "no" makes of a question.
-
-    Example:
-        >>> [" ".join(s.low for s in said) for said in denied([word(w) for w in "is a static".split()])][1]
-        'a is not static'
-    """
+    """Yield the statements that "no" makes of a question."""
     if question and question[0].low in _BE | _HAVE:
         for said in asserted(question):
             at = next(i for i, s in enumerate(said) if s is question[0])
@@ -115,36 +100,14 @@ def denied(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
 
 
 def is_open(question: Sequence[Symbol], named: Sequence[bool]) -> bool:
-    """Return whether a question asks about what it names in general: "What is GraphDB?", "Tell me about it".
-
-    Args:
-        question: The question.
-        named: Whether each of its symbols is in a name.
-
-    Example:
-        >>> is_open([word(w) for w in "what is a".split()], [False, False, True])
-        True
-    """
+    """Return whether a question asks about what it names in general: "Tell me about it"."""
     return all(s.low in _GENERAL or s.is_mark or there for s, there in zip(question, named, strict=True))
 
 
 def declared(
     question: Sequence[Symbol], fragment: Sequence[Symbol]
 ) -> Iterator[tuple[list[Symbol], list[Symbol]]]:
-    """Yield the statements that a fragment makes as the answer to a question.
-
-    Args:
-        question: The question.
-        fragment: What stands for what was asked for.
-
-    Yields:
-        A statement, and the words that name the class of what was asked for, if any.
-
-    Example:
-        >>> made = declared([word(w) for w in "who makes x".split()], [word("y")])
-        >>> " ".join(s.low for s in next(made)[0])
-        'y makes x'
-    """
+    """Yield the statements that a fragment makes as the answer to a question."""
     asked = list(question)
     fragment = list(fragment)
     at = next((i for i, s in enumerate(asked[:4]) if s.low in _WH), None)
@@ -278,45 +241,17 @@ _MOST_STATEMENTS: Final = 48
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What a sentence rests on.
+    """What a sentence rests on."""
 
-    Attributes:
-        lines: Lines that say what it says, the best first; of a sentence that is not supported, those that
-            say a part of it.
-        supported: Whether all of what it says is covered, or it says nothing that needs cover.
-        rejected: Ids that were written in it and do not hold.
-        subjects: What a pronoun in the next sentence may point back to.
-        left: Words of it that no line accounts for.
-    """
-
-    lines: tuple[Line, ...]
-    supported: bool
-    rejected: tuple[str, ...] = ()
-    subjects: frozenset[Term] = frozenset()
-    left: tuple[str, ...] = ()
+    lines: tuple[Line, ...]  # Lines that say what it says, the best first
+    supported: bool  # Whether all of what it says is covered, or it says nothing that needs cover
+    rejected: tuple[str, ...] = ()  # Ids that were written in it and do not hold
+    subjects: frozenset[Term] = frozenset()  # What a pronoun in the next sentence may point back to
+    left: tuple[str, ...] = ()  # Words of it that no line accounts for
 
 
 class Citer:
-    """Finds support for sentences in one context.
-
-    Args:
-        question: What was asked.
-        context: The lines that may be cited, and whose names are known.
-        wordings: Further wordings of properties, each with whether it says them from object to subject.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> e = "http://example.org/"
-        >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
-        >>> line = Line("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
-        >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
-        >>> [line.id for line in citer.support("Ontotext.").lines], citer.support("Neo4j.").supported
-        (['t1'], False)
-        >>> said = ("Ontotext develops GraphDB.", "GraphDB develops Ontotext.")
-        >>> [citer.support(text).supported for text in said]
-        [True, False]
-    """
+    """Finds support for sentences in one context."""
 
     def __init__(
         self,
@@ -399,16 +334,7 @@ class Citer:
         items: int = 0,
         under: str = "",
     ) -> Support:
-        """Find what a sentence rests on.
-
-        Args:
-            text: The sentence, without ids.
-            written: Ids that the model wrote in it.
-            before: `subjects` of the sentence before.
-            lead: Whether it only leads in to a list or heads a part.
-            items: How many items the list has that it leads in to: a number that it may give.
-            under: The sentence that leads in to the list that it is an item of.
-        """
+        """Find what a sentence rests on."""
         settled = self._settled(text, written, before)
         if settled is not None:
             return settled
@@ -701,16 +627,7 @@ class Citer:
 def supports(
     citer: Citer, pieces: Sequence[tuple[str, str, Sequence[str]]], *, cited: bool = False
 ) -> list[tuple[Support, frozenset[Term], str]]:
-    """Find what each sentence of a text rests on, pronouns and items of lists by what stands before them.
-
-    Args:
-        citer: Knows the lines and the question.
-        pieces: What stands before each sentence, the sentence, and ids of lines written in it.
-        cited: Whether each may rest on no other lines than those of its ids.
-
-    Returns:
-        The support of each, with what a pronoun in it may point to, and what leads in to it as an item.
-    """
+    """Find what each sentence of a text rests on, pronouns and items of lists by what stands before them."""
     found: list[tuple[Support, frozenset[Term], str]] = []
     subjects: frozenset[Term] = frozenset()
     told = [piece[:2] for piece in pieces]
@@ -768,12 +685,7 @@ VERDICTS: Final[dict[Verdict, str]] = {
 
 
 def verdict_of(sentence: Mapping[str, Any]) -> Verdict:
-    """Return the verdict of a sentence in JSON form, which earlier releases did not write.
-
-    Example:
-        >>> verdict_of({"supported": False}), verdict_of({"supported": True, "verdict": "graph"})
-        ('unread', 'graph')
-    """
+    """Return the verdict of a sentence in JSON form, which earlier releases did not write."""
     said = sentence.get("verdict")
     known = next((v for v in get_args(Verdict) if v == said), None)
     return known or ("read" if sentence["supported"] else "unread")
@@ -804,17 +716,11 @@ class FactSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A sentence's support, and what the graph was found to say of it.
+    """A sentence's support, and what the graph was found to say of it."""
 
-    Attributes:
-        support: What it rests on.
-        verdict: What is known of it.
-        against: The lines that contradict it.
-    """
-
-    support: Support
-    verdict: Verdict
-    against: tuple[Line, ...] = ()
+    support: Support  # What it rests on
+    verdict: Verdict  # What is known of it
+    against: tuple[Line, ...] = ()  # The lines that contradict it
 
 
 def judged(
@@ -825,28 +731,7 @@ def judged(
     graph: FactSource | None,
     under: str = "",
 ) -> Judged:
-    """Say what holds of a sentence.
-
-    Args:
-        citer: Knows the question and the lines that were read.
-        text: The sentence.
-        support: What it rests on by these lines.
-        before: What a pronoun in it may point to.
-        graph: What asks the store; without it only what was read is known.
-        under: The sentence that leads in to the list that it is an item of.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> triple = Triple(URIRef("urn:g"), URIRef("urn:by"), URIRef("urn:o"))
-        >>> line = Line("t1", "…", triple, "urn:x", False, ("GraphDB", "developed by", "Ontotext"))
-        >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
-        >>> def verdict(text):
-        ...     return judged(citer, text, citer.support(text), frozenset(), None).verdict
-        >>> said = ("Ontotext.", "GraphDB is not developed by Ontotext.", "Ontotext owns GraphDB.")
-        >>> [verdict(text) for text in said]
-        ['read', 'contradicted', 'unread']
-    """
+    """Say what holds of a sentence."""
     if support.supported:
         return Judged(support, "read" if support.lines else "nothing")
     further = citer
@@ -965,23 +850,7 @@ _SMALL: Final = frozenset(("a", "an", "the", "some", "its", "another", "of"))
 
 
 class PictureCiter(Citer):
-    """Finds support for sentences about pictures.
-
-    Args:
-        question: What was asked.
-        context: The lines that may be cited.
-        names: What the images are called, as in the lines about them.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> e = "http://example.org/"
-        >>> triple = Triple(URIRef(e + "i"), URIRef(e + "has"), URIRef(e + "hat"))
-        >>> line = Line("t1", "…", triple, e, False, ("beach.jpg", "has object", "hat"))
-        >>> citer = PictureCiter("a hat", Context((line,), ()), ["beach.jpg"])
-        >>> [citer.support(text).supported for text in ("beach.jpg shows a hat.", "Two images show hats.")]
-        [True, False]
-    """
+    """Finds support for sentences about pictures."""
 
     def __init__(self, question: str, context: Context, names: Sequence[str]) -> None:
         super().__init__(question, context)

@@ -64,21 +64,13 @@ Things = tuple[frozenset[Term], ...]
 
 @dataclass(frozen=True, slots=True)
 class ClaimStep:
-    """One claim of a derivation: who, what of it, and the lines that say so, none where it is open.
+    """One claim of a derivation: who, what of it, and the lines that say so, none where it is open."""
 
-    Attributes:
-        subject: Candidates of its first end.
-        way: The properties that may say it; None for "is of the class".
-        object: Candidates of its second end.
-        lines: The lines that say it.
-        denied: Whether the sentence denies it.
-    """
-
-    subject: frozenset[Term]
-    way: Way | None
-    object: frozenset[Term]
-    lines: tuple[Line, ...] = ()
-    denied: bool = False
+    subject: frozenset[Term]  # Candidates of its first end
+    way: Way | None  # The properties that may say it; None for "is of the class"
+    object: frozenset[Term]  # Candidates of its second end
+    lines: tuple[Line, ...] = ()  # The lines that say it
+    denied: bool = False  # Whether the sentence denies it
 
 
 Steps = tuple[ClaimStep, ...]
@@ -176,14 +168,7 @@ def facts_of(
 
 
 class Derivation:
-    """The derivations of one sentence.
-
-    Args:
-        symbols: The sentence.
-        facts: What may say what it says.
-        before: What a pronoun, or a predicate without a subject, may point to.
-        lenient: Whether to go on where a fact is missing.
-    """
+    """The derivations of one sentence."""
 
     def __init__(
         self,
@@ -540,14 +525,7 @@ class Derivation:
     def _remark(
         self, at: int, things: Things, *, bare: bool = True, beside: bool = True
     ) -> Iterator[tuple[int, Steps]]:
-        """Yield what is said of things without a verb of its own, or by "which" and "who".
-
-        Args:
-            at: Where it begins.
-            things: What it is said of.
-            bare: Whether a class may stand alone: behind a comma, in brackets.
-            beside: Whether the name of another thing may, too.
-        """
+        """Yield what is said of things without a verb of its own, or by "which" and "who"."""
         self._spend()
         if self._is(at, frozenset(["which", "that", "who"])):
             yield from self._predicates(at + 1, things)
@@ -1189,21 +1167,7 @@ _NAMES: Final = 4
 def is_turned_round(
     text: str, subject: Sequence[str], relation: Sequence[str], object_: Sequence[str]
 ) -> bool:
-    """Return whether a text says a relation from the object to the subject, and not the other way.
-
-    Args:
-        text: A sentence or two.
-        subject: Names of the subject of a fact.
-        relation: Wordings of its relation, from subject to object.
-        object_: Names of its object.
-
-    Example:
-        >>> said = "Zetabase is a triple store developed by Zeta Systems."
-        >>> is_turned_round(said, ["Zetabase"], ["develops"], ["Zeta Systems"])
-        True
-        >>> is_turned_round(said, ["Zeta Systems"], ["develops"], ["Zetabase"])
-        False
-    """
+    """Return whether a text says a relation from the object to the subject, and not the other way."""
     return _says(text, object_, relation, subject) and not _says(text, subject, relation, object_)
 
 

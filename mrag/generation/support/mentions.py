@@ -87,12 +87,7 @@ def is_person(lines: Sequence[Line]) -> bool:
 
 
 def value_forms(literal: Literal) -> Iterator[str]:
-    """Yield the ways in which a text may write a literal's value.
-
-    Example:
-        >>> list(value_forms(Literal("1977-05-25", datatype=XSD + "date")))
-        ['1977-05-25', '25 May 1977', 'May 25 1977', 'May 25, 1977', '1977']
-    """
+    """Yield the ways in which a text may write a literal's value."""
     text = str(literal)
     yield text
     if literal.datatype is not None and str(literal.datatype) in (XSD + "date", XSD + "dateTime"):
@@ -103,17 +98,7 @@ def value_forms(literal: Literal) -> Iterator[str]:
 
 
 class ContextNames:
-    """The names of everything in some lines, ready to be looked for in texts.
-
-    Args:
-        lines: Lines of a context. Labels, short literals, and the values of naming properties count as
-            names; so do labels without their part in brackets, behind a comma, or without a legal form,
-            where that is clear.
-
-    Attributes:
-        properties: Terms that are relations; their names are wording rather than things.
-        classes: Terms that are classes; their names are common nouns.
-    """
+    """The names of everything in some lines, ready to be looked for in texts."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._forms: dict[tuple[str, ...], set[Term]] = {}
@@ -207,12 +192,7 @@ class ContextNames:
         self._longest[form[0]] = max(self._longest.get(form[0], 0), len(form))
 
     def find(self, text: str, words: list[TextToken] | None = None) -> list[TermMention]:
-        """Find the mentions in a text, from left to right, the longest at each place.
-
-        Args:
-            text: The text.
-            words: Its tokens, when they are at hand.
-        """
+        """Find the mentions in a text, from left to right, the longest at each place."""
         words = tokens(text) if words is None else words
         found = []
         place = 0
@@ -354,13 +334,7 @@ _STEMS: Final = frozenset(map(stem, _VERBS))
 
 @lru_cache(maxsize=16384)
 def root(word: str) -> str:
-    """Reduce a word to what the forms of one verb, and the nouns made of it, have in common.
-
-    Example:
-        >>> forms = ("use", "uses", "used", "using"), ("write", "wrote", "writer")
-        >>> {root(w) for w in forms[0]}, {root(w) for w in forms[1]}
-        ({'use'}, {'write'})
-    """
+    """Reduce a word to what the forms of one verb, and the nouns made of it, have in common."""
     low = word.casefold()
     if low in _FORMS:
         return root(_FORMS[low])
@@ -381,23 +355,12 @@ def root(word: str) -> str:
 
 
 def is_verb(word: str) -> bool:
-    """Return whether a word is a form of a verb that names relations, or a noun made of one.
-
-    Example:
-        >>> [w for w in ("developer", "directs", "height") if is_verb(w)]
-        ['developer', 'directs']
-    """
+    """Return whether a word is a form of a verb that names relations, or a noun made of one."""
     return stem(word) in _STEMS or root(word) in _VERBS
 
 
 def finite(word: str) -> bool:
-    """Return whether a word can be a verb that says a relation, in the present or past tense.
-
-    Example:
-        >>> told = ("develops", "developer", "develop", "capital", "written", "wrote", "has")
-        >>> [w for w in told if finite(w)]
-        ['develops', 'develop', 'written', 'wrote']
-    """
+    """Return whether a word can be a verb that says a relation, in the present or past tense."""
     if word in ("has", "have", "series", "species"):
         return False
     if {word, word.removesuffix("s"), word.removesuffix("es")} & (_PAST | _PARTICIPLES | _VERBS):
@@ -406,22 +369,12 @@ def finite(word: str) -> bool:
 
 
 def participle(word: str) -> bool:
-    """Return whether a word can be a past participle.
-
-    Example:
-        >>> [w for w in ("developed", "written", "develops", "wrote", "speed") if participle(w)]
-        ['developed', 'written']
-    """
+    """Return whether a word can be a past participle."""
     return word in _PARTICIPLES or (word.endswith("ed") and len(word) > 3 and word[-3] != "e")
 
 
 def agentive(word: str) -> bool:
-    """Return whether a word is a noun for who does something.
-
-    Example:
-        >>> [w for w in ("developer", "developers", "vendor", "develops", "development") if agentive(w)]
-        ['developer', 'developers', 'vendor']
-    """
+    """Return whether a word is a noun for who does something."""
     return word.endswith(("er", "or", "ers", "ors", "ist", "ists"))
 
 
@@ -432,41 +385,19 @@ _OWNS: Final = re.compile(r"['’´`ʼ]s?\Z", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A word or a mark.
+    """A word or a mark."""
 
-    Attributes:
-        low: As written, in small letters and without a possessive ending.
-        key: Folded.
-        stem: Its root.
-        start: Where it begins in the text.
-        end: Where it ends.
-        names: What a name that begins here may stand for, each with how many symbols the name has.
-        is_mark: Whether it is no word.
-    """
-
-    low: str
-    key: str
-    stem: str
-    start: int
-    end: int
-    names: tuple[tuple[int, frozenset[Term]], ...] = ()
-    is_mark: bool = False
+    low: str  # As written, in small letters and without a possessive ending
+    key: str  # Folded
+    stem: str  # Its root
+    start: int  # Where it begins in the text
+    end: int  # Where it ends
+    names: tuple[tuple[int, frozenset[Term]], ...] = ()  # What a name that begins here may stand for
+    is_mark: bool = False  # Whether it is no word
 
 
 def symbols_of(text: str, words: Sequence[TextToken], mentions: Sequence[TermMention]) -> list[Symbol]:
-    """Return a sentence as symbols.
-
-    Args:
-        text: The sentence.
-        words: Its words.
-        mentions: Where it names something.
-
-    Example:
-        >>> from mrag.language.tokens import tokens
-        >>> text = "GraphDB's price (in $) is 5."
-        >>> [s.low for s in symbols_of(text, tokens(text), [])]
-        ['graphdb', "'s", 'price', '(', 'in', '$', ')', 'is', '5']
-    """
+    """Return a sentence as symbols."""
     made: list[Symbol] = []
     at_word: list[int] = []
     inside = [0] * (len(words) + 1)
@@ -534,14 +465,7 @@ _BREAK = re.compile(r"[.,;:()!?—]")
 def owned(
     text: str, asked: Sequence[TextToken], mention: TermMention, things: Sequence[TermMention]
 ) -> frozenset[str]:
-    """Return the stems of the nouns that a mention of a thing is only the owner of, none if it stands alone.
-
-    Args:
-        text: A sentence or a question.
-        asked: Its words.
-        mention: A place where it names a thing.
-        things: All places where it names things.
-    """
+    """Return the stems of the nouns that a mention of a thing is only the owner of."""
     if mention.first < 0 or mention.last <= mention.first:
         return frozenset()
     named = {i for other in things for i in range(max(other.first, 0), other.last)}

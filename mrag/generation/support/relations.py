@@ -141,45 +141,31 @@ _TEMPLATES: Final[Mapping[str, str]] = {
 
 @dataclass
 class RelationWordings:
-    """What the words of a sentence may say, of the properties of some lines.
+    """What the words of a sentence may say, of the properties of some lines."""
 
-    Attributes:
-        verbs: Stem of a verb, and a preposition behind it or nothing, to what it says from agent to patient.
-        participles: Stems up to a preposition, and that, to what they say from theme to landmark.
-        nouns: Stems of a role noun to what it says from the owner to who bears it.
-        agents: The same of nouns that verbs give rise to, which are told by their endings: "developer".
-        phrases: Whole labels to what they say from subject to object.
-        prepositions: Bare prepositions to what they say from subject to object.
-        truths: Stems of what is or is not, to properties with truth values.
-        adjectives: Adjectives of measures to properties with numbers.
-        kinds: Properties whose value says what something is.
-        qualities: Properties whose value says what something is like.
-        having: Properties whose value something has.
-        naming: Properties that give further names.
-        mutual: Properties that hold both ways.
-        units: What each property is measured in, by its label.
-        passives: Verbs that stand before "by", without what stands behind them.
-        shortened: Verbs of labels that go on with a noun, which may be left out: "uses fuel".
-        longest: Words of the longest key of any sort.
-    """
-
-    verbs: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    participles: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    verbs: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)  # Stem of a verb
+    participles: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)  # Stems up to a preposition
+    # Stems of a role noun to what it says from the owner to who bears it
     nouns: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    # The same of nouns that verbs give rise to, which are told by their endings: "developer"
     agents: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    # Whole labels to what they say from subject to object
     phrases: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    # Bare prepositions to what they say from subject to object
     prepositions: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    truths: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    truths: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)  # Stems of what is or is not
+    # Adjectives of measures to properties with numbers
     adjectives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    kinds: set[Term] = field(default_factory=set)
-    qualities: set[Term] = field(default_factory=set)
-    having: set[Term] = field(default_factory=set)
-    naming: set[Term] = field(default_factory=set)
-    mutual: set[Term] = field(default_factory=set)
-    units: dict[Term, frozenset[str]] = field(default_factory=dict)
-    passives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    kinds: set[Term] = field(default_factory=set)  # Properties whose value says what something is
+    qualities: set[Term] = field(default_factory=set)  # Properties whose value says what something is like
+    having: set[Term] = field(default_factory=set)  # Properties whose value something has
+    naming: set[Term] = field(default_factory=set)  # Properties that give further names
+    mutual: set[Term] = field(default_factory=set)  # Properties that hold both ways
+    units: dict[Term, frozenset[str]] = field(default_factory=dict)  # What each property is measured in
+    passives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)  # Verbs that stand before "by"
+    # Verbs of labels that go on with a noun, which may be left out: "uses fuel"
     shortened: list[tuple[str, Term, bool]] = field(default_factory=list)
-    longest: int = 1
+    longest: int = 1  # Words of the longest key of any sort
 
     @property
     def words(self) -> frozenset[str]:
@@ -199,23 +185,7 @@ class RelationWordings:
 def relations(
     lines: Iterable[Line], more: Mapping[Term, Sequence[tuple[str, bool]]] | None = None
 ) -> RelationWordings:
-    """Return what says the relations of some lines.
-
-    Args:
-        lines: Lines of a context.
-        more: Further wordings of properties, such as alternative labels, each with whether it says the
-            property from object to subject, as the label of an inverse does.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> p = URIRef("urn:by")
-        >>> triple = Triple(URIRef("urn:a"), p, URIRef("urn:b"))
-        >>> line = Line("t1", "", triple, "", False, ("a", "developed by", "b"))
-        >>> made = relations([line])
-        >>> made.verbs[("develop", "")] == {(p, True)}, made.agents[("develop",)] == {(p, False)}
-        (True, True)
-    """
+    """Return what says the relations of some lines."""
     made = RelationWordings()
     said: dict[Term, dict[str, None]] = {}
     truths: set[Term] = set()
