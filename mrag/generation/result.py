@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Literal as OneOf
 
 from mrag import html, untrusted
 from mrag.context.render import Context, Line
-from mrag.errors import ModelError, TermError
+from mrag.errors import ModelError
 from mrag.generation.support.citations import VERDICTS, Verdict, verdict_of
 from mrag.generation.support.sentences import with_ids
 from mrag.graph.record import status_of
@@ -25,6 +26,32 @@ CERTAIN = 0.9
 """Certainty below which an answer says that its reading is not certain."""
 PROBABLE = 0.7
 """Certainty from which on it is called probable."""
+
+
+@contextmanager
+def form_of(what: str) -> Iterator[None]:
+    """Turn what goes wrong while JSON values are read into an error that says what they are no form of."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"Not the {what}.", hint=f"Missing or malformed: {error}.") from error
+
+
+def _values(one: Any) -> dict[str, Any]:
+    """Return the fields of an instance as JSON values."""
+    return {each.name: _value(getattr(one, each.name)) for each in fields(one)}
+
+
+def _value(value: Any) -> Any:
+    if is_dataclass(value):
+        return value.to_json() if hasattr(value, "to_json") else _values(value)
+    if isinstance(value, Mapping):
+        return {name: _value(part) for name, part in value.items()}
+    return [_value(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(map(str, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +86,7 @@ class OtherReading:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {"number": self.number, "reading": self.reading, "answer": self.answer}
+        return _values(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> OtherReading:
@@ -97,41 +124,24 @@ class Computed:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {
-            "reading": self.reading,
-            "plan": dict(self.plan),
-            "query": self.query,
-            "columns": list(self.columns),
-            "rows": [[cell.to_json() for cell in row] for row in self.rows],
-            "confidence": round(self.confidence, 4),
-            "ignored": list(self.ignored),
-            "doubt": doubt_of(self.confidence),
-            "readings": [other.to_json() for other in self.readings],
-            "truncated": self.truncated,
-            "runners_up": [[cell.to_json() for cell in row] for row in self.runners_up],
-            "last": [cell.to_json() for cell in self.last],
-            **({} if self.follows is None else {"follows": dict(self.follows)}),
-        }
+        found = _values(self) | {"confidence": round(self.confidence, 4), "doubt": doubt_of(self.confidence)}
+        return {name: part for name, part in found.items() if name != "follows" or part is not None}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Computed:
         """Read what `to_json` wrote."""
-        try:
+        with form_of("JSON form of a computed answer"):
             rows, runners_up, last = (
                 tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in some)
                 for some in (value["rows"], value.get("runners_up", ()), (value.get("last", ()),))
             )
-            others = tuple(map(OtherReading.from_json, value["readings"]))
+            follows = value.get("follows")
             return cls(
-                str(value["reading"]), dict(value["plan"]), str(value["query"]),
-                tuple(map(str, value["columns"])), rows, float(value["confidence"]),
-                tuple(map(str, value["ignored"])), others, bool(value["truncated"]),
-                runners_up, last[0], None if value.get("follows") is None else dict(value["follows"]),
+                str(value["reading"]), dict(value["plan"]), str(value["query"]), _texts(value["columns"]),
+                rows, float(value["confidence"]), _texts(value["ignored"]),
+                tuple(map(OtherReading.from_json, value["readings"])), bool(value["truncated"]),
+                runners_up, last[0], None if follows is None else dict(follows),
             )  # fmt: skip
-        except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
-            raise ModelError(
-                "Not the JSON form of a computed answer.", hint=f"Missing or malformed: {error}."
-            ) from error
 
 
 def _line(row: tuple[AnswerCell, ...]) -> str:
@@ -176,36 +186,21 @@ class Completed:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {
-            "answers": list(self.answers),
-            "evidence": {line: [asdict(ref) for ref in refs] for line, refs in self.evidence.items()},
-            "missing": list(self.missing),
-            "ungrounded": list(self.ungrounded),
-            "truncated": self.truncated,
-            "completed": [dict(triple) for triple in self.triples],
-            "run": None if self.run is None else dict(self.run),
-            "entered": self.entered,
-            "read_as": None if self.reading is None else dict(self.reading),
-        }
+        names = {"triples": "completed", "reading": "read_as"}
+        return {names.get(name, name): part for name, part in _values(self).items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Completed:
         """Read what `to_json` wrote."""
-        try:
-            evidence = {
-                str(line): tuple(EvidenceRef(**ref) for ref in refs)
-                for line, refs in value["evidence"].items()
-            }
+        with form_of("JSON form of a completed answer"):
+            refs = value["evidence"].items()
             return cls(
-                tuple(map(str, value["answers"])), evidence, tuple(map(str, value["missing"])),
-                tuple(map(str, value["ungrounded"])), bool(value["truncated"]),
-                tuple(dict(triple) for triple in value["completed"]), value["run"], int(value["entered"]),
+                _texts(value["answers"]),
+                {str(line): tuple(EvidenceRef(**ref) for ref in some) for line, some in refs},
+                _texts(value["missing"]), _texts(value["ungrounded"]), bool(value["truncated"]),
+                tuple(map(dict, value["completed"])), value["run"], int(value["entered"]),
                 value.get("read_as"),
             )  # fmt: skip
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelError(
-                "Not the JSON form of a completed answer.", hint=f"Missing or malformed: {error}."
-            ) from error
 
 
 @dataclass(frozen=True)
@@ -222,64 +217,42 @@ class ShownImage:
 
     def to_json(self) -> dict[str, Any]:
         """Return the image in types that JSON has."""
-        return {
-            "iri": self.iri,
-            "name": self.name,
-            "path": None if self.path is None else str(self.path),
-            "score": self.score,
-            "rank": self.rank,
-            "reasons": list(self.reasons),
-            "lines": [line.id for line in self.lines],
-        }
+        path = None if self.path is None else str(self.path)
+        return _values(self) | {"path": path, "lines": [line.id for line in self.lines]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], lines: Mapping[str, Line]) -> ShownImage:
-        """Read what `to_json` wrote."""
-        try:
+        """Read what `to_json` wrote, of the lines of the answer's context by id."""
+        with form_of("JSON form of an image that was found"):
             path = value["path"]
             return cls(
                 str(value["iri"]), str(value["name"]), None if path is None else Path(path),
-                float(value["score"]), int(value["rank"]), tuple(map(str, value["reasons"])),
+                float(value["score"]), int(value["rank"]), _texts(value["reasons"]),
                 tuple(lines[one] for one in value["lines"]),
             )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(
-                "Not the JSON form of an image that was found.", hint=f"Missing or malformed: {error}."
-            ) from error
 
 
 def recorded(context: Context) -> Context:
     """Return a context as an answer records it: what is cited, each text made fit for its one line."""
     kept = tuple(
-        Line(
-            line.id,
-            untrusted.shown(line.text),
-            Triple(*line.triple),
-            str(line.graph),
-            bool(line.inferred),
-            (str(line.labels[0]), str(line.labels[1]), str(line.labels[2])),
-            str(line.entity),
-            float(line.score) if math.isfinite(line.score) else 0.0,  # JSON has no NaN
-            named=tuple(map(str, line.named)),
+        replace(
+            line,
+            text=untrusted.shown(line.text),
+            labels=_labels(line.labels),
+            score=line.score if math.isfinite(line.score) else 0.0,  # JSON has no NaN
+            hop=1,
+            path=(),
         )
         for line in context.lines
     )
-    return Context(kept, tuple(str(entity) for entity in context.entities), cut=context.cut)
+    return Context(kept, _texts(context.entities), cut=context.cut)
 
 
 def line_to_json(line: Line) -> dict[str, Any]:
     """Return a recorded line as JSON values."""
-    return {
-        "id": line.id,
-        "text": line.text,
-        "triple": triple_to_json(line.triple),
-        "graph": line.graph,
-        "inferred": line.inferred,
-        "labels": list(line.labels),
-        "entity": line.entity,
-        "score": line.score,
-        "named_graphs": list(line.named),
-    }
+    left = ("hop", "path", "named")
+    found = {name: part for name, part in _values(line).items() if name not in left}
+    return found | {"triple": triple_to_json(line.triple), "named_graphs": list(line.named)}
 
 
 def context_to_json(context: Context) -> dict[str, Any]:
@@ -291,25 +264,29 @@ def context_from_json(value: Mapping[str, Any]) -> Context:
     """Read a context written by `context_to_json`."""
     try:
         lines = tuple(line_from_json(line) for line in value["lines"])
-        return Context(lines, tuple(str(entity) for entity in value["entities"]))
-    except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
+        return Context(lines, _texts(value["entities"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError("Not the context of a recorded answer.", term=repr(value)[:200]) from error
 
 
 def line_from_json(value: Mapping[str, Any]) -> Line:
     """Read a line written by `line_to_json`; what is wrong with it is an error of several kinds."""
-    s, p, o = (str(label) for label in value["labels"])
     return Line(
-        id=str(value["id"]),
-        text=str(value["text"]),
-        triple=triple_from_json(value["triple"]),
-        graph=str(value["graph"]),
-        inferred=bool(value["inferred"]),
-        labels=(s, p, o),
-        entity=str(value.get("entity", "")),
-        score=float(value.get("score", 0.0)),
-        named=tuple(map(str, value.get("named_graphs", ()))),
+        str(value["id"]),
+        str(value["text"]),
+        triple_from_json(value["triple"]),
+        str(value["graph"]),
+        bool(value["inferred"]),
+        _labels(value["labels"]),
+        str(value.get("entity", "")),
+        float(value.get("score", 0.0)),
+        named=_texts(value.get("named_graphs", ())),
     )
+
+
+def _labels(values: Iterable[object]) -> tuple[str, str, str]:
+    s, p, o = map(str, values)
+    return s, p, o
 
 
 Way: TypeAlias = OneOf["plan", "read", "complete", "images"]
@@ -358,13 +335,8 @@ class Citation:
 
     def to_json(self) -> dict[str, Any]:
         """Return the citation as JSON values."""
-        return {
-            "id": self.line_id,
-            "triple": triple_to_json(self.triple),
-            "graph": self.graph,
-            "inferred": self.inferred,
-            "text": self.text,
-        }
+        found = _values(self) | {"triple": triple_to_json(self.triple)}
+        return {"id": found.pop("line_id"), **found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,17 +453,7 @@ class Answer:
             "model": self.model,
             "notice": self.notice,
             "sentences": [
-                {
-                    "text": s.text,
-                    "before": s.before,
-                    "citations": [c.line_id for c in s.citations],
-                    "supported": s.supported,
-                    "rejected_ids": list(s.rejected_ids),
-                    "verdict": s.verdict,
-                    "left": list(s.left),
-                    "against": list(s.against),
-                }
-                for s in self.sentences
+                _values(s) | {"citations": [c.line_id for c in s.citations]} for s in self.sentences
             ],
             "citations": [c.to_json() for c in self.citations],
             "context": context_to_json(self.context),
@@ -510,40 +472,35 @@ class Answer:
         Raises:
             ModelError: If it is not the JSON form of an answer, or cites a line that it does not hold.
         """
-        try:
+        with form_of("JSON form of an answer"):
             context = context_from_json(value["context"])
-            lines = {line.id: Citation.of(line) for line in context.lines}
+            by_id = {line.id: line for line in context.lines}
+            lines = {one: Citation.of(line) for one, line in by_id.items()}
             sentences = tuple(
                 Sentence(
                     str(s["text"]),
                     tuple(lines[one] for one in s["citations"]),
                     bool(s["supported"]),
                     str(s["before"]),
-                    tuple(str(one) for one in s["rejected_ids"]),
+                    _texts(s["rejected_ids"]),
                     verdict_of(s),
-                    tuple(str(one) for one in s.get("left", ())),
-                    tuple(str(one) for one in s.get("against", ())),
+                    _texts(s.get("left", ())),
+                    _texts(s.get("against", ())),
                 )
                 for s in value["sentences"]
             )
-            model, notice = value["model"], value["notice"]
-            cited = tuple(lines[c["id"]] for c in value["citations"])
-            way, why = value.get("way", "read"), str(value.get("why", ""))
+            way = value.get("way", "read")
             if way not in get_args(Way):
                 raise TypeError("no such way")
             computed = Computed.from_json(value) if value.get("plan") else None
-            completed = Completed.from_json(value) if way == "complete" else None
-            by_id = {line.id: line for line in context.lines}
-            offered = () if computed else tuple(map(OtherReading.from_json, value.get("readings", ())))
-            images = tuple(ShownImage.from_json(one, by_id) for one in value.get("images", ()))
             return cls(
-                str(value["question"]), str(value["text"]), sentences, cited, model, notice, context,
-                way, why, computed, completed, images, offered,
+                str(value["question"]), str(value["text"]), sentences,
+                tuple(lines[c["id"]] for c in value["citations"]), value["model"], value["notice"], context,
+                way, str(value.get("why", "")), computed,
+                Completed.from_json(value) if way == "complete" else None,
+                tuple(ShownImage.from_json(one, by_id) for one in value.get("images", ())),
+                () if computed else tuple(map(OtherReading.from_json, value.get("readings", ()))),
             )  # fmt: skip
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ModelError(
-                "Not the JSON form of an answer.", hint=f"Missing or malformed: {error}."
-            ) from error
 
     def doubted(self) -> dict[str, list[str]]:
         """Return the sentences that what was read does not support, under what holds of them instead."""
@@ -616,10 +573,8 @@ class Answer:
         if self.computed is not None:
             next_ = [f"Next: {inline(self.computed.next)}"] if self.computed.runners_up else []
             parts.append("\n".join([*next_, f"Read as: {inline(self.computed.reading)}"]))
-        if self.offered:
-            parts.append(
-                "\n".join(f"Perhaps (reading {one.number}): {inline(str(one))}" for one in self.offered)
-            )
+        offered = (f"Perhaps (reading {one.number}): {inline(str(one))}" for one in self.offered)
+        parts += ["\n".join(offered)] if self.offered else []
         if self.completed is not None and self.completed.reading is not None:
             parts.append(f"Read as: {inline(self.completed.read_as)}")
         if self.citations:

@@ -396,41 +396,34 @@ class Symbol:
     is_mark: bool = False  # Whether it is no word
 
 
-def symbols_of(text: str, words: Sequence[TextToken], mentions: Sequence[TermMention]) -> list[Symbol]:
-    """Return a sentence as symbols."""
+def symbols_of(text: str, known: ContextNames) -> list[Symbol]:
+    """Return a sentence as symbols, with what it names."""
+    words = tokens(text)
+    mentions = [m for m in known.find(text, words) if 0 <= m.first < m.last]
+    inside = {i for m in mentions for i in range(m.first + 1, m.last)}
     made: list[Symbol] = []
     at_word: list[int] = []
-    inside = [0] * (len(words) + 1)
-    for mention in mentions:
-        for i in range(max(mention.first, 0), mention.last - 1):
-            inside[i + 1] = 1
     last = 0
     for i, word in enumerate(words):
-        gap = text[last : word.start]
-        if not inside[i]:
-            made.extend(_marks(gap, last))
+        if i not in inside:
+            made.extend(_marks(text[last : word.start], last))
         at_word.append(len(made))
         low = plain(word.raw).casefold()
         made.append(Symbol(low, word.key, root(low), word.start, word.end))
         owner = _OWNS.search(word.raw)
+        owns = Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True)
         if owner and len(owner.group()) < len(word.raw):
-            made.append(Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True))
+            made.append(owns)
         last = word.end
-        if (
-            text[last : last + 2] in ("' ", "’ ")
-            and word.raw[-1:].casefold() == "s"
-            and not _quoted(text, word)
-        ):
-            made.append(Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True))
+        plural = text[last : last + 2] in ("' ", "’ ") and word.raw[-1:].casefold() == "s"
+        if plural and not (word.start > 0 and text[: word.start].count("'") % 2):  # no quotation ends there
+            made.append(owns)
         elif re.match(r"['’´]s\b", text[last:]):
-            made.append(Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True))
+            made.append(owns)
             last += 2
     made.extend(_marks(text[last:], last))
-    at_word.append(len(made))
     names: dict[int, list[tuple[int, frozenset[Term]]]] = {}
     for mention in mentions:
-        if mention.first < 0 or mention.last <= mention.first:
-            continue
         start = at_word[mention.first]
         names.setdefault(start, []).append((at_word[mention.last - 1] + 1 - start, mention.terms))
     return [replace(symbol, names=tuple(names.get(i, ()))) for i, symbol in enumerate(made)]
@@ -450,14 +443,9 @@ def _marks(gap: str, start: int) -> list[Symbol]:
     return found
 
 
-def _quoted(text: str, word: TextToken) -> bool:
-    return word.start > 0 and text[: word.start].count("'") % 2 == 1
-
-
 _OF = words("of von de del du des di d'")
 _ARTICLES = words("the a an der die das dem den des le la les el los las il lo gli i")
-_ENDS = re.compile(r"['’´`ʼ](?:s)?\Z", re.IGNORECASE)
-_HAVING_VERBS = frozenset(stem(word) for word in VERBS)
+_HAVING_VERBS = frozenset(map(stem, VERBS))
 _MOST = 3
 _BREAK = re.compile(r"[.,;:()!?—]")
 
@@ -471,7 +459,7 @@ def owned(
     named = {i for other in things for i in range(max(other.first, 0), other.last)}
     behind = asked[mention.last - 1]
     gap = text[behind.end : asked[mention.last].start] if mention.last < len(asked) else ""
-    if _ENDS.search(behind.raw) or (behind.end < len(text) and _ENDS.search(gap.split(" ")[0] or " ")):
+    if _OWNS.search(behind.raw) or (behind.end < len(text) and _OWNS.search(gap.split(" ")[0] or " ")):
         return _nouns(text, asked, range(mention.last, len(asked)), named)
     at = mention.first - 1
     while at >= 0 and asked[at].key in _ARTICLES:

@@ -27,6 +27,8 @@ Way = frozenset[tuple[Term, bool]]
 """Properties that some words say, each with whether its subject is what the words make the second end."""
 
 Key = tuple[str, ...]
+Wordings = dict[Key, set[tuple[Term, bool]]]
+"""Stems of some words, to what they say."""
 
 TYPE: Final = RDF + "type"
 _SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
@@ -143,26 +145,26 @@ _TEMPLATES: Final[Mapping[str, str]] = {
 class RelationWordings:
     """What the words of a sentence may say, of the properties of some lines."""
 
-    verbs: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)  # Stem of a verb
-    participles: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)  # Stems up to a preposition
+    verbs: Wordings = field(default_factory=dict)  # Stem of a verb
+    participles: Wordings = field(default_factory=dict)  # Stems up to a preposition
     # Stems of a role noun to what it says from the owner to who bears it
-    nouns: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    nouns: Wordings = field(default_factory=dict)
     # The same of nouns that verbs give rise to, which are told by their endings: "developer"
-    agents: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    agents: Wordings = field(default_factory=dict)
     # Whole labels to what they say from subject to object
-    phrases: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    phrases: Wordings = field(default_factory=dict)
     # Bare prepositions to what they say from subject to object
-    prepositions: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    truths: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)  # Stems of what is or is not
+    prepositions: Wordings = field(default_factory=dict)
+    truths: Wordings = field(default_factory=dict)  # Stems of what is or is not
     # Adjectives of measures to properties with numbers
-    adjectives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
+    adjectives: Wordings = field(default_factory=dict)
     kinds: set[Term] = field(default_factory=set)  # Properties whose value says what something is
     qualities: set[Term] = field(default_factory=set)  # Properties whose value says what something is like
     having: set[Term] = field(default_factory=set)  # Properties whose value something has
     naming: set[Term] = field(default_factory=set)  # Properties that give further names
     mutual: set[Term] = field(default_factory=set)  # Properties that hold both ways
     units: dict[Term, frozenset[str]] = field(default_factory=dict)  # What each property is measured in
-    passives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)  # Verbs that stand before "by"
+    passives: Wordings = field(default_factory=dict)  # Verbs that stand before "by"
     # Verbs of labels that go on with a noun, which may be left out: "uses fuel"
     shortened: list[tuple[str, Term, bool]] = field(default_factory=list)
     longest: int = 1  # Words of the longest key of any sort
@@ -223,9 +225,7 @@ def relations(
     return made
 
 
-def _put(
-    made: RelationWordings, table: dict[Key, set[tuple[Term, bool]]], key: Key, p: Term, *, flipped: bool
-) -> None:
+def _put(made: RelationWordings, table: Wordings, key: Key, p: Term, *, flipped: bool) -> None:
     if key and any(key):
         table.setdefault(key, set()).add((p, flipped))
         made.longest = max(made.longest, len(key))
