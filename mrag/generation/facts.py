@@ -83,6 +83,10 @@ _DEFINING = re.compile(
 
 _FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
 SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
+_ENTITIES: Final = 6
+"""Subjects that are told in full."""
+_FACTS: Final = 4
+"""Predicates that are told of each, more or less."""
 _FEW: Final = 4
 """Facts of a thing that only relates others."""
 
@@ -385,22 +389,19 @@ class FactSelector:
         self._rank = {iri: i for i, iri in enumerate(context.entities)}
         self._order = {line.id: i for i, line in enumerate(context.lines)}
 
-    def select(self, max_entities: int = 6, max_facts: int = 4) -> Selection:
-        """Choose the subjects and lines that answer best.
-
-        At most `max_entities` are told in full, and `max_facts` predicates of each.
-        """
+    def select(self) -> Selection:
+        """Choose the subjects and lines that answer best."""
         # An image may be all that was asked with.
         by_rank = sorted((s for s in self._of if str(s) in self._rank), key=lambda s: self._rank[str(s)])
         defined = self._defined() if self.question.strip() else by_rank[:3]
         if defined:
-            count = max_facts + 1 if len(defined) == 1 else max_facts - 1
+            count = _FACTS + 1 if len(defined) == 1 else _FACTS - 1
             filled = [self._filled(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
             told = tuple(self._without_repeats(filled))
             nearest = self._nearest([line for g in told for line in g.lines])
             partial, sought = bool(self.asked.deeds), self.asked.sought()
             return Selection(told, len(filled) > 1, partial=partial, sought=sought, nearest=nearest)
-        groups = self._ranked(max_facts)
+        groups = self._ranked()
         about = [g for g in groups if g.subject in self.asked.named]
         if not groups or not (about or self._covers_enough(groups[0])):
             return Selection(missing=self.asked.missing(), sought=self.asked.sought())
@@ -419,26 +420,26 @@ class FactSelector:
             kept, met = self._meeting(kept)
             partial |= not met
         if not many:
-            count = max_facts - 1 if partial else max_facts + 1
+            count = _FACTS - 1 if partial else _FACTS + 1
             kept = [self._filled(g, count) if self._only_named(g) else g for g in kept]
         chosen = [line for g in kept for line in g.lines]
         return Selection(
-            tuple(kept[:max_entities]), many, self.asked.missing(), self._unlinked(chosen),
-            tuple(kept[max_entities:]), partial, self.asked.sought(), self._nearest(chosen),
+            tuple(kept[:_ENTITIES]), many, self.asked.missing(), self._unlinked(chosen),
+            tuple(kept[_ENTITIES:]), partial, self.asked.sought(), self._nearest(chosen),
         )  # fmt: skip
 
     # --- Groups ------------------------------------------------------------------------------------
 
-    def _ranked(self, max_facts: int) -> list[FactGroup]:
+    def _ranked(self) -> list[FactGroup]:
         """Return the groups that cover something, the best first."""
         subjects = [s for s in self._of if s not in self.asked.names.properties]
         if self.asked.comparing:
             subjects = [s for s in subjects if any(s in w.terms for w in self.asked.needs)]
-        groups = [g for g in (self._group(s, max_facts) for s in subjects) if g.score > 0]
+        groups = [g for g in map(self._group, subjects) if g.score > 0]
         groups.sort(key=lambda g: (-g.score, self._rank.get(str(g.subject), 10**6), str(g.subject)))
         return groups
 
-    def _group(self, subject: Term, max_facts: int) -> FactGroup:
+    def _group(self, subject: Term) -> FactGroup:
         """Cover the words of the question with as few lines about a subject as will do."""
         lines, near = self._within_reach(subject)
         got = [0.0] * len(self.asked.needs)
@@ -447,7 +448,7 @@ class FactSelector:
         total = sum(w.weight for w in self.asked.needs) or 1.0
         joint: set[frozenset[int]] = set()
         prose = False
-        while len({x.triple.p for x in chosen}) < max_facts:
+        while len({x.triple.p for x in chosen}) < _FACTS:
             left = [x for x in lines if x.id not in done and (prose or not describes(x))]
             best, gain = self._best(left, near, got)
             if best is None or gain <= 0.04 * total:

@@ -37,14 +37,14 @@ def form_of(what: str) -> Iterator[None]:
         raise ModelError(f"Not the {what}.", hint=f"Missing or malformed: {error}.") from error
 
 
-def _values(one: Any) -> dict[str, Any]:
+def json_fields(one: Any) -> dict[str, Any]:
     """Return the fields of an instance as JSON values."""
     return {each.name: _value(getattr(one, each.name)) for each in fields(one)}
 
 
 def _value(value: Any) -> Any:
     if is_dataclass(value):
-        return value.to_json() if hasattr(value, "to_json") else _values(value)
+        return value.to_json() if hasattr(value, "to_json") else json_fields(value)
     if isinstance(value, Mapping):
         return {name: _value(part) for name, part in value.items()}
     return [_value(part) for part in value] if isinstance(value, tuple | list) else value
@@ -86,7 +86,7 @@ class OtherReading:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return _values(self)
+        return json_fields(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> OtherReading:
@@ -124,7 +124,8 @@ class Computed:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        found = _values(self) | {"confidence": round(self.confidence, 4), "doubt": doubt_of(self.confidence)}
+        sure = self.confidence
+        found = json_fields(self) | {"confidence": round(sure, 4), "doubt": doubt_of(sure)}
         return {name: part for name, part in found.items() if name != "follows" or part is not None}
 
     @classmethod
@@ -187,7 +188,7 @@ class Completed:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         names = {"triples": "completed", "reading": "read_as"}
-        return {names.get(name, name): part for name, part in _values(self).items()}
+        return {names.get(name, name): part for name, part in json_fields(self).items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Completed:
@@ -218,7 +219,7 @@ class ShownImage:
     def to_json(self) -> dict[str, Any]:
         """Return the image in types that JSON has."""
         path = None if self.path is None else str(self.path)
-        return _values(self) | {"path": path, "lines": [line.id for line in self.lines]}
+        return json_fields(self) | {"path": path, "lines": [line.id for line in self.lines]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], lines: Mapping[str, Line]) -> ShownImage:
@@ -251,7 +252,7 @@ def recorded(context: Context) -> Context:
 def line_to_json(line: Line) -> dict[str, Any]:
     """Return a recorded line as JSON values."""
     left = ("hop", "path", "named")
-    found = {name: part for name, part in _values(line).items() if name not in left}
+    found = {name: part for name, part in json_fields(line).items() if name not in left}
     return found | {"triple": triple_to_json(line.triple), "named_graphs": list(line.named)}
 
 
@@ -335,7 +336,7 @@ class Citation:
 
     def to_json(self) -> dict[str, Any]:
         """Return the citation as JSON values."""
-        found = _values(self) | {"triple": triple_to_json(self.triple)}
+        found = json_fields(self) | {"triple": triple_to_json(self.triple)}
         return {"id": found.pop("line_id"), **found}
 
 
@@ -453,7 +454,7 @@ class Answer:
             "model": self.model,
             "notice": self.notice,
             "sentences": [
-                _values(s) | {"citations": [c.line_id for c in s.citations]} for s in self.sentences
+                json_fields(s) | {"citations": [c.line_id for c in s.citations]} for s in self.sentences
             ],
             "citations": [c.to_json() for c in self.citations],
             "context": context_to_json(self.context),

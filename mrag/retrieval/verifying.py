@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import groupby
 from typing import Any, Final
 
 from rdflib import BNode, Literal, URIRef
@@ -22,7 +22,7 @@ from mrag.generation.prompts import PENDING
 from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
 from mrag.generation.result import Answer, OtherReading, context_from_json, same
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences
+from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
 from mrag.generation.verification import verify as checked
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
@@ -106,21 +106,15 @@ class StoreFacts:
     def _called(self, sentence: str, free: Sequence[int]) -> list[URIRef]:
         """Return what is called as runs of words of a sentence are, the longest runs first."""
         told = tokens(sentence)
-        runs: list[list[int]] = [[]]
-        for before, i in pairwise([-2, *free]):
-            if i != before + 1:
-                runs.append([])
-            runs[-1].append(i)
+        runs = [[i for _, i in some] for _, some in groupby(enumerate(free), key=lambda x: x[1] - x[0])]
         forms: dict[str, None] = {}
         for size in range(_WORDS, 0, -1):
             for run in runs:
-                for at in range(len(run) - size + 1):
-                    first, last = told[run[at]], told[run[at + size - 1]]
-                    if size == 1 and (is_stopword(first.key) or len(first.raw) < 2):
-                        continue
-                    text = sentence[first.start : last.end]
-                    forms[text.removesuffix("'s").removesuffix("’s")] = None
-                    forms[sentence[first.start : last.end + 1].strip(" ,;:!?")] = None  # "Acme Inc."
+                for first, last in zip(run, run[size - 1 :], strict=False):
+                    start, end = told[first].start, told[last].end
+                    if size > 1 or not (is_stopword(told[first].key) or len(told[first].raw) < 2):
+                        forms[sentence[start:end].removesuffix("'s").removesuffix("’s")] = None
+                        forms[sentence[start : end + 1].strip(" ,;:!?")] = None  # "Acme Inc."
         wanted = [
             Literal(form, lang=tag or None)
             for form in list(forms)[:_MOST_FORMS]
@@ -144,19 +138,10 @@ class StoreFacts:
         for s, p, o in self.kg.select(queries.get("context/between").bind(s_o=pairs)):
             if not (isinstance(s, URIRef | BNode) and isinstance(p, URIRef) and o is not None):
                 continue
-            graph = self._graph(s, p, o)
+            graph, triple = self._graph(s, p, o), Triple(s, p, o)
             shown = (display.entity(str(s)), display.predicate(str(p)), display.term(to_ox(o)))
-            found.append(
-                Line(
-                    "",
-                    untrusted.fact(shown),
-                    Triple(s, p, o),
-                    graph,
-                    self.kg.is_inferred(graph),
-                    shown,
-                    str(s),
-                )
-            )
+            inferred = self.kg.is_inferred(graph)
+            found.append(Line("", untrusted.fact(shown), triple, graph, inferred, shown, str(s)))
         return found
 
     def _graph(self, s: Term, p: Term, o: Term) -> str:
@@ -196,7 +181,7 @@ def answered_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retri
 class _Read:
     """A reading of a question that has the plan of an answer, or why there is none."""
 
-    given: Answer | None = None  # What is computed by it; None where there is none
+    given: Answer | None = None  # What is computed by it
     number: int = 0  # Its number among the readings; 0 where it was saved by somebody
     learnt: bool = True  # Whether saved questions told how to read it
     whys: frozenset[str] = frozenset()  # What an answer may say of why it is taken
@@ -217,16 +202,12 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
         ]
         wrong = [read.wrong] if read.wrong else []
         return _compared(kg, value, replay(kg, value), parts, wrong, _OF_READING)
-    told, wrong = CheckedPart(WHY, "recomputed"), list[str]()
-    if not said:
-        told = CheckedPart(WHY, "not checked", "it does not tell")
-    elif said != why:
-        told = CheckedPart(WHY, "not checked", "it says that a language model helped")
-    elif why not in read.whys:
+    untold = "" if said == why else "it says that a language model helped"
+    wrong = []
+    if said and not untold and why not in read.whys:
         wrong.append("why it was answered so is not what is found now")
-    unknown = (
-        "it says that a language model helped" if said != why else "" if said else "it does not tell why"
-    )
+    told = part_of(WHY, bool(said) and not untold, untold or "it does not tell")
+    unknown = untold or ("" if said else "it does not tell why")
     soft, doubtful = _certainty(kg, value, read, unknown)
     parts = [CheckedPart(READING, "recomputed"), soft, told]
     # A model moves the certainty, of which a notice tells.
@@ -435,24 +416,25 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
     again = [one.to_json() for one in _once_more(kg, value, retrieve)]
     bare = _timeless(value)
     whole = [one for one in again if same(_timeless(one) | _APART, bare | _APART)]
-    parts = [_part(FOUND, any(same(_timeless(one)["context"], bare["context"]) for one in again), _OTHERWISE)]
+    found = any(same(_timeless(one)["context"], bare["context"]) for one in again)
+    parts = [part_of(FOUND, found, _OTHERWISE)]
     if value["way"] == "images":
         shown = [[_unplaced(image) for image in one["images"]] for one in (value, *again)]
-        parts.append(_part(IMAGES, any(same(shown[0], one) for one in shown[1:]), _OTHERWISE))
+        parts.append(part_of(IMAGES, any(same(shown[0], one) for one in shown[1:]), _OTHERWISE))
         if any(image["path"] for image in value["images"]):
             parts.append(CheckedPart("where the files of the images are", "not checked"))
     if value["way"] == "complete":
         parts.append(CheckedPart("what was read in texts, and what is missing", "not checked"))
     told = f"it says {value['model'] or 'that no model did'}"
-    parts.append(_part(WRITER, value["model"] is None and bool(whole), told))
+    parts.append(part_of(WRITER, value["model"] is None and bool(whole), told))
     if value["model"] is not None:
         parts.append(CheckedPart("bullets, numbers of items and ids that did not hold", "not checked"))
     notices = [one["notice"] for one in whole] or [None] * (value["model"] is not None)
     right = value["notice"] in _with_pending(kg, notices)
-    parts.append(_part(NOTICE, right, "it may be of that time"))
+    parts.append(part_of(NOTICE, right, "it may be of that time"))
     why, offered = _reason(kg, value)
     right = why == value["why"] and same([one.to_json() for one in offered], value["readings"])
-    parts.append(_part(WHY, right, "another way may have been asked for"))
+    parts.append(part_of(WHY, right, "another way may have been asked for"))
     return Recomputed(tuple(parts))
 
 
@@ -507,10 +489,6 @@ def _with_pending(kg: KnowledgeGraph, notices: Iterable[str | None]) -> list[str
     """Return notices as they may be; that reasoning was pending may have been so then."""
     pending = [" ".join(part for part in (notice, PENDING) if part) for notice in notices]
     return [*pending, *(() if kg.pending else notices)]
-
-
-def _part(name: str, recomputed: bool, why: str) -> CheckedPart:
-    return CheckedPart(name, "recomputed") if recomputed else CheckedPart(name, "not checked", why)
 
 
 def _unplaced(image: Mapping[str, Any]) -> dict[str, Any]:

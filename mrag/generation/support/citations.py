@@ -236,15 +236,10 @@ class Support:
 class Citer:
     """Finds support for sentences in one context."""
 
-    def __init__(
-        self,
-        question: str,
-        context: Context,
-        wordings: Mapping[Term, Sequence[tuple[str, bool]]] | None = None,
-    ) -> None:
+    def __init__(self, question: str, context: Context) -> None:
         self.context = context
         self.names = ContextNames(context.lines)
-        self._relations = relations(context.lines, wordings)
+        self._relations = relations(context.lines)
         self._every = facts_of(context.lines, self.names, self._relations, _cut(context))
         self.facts: Facts = self._every
         self._common = self.names.classes | self.names.properties

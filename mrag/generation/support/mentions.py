@@ -354,6 +354,11 @@ def root(word: str) -> str:
     return low if low in _VERBS and len(low) < 6 else stem(low)
 
 
+def roots(text: str) -> frozenset[str]:
+    """Return the roots of words with blanks between them."""
+    return frozenset(map(root, text.split()))
+
+
 def is_verb(word: str) -> bool:
     """Return whether a word is a form of a verb that names relations, or a noun made of one."""
     return stem(word) in _STEMS or root(word) in _VERBS
