@@ -124,12 +124,7 @@ def is_store(path: str | Path) -> bool:
 
 
 def folder_of(url: str) -> Path | None:
-    """Return the folder of an embedded store's URL; None for servers and for stores in memory.
-
-    Example:
-        >>> folder_of("oxigraph:data").name, folder_of("fuseki:http://localhost:3030/ds")
-        ('data', None)
-    """
+    """Return the folder of an embedded store's URL; None for servers and for stores in memory."""
     kind, path = _parts(url)
     return Path(path).expanduser().resolve() if kind == "oxigraph" and path else None
 
@@ -234,16 +229,7 @@ _PREFIX = "urn:mrag:kg:"
 
 @dataclass(frozen=True)
 class KgSummary:
-    """What a store's records say of a knowledge graph.
-
-    Attributes:
-        name: Its name, as for `--kg`.
-        triples: Triples asserted.
-        inferred: Triples inferred; None if they have not been counted.
-        graphs: Named graphs of clients.
-        premises: Named graphs that reasoning reads, if not all.
-        pending: Whether the triples have changed since they were last reasoned over.
-    """
+    """What a store's records say of a knowledge graph."""
 
     name: str
     triples: int
@@ -254,20 +240,7 @@ class KgSummary:
 
 
 def summaries(store: TripleStore) -> list[KgSummary]:
-    """List the knowledge graphs that a store keeps records of, in order of name.
-
-    Args:
-        store: The store. A server that reasons by itself keeps none.
-
-    Example:
-        >>> import mrag
-        >>> from rdflib import RDFS, URIRef
-        >>> kg = mrag.connect()
-        >>> _ = kg.insert([mrag.Triple(URIRef("urn:a"), RDFS.seeAlso, URIRef("urn:b"))])
-        >>> [(one.name, one.triples) for one in summaries(kg.store)]
-        [('main', 1)]
-        >>> kg.close()
-    """
+    """List the knowledge graphs that a store keeps records of, in order of name."""
     if store.capabilities.reasoning:
         return []
     found = []

@@ -365,14 +365,7 @@ _FORMATS = {"nq": ox.RdfFormat.N_QUADS, "trig": ox.RdfFormat.TRIG}
 
 
 def write_quads(kg: GraphLayers, graphs: Sequence[str], output: IO[bytes], format: str) -> None:
-    """Write graphs of a knowledge graph as one default graph, and behind it the named graphs.
-
-    Args:
-        kg: The knowledge graph.
-        graphs: IRIs of its layers' graphs; named graphs are written beside asserted triples only.
-        output: The stream.
-        format: `nq` or `trig`.
-    """
+    """Write graphs of a knowledge graph as one default graph, and behind it the named graphs."""
     record = kg.record
     named = record.contexts if {*graphs} & {*record.asserted} else ()
 

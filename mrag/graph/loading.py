@@ -150,13 +150,7 @@ def learn_prefixes(kg: GraphLayers) -> None:
 
 @dataclass(frozen=True)
 class _Written:
-    """The graphs that a load writes.
-
-    Attributes:
-        graph: The asserted graph for what files state in their default graphs.
-        merged: The asserted graph of what only named graphs assert; empty if there are none.
-        named: Those named graphs.
-    """
+    """The graphs that a load writes."""
 
     graph: str
     merged: str = ""

@@ -26,17 +26,7 @@ if TYPE_CHECKING:
 
 
 class Shortcuts:
-    """Methods of a knowledge graph; each names the function that it calls.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     hits = kg.search("graph database with RDF reasoning", 3)
-        ...     answer = kg.ask("How many triple stores are there?", how="plan")
-        ...     proofs = kg.explain("ex:GraphDB", "rdf:type", "ex:SemanticProduct")
-        >>> hits.names[0], answer.computed.rows[0][0].label, proofs.proofs[0].asserted
-        ('Stardog', '11', False)
-    """
+    """Methods of a knowledge graph; each names the function that it calls."""
 
     def index(self, name: str = "main", **options: Any) -> SyncReport:
         """Build a similarity index, or bring it up to date; see `SimilarityIndexes.build`."""
@@ -44,14 +34,7 @@ class Shortcuts:
         return cast("SyncReport", indexes.build(name, **options))
 
     def update(self, text: str, *, follow: bool = True, **options: Any) -> UpdateReport:
-        """Carry out a SPARQL update, and bring what was inferred up to date; see `mrag.graph.update`.
-
-        Args:
-            text: The update.
-            follow: Whether inferences follow at once, where the graph has been reasoned over; `pending` tells
-                that they have not.
-            **options: As for `mrag.graph.update`.
-        """
+        """Carry out a SPARQL update, and bring what was inferred up to date; see `mrag.graph.update`."""
         report = cast("UpdateReport", _public("mrag.graph.updates", "update")(self, text, **options))
         if follow and cast("KnowledgeGraph", self).pending:
             self.reason()
@@ -112,14 +95,7 @@ class Shortcuts:
         learner: str = "search",
         **settings: Any,
     ) -> list[Hypothesis]:
-        """Learn the class expression that tells examples apart, best hypothesis first.
-
-        Args:
-            positives: IRIs or CURIEs of positive examples.
-            negatives: The same of negative ones.
-            learner: A name of `mrag.cel.learner`.
-            **settings: Settings of that learner, such as `seconds`.
-        """
+        """Learn the class expression that tells examples apart, best hypothesis first."""
         from mrag.rdf.terms import iri
 
         prefixes = cast("KnowledgeGraph", self).prefixes

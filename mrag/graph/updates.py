@@ -50,15 +50,7 @@ class UpdateReport:
 
 @dataclass(frozen=True)
 class PlannedUpdate:
-    """What an update would change, before anything is written.
-
-    Attributes:
-        report: How much, and what becomes of the inferred triples.
-        added: Quads to write, by the names that graphs have inside.
-        removed: Quads to take out.
-        record: The record of the knowledge graph afterwards; None if nothing changes.
-        copies: Copies of the triples that came and went, from which the next reasoning starts.
-    """
+    """What an update would change, before anything is written."""
 
     report: UpdateReport
     added: Sequence[ox.Quad] = ()
@@ -68,11 +60,7 @@ class PlannedUpdate:
 
 
 def land(kg: GraphLayers, change: PlannedUpdate) -> None:
-    """Carry out what `preview` returned, in one transaction.
-
-    Raises:
-        QueryRefused: If the graph has changed since.
-    """
+    """Carry out what `preview` returned, in one transaction."""
     from mrag.rdf.patterns import to_data
 
     record, before = change.record, kg.record
@@ -189,25 +177,7 @@ def parse(
     using_named: Sequence[str] = (),
     base: str | None = None,
 ) -> tuple[Operation, ...]:
-    """Read an update.
-
-    Args:
-        text: A SPARQL 1.1 Update request.
-        prefixes: Prefixes that need no declaration, beside the well-known ones.
-        using: Graphs that the protocol's `using-graph-uri` names.
-        using_named: Graphs that `using-named-graph-uri` names.
-        base: What relative IRIs are relative to, where the text does not say.
-
-    Returns:
-        Its operations, in plain values.
-
-    Raises:
-        QueryRefused: If it does not parse, or asks for what is not allowed.
-
-    Example:
-        >>> parse("CLEAR GRAPH <urn:g> ; CREATE SILENT GRAPH <urn:h>")
-        (('clear', 'graph', 'urn:g'), ('create', 'urn:h', True))
-    """
+    """Read an update."""
     known = {**DEFAULT_PREFIXES, **(prefixes or {})}
     return UpdateParser(text, known, using, using_named, base).operations()
 
@@ -221,20 +191,7 @@ def apply(
     max_changes: int = 1_000_000,
     commit: AbstractContextManager[Any] | None = None,
 ) -> UpdateReport:
-    """Carry out operations that `parse` read, whole or not at all.
-
-    Args:
-        kg: The knowledge graph; not in a server that reasons by itself.
-        operations: The operations.
-        union: Whether the default graph holds the triples of named graphs too.
-        seconds: Deadline of the whole.
-        max_changes: Most triples that may change.
-        commit: Held while triples and record are not of the same state.
-
-    Raises:
-        QueryRefused: If one is not allowed, or the store cannot be updated.
-        QueryTimeout: At the deadline; nothing has changed.
-    """
+    """Carry out operations that `parse` read, whole or not at all."""
     change = preview(kg, operations, union=union, seconds=seconds * _SHARE, max_changes=max_changes)
     with commit or nullcontext():
         land(kg, change)
@@ -300,18 +257,7 @@ def preview(
 def work_out(
     store: TripleStore, layout: Layout, operations: Sequence[Operation], seconds: float
 ) -> UpdateOutcome:
-    """Return what an update would change, without changing it.
-
-    Args:
-        store: The store.
-        layout: The graphs of the knowledge graph.
-        operations: The update, with the names that graphs have inside.
-        seconds: Deadline of the whole.
-
-    Raises:
-        QueryRefused: If an operation is not allowed, or the engine rejects it.
-        QueryTimeout: At the deadline.
-    """
+    """Return what an update would change, without changing it."""
     from mrag.stores.changes import Changes, UpdateOutcome, needs_queries
     from mrag.stores.oxigraph import OxigraphStore
     from mrag.stores.process.parsing import Bounds, parsed
@@ -356,13 +302,7 @@ def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
 
 
 def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_000_000) -> Layout:
-    """Return the graphs of a knowledge graph as an update sees them.
-
-    Args:
-        kg: The knowledge graph.
-        union: Whether the default graph holds the triples of named graphs too.
-        max_changes: Most triples that may change.
-    """
+    """Return the graphs of a knowledge graph as an update sees them."""
     from mrag.stores.changes import Layout
 
     record = kg.record

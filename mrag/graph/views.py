@@ -60,13 +60,7 @@ _OTHER = "mrag_other"
 
 @dataclass(frozen=True)
 class Anchor:
-    """A variable by which the solutions of a branch are told apart.
-
-    Attributes:
-        name: Its name.
-        pattern: A triple pattern of the branch that binds it, so that it has no other values.
-        places: The tokens behind which its values are to stand.
-    """
+    """A variable by which the solutions of a branch are told apart."""
 
     name: str
     pattern: parser.TripleNode
@@ -98,12 +92,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class ViewBranch:
-    """A group of a CONSTRUCT query that can be answered by itself.
-
-    Attributes:
-        anchors: The variables by which its solutions can be told apart; none if it is one part.
-        why: Why there is none.
-    """
+    """A group of a CONSTRUCT query that can be answered by itself."""
 
     tokens: Tokens
     head: str
@@ -137,23 +126,7 @@ class ViewBranch:
 
 
 def branches(text: str) -> list[ViewBranch]:
-    """Return the branches of a CONSTRUCT query, of which each solution of the query belongs to one.
-
-    Args:
-        text: The query. What counts, cuts or makes up its solutions as a whole is one branch without anchor.
-
-    Raises:
-        QueryRefused: If it is no query.
-
-    Example:
-        >>> found = branches("CONSTRUCT { ?s ?p 1 } { { ?s a <urn:A> } UNION { ?x ?p 3 BIND(?x AS ?s) } }")
-        >>> [[anchor.name for anchor in branch.anchors] for branch in found]
-        [['s'], ['x']]
-        >>> print(found[0].over(found[0].anchors[0], ["urn:a"]))
-        CONSTRUCT { ?s ?p 1 } WHERE { VALUES (?s) { (<urn:a>) } ?s a <urn:A> }
-        >>> branches("CONSTRUCT { ?s a <urn:B> } { ?s a <urn:A> } LIMIT 3")[0].why
-        'it has GROUP BY, HAVING, LIMIT, OFFSET, VALUES or FROM'
-    """
+    """Return the branches of a CONSTRUCT query, of which each solution of the query belongs to one."""
     query, reading = parse_query(text)
     tokens, where = reading.tokens, query.select.where
     declared = reading.declarations()
@@ -316,14 +289,7 @@ _JOURNAL = "parts.jsonl"
 
 
 class ViewWork:
-    """Answers parts of a query wherever it is sent to; the copy of the source is opened there, once.
-
-    Args:
-        source: The folder of a copy, as `OxigraphStore.snapshot` makes it.
-        dataset: The graphs that the query sees.
-        blank: Whether the query makes blank nodes, which are to be the same each time.
-        sent: The triples of each graph, packed, for where the folder is not seen.
-    """
+    """Answers parts of a query wherever it is sent to; the copy of the source is opened there, once."""
 
     def __init__(
         self, source: Path, dataset: Dataset, *, blank: bool, sent: Mapping[str, bytes] | None = None
@@ -335,11 +301,7 @@ class ViewWork:
         return {**vars(self), "_opened": None}
 
     def __call__(self, task: tuple[str, str]) -> bytes:
-        """Return the triples of a part as N-Triples, packed.
-
-        Args:
-            task: Name and query of the part.
-        """
+        """Return the triples of a part as N-Triples, packed."""
         name, query = task
         lines = cast(ox.QueryTriples, self.query(query)).serialize(format=ox.RdfFormat.N_TRIPLES) or b""
         return zlib.compress(named(lines, self.engine, name) if self.blank else lines, 1)
@@ -425,21 +387,7 @@ def answered(
     folder: Path | None = None,
     told: Progress | None = None,
 ) -> Iterator[Iterator[bytes]]:
-    """Have a runner answer a CONSTRUCT query, and give its triples as N-Triples in pieces.
-
-    Args:
-        store: What is asked, as it is now.
-        text: The query; one of our own, for it has no limits.
-        dataset: The graphs that it sees.
-        runner: What answers the parts.
-        state: What the source and the query are, as a text: parts of another state are not taken.
-        folder: Where parts are kept until all have been read; they are lost with the process if left out.
-        told: Called with the parts done, and the parts in all.
-
-    Raises:
-        BlockingIOError: If another process works in that folder.
-        StoreError: If a part has lost its worker too often.
-    """
+    """Have a runner answer a CONSTRUCT query, and give its triples as N-Triples in pieces."""
     key = hashlib.sha256(f"{state} {text}".encode()).hexdigest()
     parent = None if store.path is None else store.path.parent
     prefix = None if store.path is None else snapshot_prefix(store.path)
@@ -579,14 +527,7 @@ _LARGE = 100_000
 
 @dataclass(frozen=True)
 class PartsJob:
-    """How a query is answered in parts.
-
-    Attributes:
-        runner: What answers them.
-        state: What source and query are, as a text.
-        folder: Where parts that are done are kept.
-        on_progress: Called with the parts done, and the parts in all.
-    """
+    """How a query is answered in parts."""
 
     runner: Runner
     state: str
@@ -603,17 +544,7 @@ class PartsJob:
 
 
 def fill(kg: KnowledgeGraph, text: str, graph: str, parts: PartsJob | None) -> None:
-    """Put what a CONSTRUCT query gives over the asserted triples into a graph that is not in sight yet.
-
-    Args:
-        kg: What is asked.
-        text: The query.
-        graph: IRI of the graph.
-        parts: How it is answered in parts; in one go if left out.
-
-    Raises:
-        EndpointError: If a server does not give its triples whole.
-    """
+    """Put what a CONSTRUCT query gives over the asserted triples into a graph that is not in sight yet."""
     if not isinstance(kg.store, OxigraphStore):
         with _copied(kg) as (local, copy), _answered(local, text, copy, parts) as lines:
             for batch in _batches(lines):
@@ -903,11 +834,7 @@ def stale(kg: KnowledgeGraph, view: View | str, into: str) -> bool:
 
 
 def find(view: View | str) -> View:
-    """Return the view of a name.
-
-    Raises:
-        ConfigError: If there is none.
-    """
+    """Return the view of a name."""
     if isinstance(view, View):
         return view
     if view not in VIEWS:

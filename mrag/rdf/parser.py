@@ -82,15 +82,7 @@ _PRINTED = str.maketrans({character: f"\\{name}" for name, character in _ESCAPES
 
 
 class SparqlToken(NamedTuple):
-    """One terminal.
-
-    Attributes:
-        key: What it is: a word in upper case, a sign, or the kind of terminal in lower case.
-        text: How it is printed.
-        value: What it stands for: an IRI without brackets, a string's content, a variable's name.
-        start: Where it begins in the text that was read.
-        end: Where it ends there.
-    """
+    """One terminal."""
 
     key: str
     text: str
@@ -100,24 +92,7 @@ class SparqlToken(NamedTuple):
 
 
 class Tokens:
-    r"""A text as tokens; the last of them is the end.
-
-    Args:
-        text: A query or an update.
-        kind: `query` or `update`, which says what words may stand in it.
-        deadline: When reading must have come to its end, on the monotonic clock.
-
-    Raises:
-        QueryTimeout: At the deadline.
-        QueryRefused: At a character that begins no terminal, or a word that is not allowed.
-
-    Example:
-        >>> Tokens("SELECT * { # all\r  ?s ?p '''a\nb''' }").printed()
-        'SELECT * {\n  ?s ?p "a\\nb" }'
-        >>> Tokens("ASK { SERVICE <http://a.example/> {} }")
-        Traceback (most recent call last):
-        mrag.errors.QueryRefused: SERVICE is not allowed: a query may not call other servers...
-    """
+    r"""A text as tokens; the last of them is the end."""
 
     def __init__(self, text: str, kind: str = "query", deadline: float = math.inf) -> None:
         self.given = text
@@ -151,13 +126,7 @@ class Tokens:
     def printed(
         self, first: int = 0, last: int | None = None, instead: Mapping[int, str] | None = None
     ) -> str:
-        """Print tokens as SPARQL, on the lines on which they stood.
-
-        Args:
-            first: Number of the first.
-            last: Number behind the last; all by default.
-            instead: What is printed in place of some, by number.
-        """
+        """Print tokens as SPARQL, on the lines on which they stood."""
         parts: list[str] = []
         before = None
         for number in range(first, len(self.tokens) - 1 if last is None else last):
@@ -287,15 +256,7 @@ _CLOSED_BEFORE = frozenset("(){}[],;")
 
 
 def resolve_codepoints(text: str) -> str:
-    r"""Resolve codepoint escapes (SPARQL 1.1 Query, section 19.2).
-
-    Raises:
-        QueryRefused: If one names no character, or stands for syntax.
-
-    Example:
-        >>> resolve_codepoints("ASK { ?s ?p 'caf\\u00E9' }")
-        "ASK { ?s ?p 'café' }"
-    """
+    r"""Resolve codepoint escapes (SPARQL 1.1 Query, section 19.2)."""
 
     def replace(match: re.Match[str]) -> str:
         code = int(match[2] or match[3], 16)
@@ -339,12 +300,7 @@ class TripleNode:
 
 @dataclass(frozen=True, slots=True)
 class CallNode:
-    """An operator, a function or an aggregate with its arguments.
-
-    Attributes:
-        name: A sign such as `+`, a word such as `STR`, or a function's IRI.
-        arguments: What it is applied to.
-    """
+    """An operator, a function or an aggregate with its arguments."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -352,13 +308,7 @@ class CallNode:
 
 @dataclass(frozen=True, slots=True)
 class GroupNode:
-    """A group graph pattern (section 5.2).
-
-    Attributes:
-        parts: What stands in it.
-        first: Number of the token that opens it.
-        last: Number of the token that closes it.
-    """
+    """A group graph pattern (section 5.2)."""
 
     parts: tuple[Node, ...]
     first: int
@@ -435,16 +385,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class SelectNode:
-    """A SELECT, as a query or inside one (section 12).
-
-    Attributes:
-        projection: Its variables and expressions; None is `*`.
-        where: Its pattern.
-        modifiers: What stands in GROUP BY, HAVING and ORDER BY.
-        values: Inline data behind it.
-        steps: What it does (`distinct`, `select`, `group by`, `having`, `order by`, `slice`),
-            each with the numbers of its first token and of the one behind its last.
-    """
+    """A SELECT, as a query or inside one (section 12)."""
 
     projection: tuple[Item, ...] | None
     where: GroupNode
@@ -455,15 +396,7 @@ class SelectNode:
 
 @dataclass(frozen=True, slots=True)
 class QueryNode:
-    """A query.
-
-    Attributes:
-        form: `SelectQuery`, `AskQuery`, `ConstructQuery` or `DescribeQuery`.
-        select: Its pattern and modifiers; other forms have no projection.
-        template: The triples of a CONSTRUCT.
-        graphs: IRIs named by `FROM`.
-        named: IRIs named by `FROM NAMED`.
-    """
+    """A query."""
 
     form: str
     select: SelectNode
@@ -501,11 +434,7 @@ _TERMS = frozenset((URIRef, Literal, BNode, Variable))
 
 
 def inside(node: Node) -> tuple[Any, ...]:
-    """Return the nodes and terms right below a node, in the order in which they stand.
-
-    Raises:
-        TypeError: If its kind is not known.
-    """
+    """Return the nodes and terms right below a node, in the order in which they stand."""
     found = _INSIDE.get(type(node))
     if found is None:
         raise TypeError(f"{type(node).__name__} is no kind of node that may be read.")
@@ -563,18 +492,7 @@ TERM_KEYS = frozenset(("iri", "pname", "string", "blank", "TRUE", "FALSE", "+", 
 
 
 class TokenCursor:
-    """Goes through tokens one by one.
-
-    Args:
-        tokens: The tokens.
-        prefixes: Namespaces that need no declaration.
-        base: What relative IRIs are relative to, until the text says otherwise.
-
-    Attributes:
-        at: Number of the token that comes next.
-        key: What it is.
-        undeclared: Prefixes that the text uses without declaring them.
-    """
+    """Goes through tokens one by one."""
 
     def __init__(self, tokens: Tokens, prefixes: Mapping[str, str], base: str | None = None) -> None:
         self.tokens = tokens
@@ -634,11 +552,7 @@ class TokenCursor:
         )
 
     def deeper(self) -> None:
-        """Note that something opens here.
-
-        Raises:
-            QueryRefused: If too much is open already.
-        """
+        """Note that something opens here."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise QueryRefused(
@@ -648,12 +562,7 @@ class TokenCursor:
             )
 
     def limit(self, count: int, what: str) -> None:
-        """Refuse more of something in a row than an engine can take.
-
-        Args:
-            count: How many there are.
-            what: Their name, in the plural.
-        """
+        """Refuse more of something in a row than an engine can take."""
         if count > _LONGEST:
             raise QueryRefused(
                 f"More than {_LONGEST} {what} in a row, at {self.tokens.place(self.token)}.",
@@ -1039,12 +948,7 @@ class Patterns(Expressions):
     # -- triples -----------------------------------------------------------------------------------
 
     def triples(self, note: Callable[[TripleNode], None], *, paths: bool = True) -> None:
-        """Read triples as far as they go.
-
-        Args:
-            note: Called with each.
-            paths: Whether property paths may stand in them.
-        """
+        """Read triples as far as they go."""
         while self.key in _SUBJECTS:
             self.same_subject(note, paths=paths)
             if not self.accept("."):
@@ -1182,19 +1086,10 @@ _FORMS = {
 
 
 class QueryParser(Patterns):
-    """Reads one query.
-
-    Example:
-        >>> QueryParser(Tokens("SELECT ?s { ?s a ?c }"), {}).query().form
-        'SelectQuery'
-    """
+    """Reads one query."""
 
     def query(self) -> QueryNode:
-        """Read a query to the end of its text.
-
-        Raises:
-            QueryRefused: At the first token that the grammar does not allow.
-        """
+        """Read a query to the end of its text."""
         self.prologue()
         form = _FORMS.get(self.key)
         if form is None:
@@ -1401,21 +1296,7 @@ def parse_query(
     base: str | None = None,
     deadline: float = math.inf,
 ) -> tuple[QueryNode, QueryParser]:
-    """Read a query.
-
-    Args:
-        text: A SPARQL 1.1 query.
-        prefixes: Namespaces that need no declaration.
-        base: What relative IRIs are relative to, where the text does not say.
-        deadline: When reading must have come to its end, on the monotonic clock.
-
-    Returns:
-        Its tree, and the parser with its tokens.
-
-    Raises:
-        QueryRefused: If it is none.
-        QueryTimeout: At the deadline.
-    """
+    """Read a query."""
     parser = QueryParser(Tokens(text, deadline=deadline), prefixes or {}, base)
     return parser.query(), parser
 
@@ -1427,19 +1308,7 @@ _Graphs: TypeAlias = "tuple[tuple[str, ...] | None, tuple[str, ...] | None]"
 
 
 class UpdateParser(QueryParser):
-    """Reads an update.
-
-    Args:
-        text: A SPARQL 1.1 Update request.
-        prefixes: Namespaces that need no declaration.
-        using: Graphs that the protocol's `using-graph-uri` names.
-        using_named: Graphs that `using-named-graph-uri` names.
-        base: What relative IRIs are relative to, where the text does not say.
-
-    Example:
-        >>> UpdateParser("DROP SILENT ALL ; ADD <urn:a> TO DEFAULT", {}).operations()
-        (('clear', 'all'), ('transfer', 'add', 'urn:a', None, False))
-    """
+    """Reads an update."""
 
     def __init__(
         self,
@@ -1456,11 +1325,7 @@ class UpdateParser(QueryParser):
         self._labels: set[str] = set()
 
     def operations(self) -> tuple[Operation, ...]:
-        """Read all operations.
-
-        Raises:
-            QueryRefused: If the text is no update, or asks for what is not allowed.
-        """
+        """Read all operations."""
         found: list[Operation] = []
         while True:
             first = self.at

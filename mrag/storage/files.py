@@ -31,12 +31,7 @@ BLOCK: Final = 1 << 13
 
 @dataclass(frozen=True)
 class FileEntry:
-    """What a manifest knows of a file: content in blocks of `BLOCK` bytes, then the checksum of each block.
-
-    Attributes:
-        size: Bytes of its content.
-        crc32: The checksum of the checksums.
-    """
+    """A file in a manifest: content in blocks of `BLOCK` bytes, then the checksum of each block."""
 
     size: int
     crc32: int
@@ -53,12 +48,7 @@ class FileEntry:
 
 
 def checksum(fields: Mapping[str, Any]) -> str:
-    """Return the CRC-32 of JSON, whatever way it is written, in hexadecimal.
-
-    Example:
-        >>> checksum({"a": 1}) == checksum(json.loads('{ "a" : 1 }'))
-        True
-    """
+    """Return the CRC-32 of JSON, whatever way it is written, in hexadecimal."""
     return f"{zlib.crc32(json.dumps(fields).encode()):08x}"
 
 
@@ -236,15 +226,7 @@ _MAKING = 60.0
 
 
 class Scratch:
-    """A temporary folder for this process alone.
-
-    Example:
-        >>> with Scratch("example") as folder:
-        ...     folder.is_dir()
-        True
-        >>> folder.exists()
-        False
-    """
+    """A temporary folder for this process alone."""
 
     def __init__(self, purpose: str, parent: Path | None = None, *, prefix: str | None = None) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=prefix or f".mrag.{purpose}-", dir=parent))
@@ -310,21 +292,7 @@ def _hold(path: Path, flags: int = 0) -> int | None:
 
 
 class Journal:
-    """Records in a file, open for writing; one process has it open at a time.
-
-    Attributes:
-        records: The records that were there when it was opened, in the order of writing.
-        damaged: Numbers of the lines, from 1, that were passed over.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with Journal(Path(folder) / "a.jsonl") as journal:
-        ...         journal.add({"query": "1"})
-        ...     with Journal(Path(folder) / "a.jsonl") as journal:
-        ...         journal.records
-        [{'query': '1'}]
-    """
+    """Records in a file, open for writing; one process has it open at a time."""
 
     def __init__(self, path: Path, *, synced: bool = True) -> None:
         self.path = path

@@ -35,19 +35,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Layout:
-    """The graphs of a knowledge graph, as far as an update needs them.
-
-    Attributes:
-        asserted: Asserted graphs, without the graph `merged`.
-        target: The one of them (or a new one) that receives what is inserted into the default graph.
-        merged: The graph of triples that only the clients' named graphs assert.
-        contexts: The clients' named graphs.
-        inferred: Graphs of inferred triples.
-        foreign: Graphs of the store that are others'.
-        union: Whether the default graph holds the triples of the clients' named graphs too.
-        max_changes: Most triples that may change.
-        max_contexts: Most named graphs of clients; every query is given their names.
-    """
+    """The graphs of a knowledge graph, as far as an update needs them."""
 
     asserted: tuple[str, ...]
     target: str
@@ -67,16 +55,7 @@ class Layout:
 
 @dataclass
 class UpdateOutcome:
-    """The net of an update.
-
-    Attributes:
-        added: Quads to write, by the names that they have inside.
-        removed: Quads to take out.
-        contexts: The clients' named graphs that hold a triple afterwards.
-        lost: Whether a triple is no longer asserted anywhere, so that inferences may not hold any more.
-        gained: Whether a triple is asserted that was not before.
-        merged: Whether one of those came with a named graph.
-    """
+    """The net of an update."""
 
     added: list[ox.Quad] = field(default_factory=list)
     removed: list[ox.Quad] = field(default_factory=list)
@@ -97,23 +76,7 @@ class UpdateOutcome:
 
 
 class Changes:
-    """Changes of a knowledge graph's triples, kept apart from the store or also carried out on it.
-
-    Args:
-        store: The store as it is.
-        layout: The graphs of the knowledge graph.
-        apply: Whether to change `store` as well, so that later operations can query it. Only for a
-            private copy.
-        until: Time of the monotonic clock at which it is given up with a `TimeoutError`.
-
-    Example:
-        >>> t = ox.Triple(ox.NamedNode("urn:a"), ox.NamedNode("urn:b"), ox.Literal("c"))
-        >>> changes = Changes(ox.Store(), Layout(("urn:0",), "urn:0", "urn:1"))
-        >>> changes.insert(t, None)
-        >>> changes.insert(t, "urn:mine")
-        >>> [quad.graph_name.value for quad in changes.outcome().added]
-        ['urn:0', 'urn:mine']
-    """
+    """Changes of a knowledge graph's triples, kept apart from the store or also carried out on it."""
 
     def __init__(
         self, store: ox.Store, layout: Layout, *, apply: bool = False, until: float | None = None
@@ -229,11 +192,7 @@ class Changes:
         return any(self._has(t, name) for name in self._contexts)
 
     def check(self, graph: str) -> None:
-        """Refuse to write a graph that is not the client's.
-
-        Raises:
-            Refused: If the name is kept for mrag, or is another knowledge graph's.
-        """
+        """Refuse to write a graph that is not the client's."""
         if graph.startswith(RESERVED):
             raise Refused(f"The names of graphs that begin with {RESERVED} are kept for mrag itself.")
         if graph in self.layout.foreign:
@@ -349,15 +308,7 @@ Operation: TypeAlias = tuple[Any, ...]
 
 
 def carry_out(changes: Changes, operations: Iterable[Operation]) -> None:
-    """Work out the operations of an update, one after the other (SPARQL 1.1 Update, section 3).
-
-    Args:
-        changes: Where they are noted. It must carry changes out if any but the first is a `modify`.
-        operations: As `mrag.graph.updates` writes them.
-
-    Raises:
-        Refused: If one is not allowed or not possible.
-    """
+    """Work out the operations of an update, one after the other (SPARQL 1.1 Update, section 3)."""
     for operation in operations:
         _OPERATIONS[operation[0]](changes, *operation[1:])
 

@@ -69,18 +69,7 @@ class QLeverStore(SparqlStore):
 
 @dataclass(frozen=True)
 class EngineRecord:
-    """What an engine's documentation says of it.
-
-    Attributes:
-        source: The documentation.
-        dialect: What it does in its own way.
-        example: How an address may look.
-        address: What an address must look like.
-        query: What follows the address where queries go.
-        update: What follows it where updates go.
-        graphs: What follows it at the graph store, or at the statements.
-        kind: The adapter.
-    """
+    """What an engine's documentation says of it."""
 
     source: str
     dialect: Dialect
@@ -162,21 +151,7 @@ ENGINES: Mapping[str, EngineRecord] = MappingProxyType(
 
 
 def open_engine(kind: str, url: str, address: str, access: Access | None = None) -> SparqlStore:
-    """Open a server of one of `ENGINES`.
-
-    Args:
-        kind: Its key.
-        url: The store's URL, for messages.
-        address: Where it is.
-        access: How it is reached.
-
-    Raises:
-        ConfigError: If the address is not one of its kind.
-
-    Example:
-        >>> open_engine("stardog", "stardog:", "http://localhost:5820/products").paths.graphs
-        'http://localhost:5820/products'
-    """
+    """Open a server of one of `ENGINES`."""
     record = ENGINES[kind]
     if not re.fullmatch(record.address, address):
         raise ConfigError(
@@ -189,26 +164,7 @@ def open_engine(kind: str, url: str, address: str, access: Access | None = None)
 
 
 def open_server(kind: str, address: str, access: Access | None = None) -> tuple[TripleStore, tuple[str, ...]]:
-    """Open the store of a server.
-
-    Args:
-        kind: `graphdb`, `fuseki`, `virtuoso`, `sparql` or a key of `mrag.stores.engines.ENGINES`.
-        address: Its URL; `user:password@` before the host is taken as the login, `graph=IRI` in the query
-            part as a graph to read, and for `sparql` also `update=URL` and `graphs=URL`. Other parameters,
-            such as a token, go with each request and are told nowhere.
-        access: How it is reached; from the environment by default.
-
-    Returns:
-        The store and the graphs that the URL names.
-
-    Raises:
-        ConfigError: If the address is not one of HTTP.
-
-    Example:
-        >>> store, graphs = open_server("fuseki", "http://localhost:3030/products?graph=urn:g")
-        >>> store.url, graphs
-        ('fuseki:http://localhost:3030/products', ('urn:g',))
-    """
+    """Open the store of a server."""
     if not is_address(address):
         raise ConfigError(
             "A server's address begins with http:// or https://, then come its name and port.",

@@ -202,17 +202,7 @@ class GraphDBStore(StatementsStore):
 
 
 def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
-    """Return the configuration of a repository as Turtle (GraphDB documentation, "Repository configuration").
-
-    Args:
-        name: The repository.
-        ruleset: Its ruleset.
-        title: What the workbench calls it.
-
-    Example:
-        >>> b'"owl2-rl-optimized"' in repository_config("products", "owl2-rl-optimized")
-        True
-    """
+    """Return a repository configuration as Turtle (GraphDB documentation, "Repository configuration")."""
     from rdflib import Graph, Literal, URIRef
 
     rep, graphdb = "http://www.openrdf.org/config/repository#", "http://www.ontotext.com/config/graphdb#"
@@ -246,19 +236,7 @@ _KEPT = tuple("options analyzer stopList infer sameAs selectQuery searchQuery an
 
 @dataclass(frozen=True)
 class ServerIndexInfo:
-    """What the server tells of a similarity index.
-
-    Attributes:
-        name: Its name.
-        kind: `text` or `predication`.
-        status: `BUILT` when it can be searched; others are CREATING, BUILDING, REBUILDING, OUTDATED,
-            INTERRUPTED, OBSOLETE and FAILED.
-        query: The query of its documents or triples.
-        options: The plugin's options.
-        analyzer: Java class of the Lucene analyzer; empty where the server does not tell.
-        stop_words: Words left out, as the server writes them; empty for the analyzer's own.
-        infer: Whether its query sees inferred triples.
-    """
+    """What the server tells of a similarity index."""
 
     name: str
     kind: str

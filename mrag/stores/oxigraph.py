@@ -60,12 +60,7 @@ def load_sources(
     *,
     skip_bad: bool = False,
 ) -> LoadNotes:
-    """Load files into a graph of the engine, whole or not at all, as `OxigraphStore.bulk_load` does.
-
-    Raises:
-        LoadError: If a file is not well formed.
-        OSError: If the disk is full, or a file cannot be read.
-    """
+    """Load files into a graph of the engine, whole or not at all, as `OxigraphStore.bulk_load` does."""
     # The engine is in no variable here: the traceback of an error would hold it, and with it the lock of the
     # folder, after the store has been closed.
     notes, node = LoadNotes(), ox.NamedNode(graph)
@@ -87,12 +82,7 @@ def load_sources(
 
 
 class Landing:
-    """A writer of N-Triples that puts them into a graph, so many at a time.
-
-    Args:
-        store: The store.
-        graph: IRI of the graph.
-    """
+    """A writer of N-Triples that puts them into a graph, so many at a time."""
 
     def __init__(self, store: OxigraphStore, graph: str) -> None:
         self._store, self._graph = store, graph

@@ -116,17 +116,7 @@ _RESULT_TYPES = (JSON_RESULTS, "application/json")
 
 
 class SparqlEndpoint(BaseStore):
-    """The queries of the SPARQL 1.1 Protocol.
-
-    Args:
-        url: The store's URL, for messages; a login in it is not told.
-        paths: URLs of its services.
-        access: How it is reached.
-        dialect: What it does in its own way.
-
-    Raises:
-        ConfigError: If a URL is not one of HTTP.
-    """
+    """The queries of the SPARQL 1.1 Protocol."""
 
     capabilities = Capabilities()
     digest = False

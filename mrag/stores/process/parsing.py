@@ -44,16 +44,7 @@ _LIGHT = 4 << 20
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much a piece of work may use.
-
-    Attributes:
-        seconds: Most seconds of waiting for it.
-        memory: Most bytes of its process; 0 for no cap.
-        bytes: Most bytes that it gives back; 0 for no cap.
-
-    Raises:
-        ConfigError: If a number is out of range.
-    """
+    """How much a piece of work may use."""
 
     seconds: float = 300.0
     memory: int = 2 << 30
@@ -65,11 +56,7 @@ class Bounds:
 
     @classmethod
     def from_env(cls) -> Bounds:
-        """Read `MRAG_PARSE_SECONDS` and `MRAG_PARSE_MEMORY` (in megabytes, 0 for no cap).
-
-        Raises:
-            ConfigError: If one is no number, or out of range.
-        """
+        """Read `MRAG_PARSE_SECONDS` and `MRAG_PARSE_MEMORY` (in megabytes, 0 for no cap)."""
         try:
             seconds = float(os.environ.get("MRAG_PARSE_SECONDS") or cls.seconds)
             megabytes = int(os.environ.get("MRAG_PARSE_MEMORY") or cls.memory >> 20)
@@ -130,23 +117,7 @@ def warm(bounds: Bounds) -> None:
 
 
 def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:
-    """Do a piece of work, and return what it returns.
-
-    Args:
-        work: A function of this package, as `module:name`.
-        *arguments: What it is given; all must be values that pickle.
-        bounds: How much it may use; from the environment by default.
-
-    Raises:
-        QueryTimeout: If it took too long.
-        LoadError: If it wanted more memory than it may have, or ended its process.
-        StoreError: If something else ended its process.
-        MragError: What it raised.
-
-    Example:
-        >>> perform("mrag.rdf.terms:iri", "urn:a")
-        rdflib.term.URIRef('urn:a')
-    """
+    """Do a piece of work, and return what it returns."""
     pieces = stream(work, *arguments, bounds=bounds)
     while True:
         try:
@@ -278,12 +249,7 @@ def well_formed_tag(tag: str) -> str:
 
 
 def with_allowed_tags(quads: Iterable[ox.Quad], odd: Set[str]) -> Iterator[ox.Quad]:
-    """Yield statements with their odd language tags in a form that BCP 47 allows.
-
-    Args:
-        quads: The statements.
-        odd: The tags that it does not allow; it may grow while statements are read.
-    """
+    """Yield statements with their odd language tags in a form that BCP 47 allows."""
     for quad in quads:
         text = quad.object
         if odd and isinstance(text, ox.Literal) and (tag := text.language) in odd:
@@ -325,20 +291,6 @@ def serialised(
     """Yield the statements of files as N-Triples or N-Quads, so many at a time, blank nodes as IRIs.
 
     N-Triples writes plain strings untyped, which stores of RDF 1.0 tell from typed ones.
-
-    Args:
-        sources: The files.
-        notes: Receives what was left out or let pass.
-        on_progress: Called with bytes read and bytes in all.
-        into: None for N-Triples, in which named graphs are merged. For N-Quads the graph of what the files
-            state in their default graphs, and one for what they state in named graphs, which is then there
-            twice; None to have it in its named graph alone.
-        skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
-        part: Statements of a part.
-        any_tag: Whether language tags that BCP 47 does not allow are kept as they stand, or mended.
-
-    Raises:
-        LoadError: If a file is not well formed, or takes more than it may.
     """
     total = sum(source.size() for source in sources)
     work = f"{__name__}:read_files"
@@ -359,12 +311,7 @@ def serialised(
 
 
 def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the graphs of N-Quads in order of name, each with its triples as N-Triples.
-
-    Example:
-        >>> dict(by_graph(b"<urn:a> <urn:b> <urn:c> <urn:g> .\\n"))
-        {'urn:g': b'<urn:a> <urn:b> <urn:c> .\\n'}
-    """
+    """Yield the graphs of N-Quads in order of name, each with its triples as N-Triples."""
     found: defaultdict[str, list[ox.Triple]] = defaultdict(list)
     for quad in ox.parse(nquads, ox.RdfFormat.N_QUADS, lenient=True):
         found[cast(ox.NamedNode, quad.graph_name).value].append(quad.triple)
@@ -572,13 +519,7 @@ MOST_GRAPHS: Final = 10_000
 def flawless(
     sources: Sequence[Source], left_out: list[LeftOutFile], *, skip_bad_lines: bool = False
 ) -> list[Source]:
-    """Return the files that can be read to their ends.
-
-    Args:
-        sources: The files.
-        left_out: Receives the others.
-        skip_bad_lines: Whether bad lines of N-Triples and N-Quads are no flaw.
-    """
+    """Return the files that can be read to their ends."""
     found: list[Source] = []
     for source in sources:
         past = skip_bad_lines and source.line_based
@@ -594,11 +535,7 @@ def flawless(
 
 
 def graph_names(sources: Sequence[Source], *, skip_bad_lines: bool = False) -> list[str]:
-    """Return the IRIs of the graphs that files name, in order; they are read to their ends for it.
-
-    Raises:
-        LoadError: If a file is not well formed, takes more than it may, or names too many graphs.
-    """
+    """Return the IRIs of the graphs that files name, in order; they are read to their ends for it."""
     those = tuple(source for source in sources if source.names_graphs)
     if not those:
         return []
@@ -634,19 +571,7 @@ _MAX_PARTS = 1_000
 
 
 def parsed(operations: Iterable[Operation], bounds: Bounds) -> list[Operation]:
-    """Read the documents and the data in the operations of an update.
-
-    Args:
-        operations: As `mrag.graph.updates` and the server write them.
-        bounds: How much reading all of them may take.
-
-    Returns:
-        The same, with `quads` in the place of `rdf` and `data`; others stay as they are.
-
-    Raises:
-        QueryRefused: If something is not well formed, or takes too much.
-        QueryTimeout: At the deadline.
-    """
+    """Read the documents and the data in the operations of an update."""
     until = time.monotonic() + bounds.seconds
     left = bounds.bytes
     found: list[Operation] = []
@@ -670,17 +595,7 @@ _READ = {"rdf": f"{__name__}:read_document", "data": f"{__name__}:read_data"}
 
 
 def parts_of(body: bytes, header: str, bounds: Bounds) -> list[tuple[str, bytes]]:
-    """Return the parts of a form, each with its media type.
-
-    Args:
-        body: The body of a request.
-        header: Its Content-Type.
-        bounds: How much reading it may take.
-
-    Raises:
-        LoadError: If it has too many parts, or takes too much.
-        QueryTimeout: At the deadline.
-    """
+    """Return the parts of a form, each with its media type."""
     return cast(
         list[tuple[str, bytes]],
         perform(f"{__name__}:read_parts", body, header, bounds=bounds),

@@ -50,23 +50,7 @@ _STRING = "http://www.w3.org/2001/XMLSchema#string"
 def serialize(
     statements: Iterable[Any], out: BinaryIO, name: str, prefixes: Mapping[str, str] | None = None
 ) -> None:
-    """Write triples or quads.
-
-    Args:
-        statements: Triples, or quads for a format that has graphs.
-        out: Where to write them.
-        name: Of the format: one of `GRAPHS`, or `rdfjson` (RDF 1.1 JSON Alternate Serialization), which
-            holds them all until they are written.
-        prefixes: Namespaces by their prefixes, for formats that have them.
-
-    Example:
-        >>> import io
-        >>> out = io.BytesIO()
-        >>> apple = ox.Literal("Apfel", language="de")
-        >>> serialize([ox.Triple(ox.NamedNode("urn:a"), ox.NamedNode("urn:p"), apple)], out, "rdfjson")
-        >>> out.getvalue()
-        b'{"urn:a":{"urn:p":[{"value":"Apfel","type":"literal","lang":"de"}]}}'
-    """
+    """Write triples or quads."""
     if name != "rdfjson":
         ox.serialize(
             statements, cast(Any, out), format=GRAPHS[name], prefixes=dict(prefixes) if prefixes else None
@@ -155,11 +139,7 @@ class _Output:
 
 
 class _Answers:
-    """The store of this process and what it answers.
-
-    Attributes:
-        private: Whether it writes in a folder of its own, beside the snapshot.
-    """
+    """The store of this process and what it answers."""
 
     def __init__(self, snapshot: Path, out: BinaryIO) -> None:
         self._snapshot = snapshot

@@ -18,22 +18,7 @@ from mrag.terminal import Guarded
 
 
 def perform(work: str, arguments: tuple[Any, ...], out: BinaryIO) -> tuple[Any, ...]:
-    """Do a piece of work; what a generator yields goes out on the way, bytes and other values.
-
-    Args:
-        work: A function of this package, as `module:name`.
-        arguments: What it is given.
-        out: Where the pieces go.
-
-    Returns:
-        `("done", value)`, or `("failed", error)` where the work raised one of our own errors, or
-        `("broken", text)` for another.
-
-    Example:
-        >>> import io
-        >>> perform("mrag.rdf.terms:iri", ("urn:a",), io.BytesIO())
-        ('done', rdflib.term.URIRef('urn:a'))
-    """
+    """Do a piece of work; what a generator yields goes out on the way, bytes and other values."""
     from mrag.errors import MragError
 
     module, _, name = work.partition(":")

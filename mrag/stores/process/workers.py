@@ -140,12 +140,7 @@ _OPENING = 600.0
 
 
 class Snapshot:
-    """A copy of a store that workers read; its folder goes when the last of them does.
-
-    Args:
-        store: The store.
-        note: What is to be known of the state that is copied.
-    """
+    """A copy of a store that workers read; its folder goes when the last of them does."""
 
     def __init__(self, store: OxigraphStore, note: Any = None) -> None:
         self.note = note
@@ -220,17 +215,7 @@ _UNLIMITED = Limits(86_400.0, 1 << 62, 1 << 62)
 
 
 class WorkerPool:
-    """Workers over the present state of a store; those of an earlier state leave it with their query.
-
-    Args:
-        store: The store whose snapshots the workers read.
-        size: Most queries at once for `run`, and most workers kept between queries.
-
-    Attributes:
-        memory: Most bytes that a worker may take for what others ask, 0 for no cap.
-        guard: Held while the store is copied and its state, which `note` returns, is noted.
-        killed: How many workers were ended in the middle of a query.
-    """
+    """Workers over the present state of a store; those of an earlier state leave it with their query."""
 
     def __init__(self, store: OxigraphStore, size: int = 2) -> None:
         self.memory = _MEMORY
@@ -250,12 +235,7 @@ class WorkerPool:
     def run(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:
-        """Answer one query within its limits.
-
-        Raises:
-            QueryTimeout: When the deadline passes; waiting for a free worker and its copy counts.
-            QueryRefused: When the engine or a cap refuses.
-        """
+        """Answer one query within its limits."""
         deadline = time.monotonic() + limits.seconds
         if not self._slots.acquire(timeout=limits.seconds):
             raise QueryTimeout("No worker came free before the deadline.", query=query, hint=SLOWER)
@@ -277,11 +257,7 @@ class WorkerPool:
         return unpack(reply)
 
     def serialise(self, query: str, dataset: Dataset) -> bytes:
-        """Answer a CONSTRUCT query of our own as N-Triples, without limits, while other threads go on.
-
-        Raises:
-            QueryRefused: When the engine refuses.
-        """
+        """Answer a CONSTRUCT query of our own as N-Triples, without limits, while other threads go on."""
         worker = self.take(fresh=True, ours=True)
         parts: list[bytes] = []
         reply: Reply = ()
@@ -338,12 +314,7 @@ class WorkerPool:
             self._lock.release()
 
     def take(self, *, fresh: bool = False, ours: bool = False) -> Worker:
-        """Take a worker over the present state; it must be given back or discarded.
-
-        Args:
-            fresh: Whether it must be a new one, which nobody else gets afterwards unless given back.
-            ours: Whether it answers a query of our own, which may take what memory it needs.
-        """
+        """Take a worker over the present state; it must be given back or discarded."""
         store = self._opened()
         with self._lock:
             self._bury()
