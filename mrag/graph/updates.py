@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mrag.errors import QueryRefused
 from mrag.graph.record import GraphChange, TouchedEntities
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
-from mrag.rdf.parser import UpdateParser
+from mrag.rdf.parser import parse_update
 from mrag.rdf.terms import DEFAULT_PREFIXES
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def parse(
 ) -> tuple[Operation, ...]:
     """Read an update."""
     known = {**DEFAULT_PREFIXES, **(prefixes or {})}
-    return UpdateParser(text, known, using, using_named, base).operations()
+    return parse_update(text, known, using, using_named, base)
 
 
 def apply(
