@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SIMILARITY = "http://www.ontotext.com/graphdb/similarity/"
-SERVERS = (
-    "graphdb", "fuseki", "virtuoso", "qlever", "stardog", "allegrograph", "neptune", "rdf4j", "sparql",
-)  # fmt: skip
-"""Kinds of URLs of stores that are servers."""
 
 
 def connect(
@@ -150,12 +146,6 @@ def open_store(url: str, access: Access | None = None) -> tuple[TripleStore, tup
     kind, rest = _parts(url)
     if kind == "oxigraph":
         return OxigraphStore(Path(rest) if rest else None), ()
-    if kind not in SERVERS:
-        raise ConfigError(
-            f"No store is of kind {kind!r}.",
-            endpoint=url,
-            hint="Use oxigraph:PATH, " + ", ".join(f"{name}:http://…" for name in SERVERS) + ".",
-        )
     from mrag.stores.engines import open_server
 
     return open_server(kind, rest, access)

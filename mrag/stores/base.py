@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -268,7 +267,7 @@ def traced(method: _Method) -> _Method:
 
 
 class BaseStore:
-    """What stores share: async twins of the reads, for they release the GIL or wait on a socket."""
+    """What stores share."""
 
     def __enter__(self) -> Self:
         return self
@@ -288,11 +287,3 @@ class BaseStore:
 
     def remember(self, prefixes: Mapping[str, str]) -> None:
         """Keep no prefixes; the knowledge graph's record does."""
-
-    async def aselect(self: TripleStore, query: str, dataset: Dataset) -> SelectResult:
-        """Answer a SELECT query without blocking the event loop."""
-        return await asyncio.to_thread(self.select, query, dataset)
-
-    async def aask(self: TripleStore, query: str, dataset: Dataset) -> bool:
-        """Answer an ASK query without blocking the event loop."""
-        return await asyncio.to_thread(self.ask, query, dataset)

@@ -18,7 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 from urllib.parse import quote, quote_plus, urlsplit
 
 import pyoxigraph as ox
@@ -32,6 +32,7 @@ from mrag.language.possessive import compiled
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import XSD, Term, Triple, from_ox, typed_literal
 from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
+from mrag.stores.base import Row
 
 _SHORTEST = 4
 """Characters of a secret from which on it is sought in messages; shorter ones are in every word."""
@@ -144,13 +145,8 @@ def access_from_env(given: Access | None = None) -> Access:
 
 
 _TRANSIENT = (429, 502, 503, 504)
-_TIMEOUTS = (
-    "timed out",
-    "timeout",
-    "time limit",
-    "deadline",
-    "has been cancelled",
-    "estimated execution time",
+_TIMEOUTS = re.compile(
+    "timed out|timeout|time limit|deadline|has been cancelled|estimated execution time", re.I
 )
 _CHUNK = 1 << 16
 _PAUSE, _UPLOAD = 300.0, 3600.0
@@ -352,11 +348,6 @@ class Http:
         return found
 
 
-def upload(stream: Iterator[bytes]) -> IO[bytes]:
-    """Return a body that requests sends in chunks; an iterator is all that it needs."""
-    return stream  # type: ignore[return-value]
-
-
 def _transient(error: Exception) -> bool:
     if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ReadTimeout):
         return False
@@ -364,12 +355,10 @@ def _transient(error: Exception) -> bool:
 
 
 def _says_timeout(text: str) -> bool:
-    low = text.lower()
-    return any(mark in low for mark in _TIMEOUTS)
+    return bool(_TIMEOUTS.search(text))
 
 
 NT = "application/n-triples"
-Row = tuple[Term | None, ...]
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODE = json.JSONDecoder(strict=False).raw_decode
 
@@ -394,13 +383,12 @@ class JsonResult:
     def __iter__(self) -> Iterator[Row]:
         if self._bindings is None:
             return
-        late = isinstance(self._bindings, list)
-        source = iter(self._bindings) if isinstance(self._bindings, list) else self._stream()
-        for binding in source:
+        early = self._bindings if isinstance(self._bindings, list) else None
+        for binding in self._stream() if early is None else early:
             cells = (binding.get(name) for name in self.variables)
             yield tuple(None if cell is None else self._term(cell) for cell in cells)
-        if not late:
-            self._rest("results")
+        if early is None:
+            self._rest()
 
     def _head(self) -> list[dict[str, Any]] | bool | None:
         """Read up to the first row; rows that stand before their columns are read whole."""
@@ -428,8 +416,7 @@ class JsonResult:
                 early = text.value().get("bindings", [])
             else:
                 text.value()
-            if text.peek() == "}":
-                text.expect("}")
+            if text.accept("}"):
                 text.end()
                 if self.boolean is None and early is None and not self.variables:
                     raise Incomplete("it is not a SPARQL result")
@@ -438,22 +425,19 @@ class JsonResult:
 
     def _stream(self) -> Iterator[dict[str, Any]]:
         text = self._text
-        if text.peek() == "]":
-            text.expect("]")
+        if text.accept("]"):
             return
         while True:
             yield text.value()
-            if text.peek() == "]":
-                text.expect("]")
+            if text.accept("]"):
                 return
             text.expect(",")
 
-    def _rest(self, inside: str) -> None:
-        """Read to the end, so that a missing brace shows."""
+    def _rest(self) -> None:
+        """Read to the end of the results and of the answer, so that a missing brace shows."""
         text = self._text
-        for _ in (inside, "the answer"):
-            while text.peek() == ",":
-                text.expect(",")
+        for _ in range(2):
+            while text.accept(","):
                 text.value()
                 text.expect(":")
                 text.value()
@@ -486,6 +470,11 @@ class _Text:
         if (found := self.peek()) != mark:
             raise Incomplete(f"{mark!r} was expected where {found!r} stands")
         self._at += 1
+
+    def accept(self, mark: str) -> bool:
+        there = self.peek() == mark
+        self._at += there
+        return there
 
     def value(self) -> Any:
         self.peek()
@@ -608,7 +597,7 @@ def send_stream(parts: Iterator[bytes], post: Callable[[object], None]) -> None:
             raise
 
     try:
-        post(upload(watched()))
+        post(watched())
     except Exception:
         if failed:
             raise failed[0] from None
@@ -690,16 +679,10 @@ def _looked_at(lines: bytes, strict: bool) -> bytes:
         if not lines.startswith(b"<") or b"_:" in lines:
             raise NotVerbatim
         return lines
-    if not (lines.isascii() or _is_text(lines)) or _LINES.fullmatch(lines) is None:
-        raise NotVerbatim
-    if any(datatype in lines for datatype in _TYPED):
-        raise NotVerbatim
-    return lines
-
-
-def _is_text(lines: bytes) -> bool:
     try:
         lines.decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        raise NotVerbatim from None
+    if _LINES.fullmatch(lines) is None or any(datatype in lines for datatype in _TYPED):
+        raise NotVerbatim
+    return lines
