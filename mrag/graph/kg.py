@@ -28,8 +28,6 @@ from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
 from mrag.rdf.terms import Triple, iri
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
 
-__all__ = ["KnowledgeGraph", "Layer", "Searcher"]
-
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -93,8 +91,6 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             self.recovered = loading.recover(self)
             logger.warning("%s", self.recovered)
 
-    # -- writing -----------------------------------------------------------------------------------
-
     def load(
         self,
         paths: Iterable[str | Path],
@@ -155,8 +151,6 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             return
         for graph in graphs:
             self.store.dump(graph, output, format)
-
-    # -- reading -----------------------------------------------------------------------------------
 
     def count(self, layer: Layer = "asserted") -> int:
         """Count the triples of a layer, by a scan."""
@@ -332,8 +326,6 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _count_profile(self) -> Profile:
         counts: dict[str, int] = {}

@@ -14,20 +14,23 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+import pyoxigraph as ox
+
 from mrag.errors import QueryRefused
-from mrag.graph.record import GraphChange, TouchedEntities
+from mrag.graph.layers import GraphLayers
+from mrag.graph.record import GraphChange, Record, TouchedEntities
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.parser import parse_update
+from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import DEFAULT_PREFIXES
+from mrag.stores.base import TripleStore
+from mrag.stores.changes import Changes, Layout, Operation, Refused, UpdateOutcome, carry_out, needs_queries
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.channel import timed_out
+from mrag.stores.process.parsing import Bounds, parsed
 
 if TYPE_CHECKING:
-    import pyoxigraph as ox
-
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.graph.layers import GraphLayers
-    from mrag.graph.record import Record
-    from mrag.stores.base import TripleStore
-    from mrag.stores.changes import Changes, Layout, Operation, UpdateOutcome
     from mrag.stores.sparql import SparqlStore
 
 
@@ -61,8 +64,6 @@ class PlannedUpdate:
 
 def land(kg: GraphLayers, change: PlannedUpdate) -> None:
     """Carry out what `preview` returned, in one transaction."""
-    from mrag.rdf.patterns import to_data
-
     record, before = change.record, kg.record
     if record is None:
         return
@@ -118,9 +119,7 @@ def record_after(
 
 
 def _copied(triple: ox.Triple, graph: str) -> ox.Quad:
-    import pyoxigraph
-
-    return pyoxigraph.Quad(triple.subject, triple.predicate, triple.object, pyoxigraph.NamedNode(graph))
+    return ox.Quad(triple.subject, triple.predicate, triple.object, ox.NamedNode(graph))
 
 
 def graph_of(quad: ox.Quad) -> str:
@@ -240,16 +239,13 @@ def preview(
         return PlannedUpdate(UpdateReport(inferred="kept" if before.inferred else "none"))
     record, copies = record_after(kg.iri, before, layout, outcome)
     here = {layout.merged, *layout.inferred}
+    inferred = "none" if not before.inferred else "pending" if record.removed else "kept"
+    if before.inferred and not record.inferred:
+        inferred = "dropped"
     report = UpdateReport(
         sum(graph_of(q) not in here for q in outcome.added),
         sum(graph_of(q) not in here for q in outcome.removed),
-        "none"
-        if not before.inferred
-        else "dropped"
-        if not record.inferred
-        else "pending"
-        if record.removed
-        else "kept",
+        inferred,
     )
     return PlannedUpdate(report, outcome.added, outcome.removed, record, copies)
 
@@ -258,14 +254,11 @@ def work_out(
     store: TripleStore, layout: Layout, operations: Sequence[Operation], seconds: float
 ) -> UpdateOutcome:
     """Return what an update would change, without changing it."""
-    from mrag.stores.changes import Changes, UpdateOutcome, needs_queries
-    from mrag.stores.oxigraph import OxigraphStore
-    from mrag.stores.process.parsing import Bounds, parsed
-    from mrag.stores.remote import RemoteChanges, copied
-
     until = time.monotonic() + seconds
     steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))
     if not isinstance(store, OxigraphStore):
+        from mrag.stores.remote import RemoteChanges, copied  # which loads what speaks HTTP
+
         server = cast("SparqlStore", store)
         if not needs_queries(steps[1:]):
             return _alone(RemoteChanges(server, layout, until=until), steps)
@@ -289,9 +282,6 @@ def work_out(
 
 def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
     """Work an update out in this process."""
-    from mrag.stores.changes import Refused, carry_out
-    from mrag.stores.process.channel import timed_out
-
     try:
         carry_out(changes, steps)
     except Refused as error:
@@ -303,8 +293,6 @@ def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
 
 def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_000_000) -> Layout:
     """Return the graphs of a knowledge graph as an update sees them."""
-    from mrag.stores.changes import Layout
-
     record = kg.record
     merged = record.merged if record.merged in record.asserted else ""
     asserted = tuple(g for g in record.asserted if g != merged)
@@ -322,9 +310,6 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_00
         union,
         max_changes,
     )
-
-
-# -- writing ---------------------------------------------------------------------------------------
 
 
 def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operation:
@@ -348,11 +333,5 @@ def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operati
                 found.append(graph)
         return tuple(dict.fromkeys(found))
 
-    return (
-        kind,
-        where,
-        None if default is None else inside(default),
-        None if named is None else inside(named),
-        deletes,
-        inserts,
-    )
+    seen = (None if graphs is None else inside(graphs) for graphs in (default, named))
+    return (kind, where, *seen, deletes, inserts)
