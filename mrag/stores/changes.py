@@ -186,8 +186,6 @@ class Changes:
         """Return whether a client's named graph holds a triple."""
         return graph in self._contexts and self._any(graph)
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _named_elsewhere(self, t: ox.Triple) -> bool:
         return any(self._has(t, name) for name in self._contexts)
 
@@ -322,10 +320,7 @@ def _quads(changes: Changes, inserting: bool, pieces: Iterable[bytes]) -> None:
     """Insert or delete statements that `mrag.stores.process.parsing` has read."""
     act = changes.insert if inserting else changes.delete
     for piece in pieces:
-        quads = [
-            (quad.triple, quad.graph_name.value if isinstance(quad.graph_name, ox.NamedNode) else None)
-            for quad in ox.parse(piece, ox.RdfFormat.N_QUADS, lenient=True)
-        ]
+        quads = [(quad.triple, _graph(quad) or None) for quad in _parsed(piece)]
         changes.expect(t for t, _ in quads)
         for t, graph in quads:
             act(t, graph)
@@ -353,7 +348,7 @@ def _modify(
             fresh: dict[str, ox.NamedNode] = {}
             for graph, *terms in template:
                 s, p, o = (_instance(term, row, fresh, known) for term in terms)
-                g = _instance(graph, row, fresh, known) if graph is not None else None
+                g = _instance(graph, row, fresh, known)
                 if s is None or isinstance(s, ox.Literal) or not isinstance(p, ox.NamedNode) or o is None:
                     continue
                 if graph is not None and not isinstance(g, ox.NamedNode):
@@ -402,30 +397,16 @@ def _create(changes: Changes, graph: str, silent: bool) -> None:
         raise Refused(f"The graph <{graph}> is there already.")
 
 
-def _match(
-    changes: Changes,
-    s: TermTuple | None,
-    p: TermTuple | None,
-    o: TermTuple | None,
-    graphs: tuple[str | None, ...],
-) -> None:
+def _match(changes: Changes, s: Any, p: Any, o: Any, graphs: tuple[str | None, ...]) -> None:
     """Delete the triples that match, from some graphs or from all."""
-    wanted = _wanted(s), _wanted(p), _wanted(o)
+    wanted = tuple(_instance(term, {}, {}, {}) for term in (s, p, o))
     for graph in graphs or (None, *changes.contexts()):
-        for t in changes.triples(graph, wanted):
+        for t in changes.triples(graph, cast(Wanted, wanted)):
             changes.discard(t, graph)
 
 
-def _wanted(term: TermTuple | None) -> Any:
-    return None if term is None else _instance(term, {}, {}, {})
-
-
-def _nothing(_changes: Changes) -> None:
-    """Do nothing."""
-
-
 _OPERATIONS: dict[str, Any] = {
-    "nothing": _nothing,
+    "nothing": lambda changes: None,
     "quads": _quads,
     "modify": _modify,
     "clear": _clear,
@@ -446,7 +427,7 @@ def _instance(
     kind, value = term[0], term[1]
     if kind == "v":
         found = row.get(value)
-        return _named(found, known) if isinstance(found, ox.BlankNode) else found
+        return skolemised(found, known) if isinstance(found, ox.BlankNode) else found
     if kind == "b":
         return fresh.setdefault(value, _skolem())
     if kind == "i":
@@ -456,7 +437,7 @@ def _instance(
     return ox.Literal(value, datatype=ox.NamedNode(term[3])) if term[3] else ox.Literal(value)
 
 
-def _named(term: Any, names: dict[str, ox.NamedNode]) -> Any:
+def skolemised(term: Any, names: dict[str, ox.NamedNode]) -> Any:
     """Give a blank node a name of its own, so that later requests can speak of it."""
     if isinstance(term, ox.Triple):
         raise Refused("Triple terms (RDF 1.2) cannot be stored.")

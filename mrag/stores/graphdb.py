@@ -63,8 +63,6 @@ class GraphDBStore(StatementsStore):
         self.base = base or host(address)
         self.repository = name
 
-    # -- layers ------------------------------------------------------------------------------------
-
     def layers(self) -> StoreLayers | None:
         """Return the server's asserted and inferred triples, also while there are none."""
         return StoreLayers((EXPLICIT,), (IMPLICIT,))
@@ -129,8 +127,6 @@ class GraphDBStore(StatementsStore):
         if not isinstance(found, SelectResult) or found.variables != ("plan",) or not found.rows:
             return None
         return str(found.rows[0][0])
-
-    # -- the server --------------------------------------------------------------------------------
 
     def server(self) -> str:
         """Return the server's name and version, and the repository's size.
@@ -378,8 +374,6 @@ class GraphDBSimilarity:
         text = queries.get("similarity/predication").bind(index_entity_predicate_parameters=[row])
         return self._hits(text, k)
 
-    # -- beside similarity -------------------------------------------------------------------------
-
     def fulltext(self, text: str, k: int) -> list[tuple[str, str]]:
         """Return entity and literal that the server's full-text index finds.
 
@@ -399,8 +393,6 @@ class GraphDBSimilarity:
     def compute_ranks(self) -> None:
         """Have the server compute RDF ranks, which takes minutes on large repositories."""
         self.store.update(queries.get("update/compute-rank").text)
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _told(self) -> list[dict[str, Any]]:
         response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)

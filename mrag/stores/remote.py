@@ -85,8 +85,6 @@ class RemoteChanges(Changes):
             for row in result
         ]
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _rows(self, text: str, dataset: Dataset) -> Iterator[Any]:
         return iter(cast(SelectResult, self._bounded(text, dataset)))
 

@@ -279,19 +279,7 @@ class SparqlStore(SparqlEndpoint):
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:
-        """Answer a read query of any form within its limits.
-
-        Args:
-            query: A query that the read gate has let through.
-            dataset: The graphs it sees.
-            limits: Its caps; the connection is closed at the deadline, whether the server knows it or not.
-            extra: N-Triples for its sight alone, in a graph of their own for as long as it runs.
-
-        Raises:
-            QueryTimeout: At the deadline.
-            QueryRefused: If the result is larger than the caps, or the server rejects the query.
-            EndpointError: If the answer is not whole.
-        """
+        """Answer a read query within its limits; `extra` is put into a graph of its own while it runs."""
         if not extra:
             return self._bounded(query, dataset, limits)
         if DEFAULT in dataset.default:
@@ -383,17 +371,7 @@ class SparqlStore(SparqlEndpoint):
     ) -> LoadNotes:
         """Load files into a graph, whole or not at all; what a failed load has sent is taken out again.
 
-        Args:
-            sources: The files, read here and sent as N-Triples, blank nodes as IRIs.
-            graph: IRI of the graph, which no one reads yet.
-            on_progress: Called with bytes read and bytes in all.
-            skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
-            merged: Graph into which the files' named graphs, which are then kept, are merged; no one reads
-                it yet either. "" for none. By default they are merged into `graph` and not kept.
-
-        Raises:
-            LoadError: If a file is not well formed.
-            EndpointError: If the server refuses or goes away.
+        They are read here and sent as N-Triples, blank nodes as IRIs.
         """
         notes = LoadNotes()
         before = self.count(graph) if not self.capabilities.atomic else 0

@@ -22,7 +22,6 @@ from itertools import chain, islice
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from typing import IO, Any, Final, cast
-from uuid import uuid4
 
 import pyoxigraph as ox
 
@@ -34,8 +33,7 @@ from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.sketch import sketched
 from mrag.loaders.tables import TableDialect, is_database
-from mrag.rdf.namespaces import SKOLEM
-from mrag.stores.changes import Operation
+from mrag.stores.changes import Operation, Refused, skolemised
 from mrag.stores.process.channel import Child, Reply, Reserve
 
 _LIGHT = 4 << 20
@@ -113,17 +111,36 @@ atexit.register(close_all)
 
 def warm(bounds: Bounds) -> None:
     """Start a child, so that the first piece of work need not wait for one."""
-    perform("mrag.stores.process.parsing:read_prefixes", (), bounds=bounds)
+    perform(f"{__name__}:read_prefixes", (), bounds=bounds)
 
 
 def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:
     """Do a piece of work, and return what it returns."""
-    pieces = stream(work, *arguments, bounds=bounds)
+    return _ended_with(stream(work, *arguments, bounds=bounds))
+
+
+def _ended_with(pieces: Generator[Any, None, Any]) -> Any:
+    """Go through a generator, and return what it returns."""
     while True:
         try:
             next(pieces)
         except StopIteration as end:
             return end.value
+
+
+def _reported(
+    pieces: Generator[Any, None, Any], on_progress: Progress | None, total: int | None
+) -> Generator[bytes, None, Any]:
+    """Pass pieces on, and report the counts of bytes or rows that come between them."""
+    while True:
+        try:
+            piece = next(pieces)
+        except StopIteration as end:
+            return end.value
+        if isinstance(piece, bytes):
+            yield piece
+        elif on_progress is not None:
+            on_progress(piece, total)
 
 
 def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generator[Any, None, Any]:
@@ -275,9 +292,6 @@ _NOTED = 1 << 22
 """Bytes after which progress is reported anew."""
 
 
-# -- files -----------------------------------------------------------------------------------------
-
-
 def serialised(
     sources: Sequence[Source],
     notes: LoadNotes,
@@ -296,18 +310,10 @@ def serialised(
     work = f"{__name__}:read_files"
     pieces = stream(work, tuple(sources), skip_bad_lines, part, into, any_tag, bounds=bounds_of(sources))
     with naming(*(source.path for source in sources)):
-        while True:
-            try:
-                piece = next(pieces)
-            except StopIteration as end:
-                notes.rejected += end.value.rejected
-                notes.tags |= end.value.tags
-                notes.empty += end.value.empty
-                return
-            if isinstance(piece, bytes):
-                yield piece
-            elif on_progress is not None:
-                on_progress(piece, total)
+        read = yield from _reported(pieces, on_progress, total)
+    notes.rejected += read.rejected
+    notes.tags |= read.tags
+    notes.empty += read.empty
 
 
 def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
@@ -329,10 +335,8 @@ def prefixes(sources: Sequence[Source]) -> dict[str, str]:
     if not declaring:
         return {}
     with naming(*(source.path for source in declaring)):
-        return cast(
-            dict[str, str],
-            perform(f"{__name__}:read_prefixes", tuple(declaring), bounds=bounds_of(declaring)),
-        )
+        work = f"{__name__}:read_prefixes"
+        return cast(dict[str, str], perform(work, tuple(declaring), bounds=bounds_of(declaring)))
 
 
 def bounds_of(sources: Sequence[Source]) -> Bounds:
@@ -349,18 +353,10 @@ def bounds_for(size: int) -> Bounds:
 def imported(
     file: str | Path, out: Path, how: ImportSettings, on_progress: Progress | None = None
 ) -> RecordReport:
-    """Write a file of records as N-Triples, as `mrag.loaders.importing.write` does.
+    """Write a file of records, or of a database by its URL, as N-Triples into `out`.
 
-    Args:
-        file: The records, or the URL of a database. Those of a server are read in this process, as a child
-            has no network.
-        out: Where the triples go.
-        how: How they are read.
-        on_progress: Called with bytes read and bytes in all; with rows read and None for a database.
-
-    Raises:
-        ConfigError: If the kind is not known, or a table has no mapping.
-        LoadError: If the file is not well formed, or takes more than it may.
+    So does `mrag.loaders.importing.write`. What a server holds is read in this process, as a child has no
+    network. Progress is in bytes read and in all, for a database in rows and None.
     """
     served = is_database(file)
     size = None if served else Path(file).stat().st_size
@@ -369,13 +365,7 @@ def imported(
     else:
         pieces = stream("mrag.loaders.importing:write", file, how, out, bounds=bounds_for(size or 0))
     with naming(*(() if served else (Path(file),))):
-        while True:
-            try:
-                done = next(pieces)
-            except StopIteration as end:
-                return cast(RecordReport, end.value)
-            if on_progress is not None:
-                on_progress(done, size)
+        return cast(RecordReport, _ended_with(_reported(pieces, on_progress, size)))
 
 
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
@@ -493,23 +483,17 @@ class Joined(io.RawIOBase):
         return found
 
 
-class naming:
+@contextmanager
+def naming(*files: Path) -> Iterator[None]:
     """Name the file in errors about limits, which know nothing of it."""
-
-    def __init__(self, *files: Path) -> None:
-        self._file = str(files[0]) if len(files) == 1 else None
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, QueryTimeout):
-            raise LoadError(error.message, file=self._file, hint=MORE_TIME) from None
-        if isinstance(error, LoadError) and error.file is None:
-            error.file = self._file
-
-
-# -- what clients send -----------------------------------------------------------------------------
+    file = str(files[0]) if len(files) == 1 else None
+    try:
+        yield
+    except QueryTimeout as error:
+        raise LoadError(error.message, file=file, hint=MORE_TIME) from None
+    except LoadError as error:
+        error.file = error.file or file
+        raise
 
 
 MOST_GRAPHS: Final = 10_000
@@ -596,10 +580,7 @@ _READ = {"rdf": f"{__name__}:read_document", "data": f"{__name__}:read_data"}
 
 def parts_of(body: bytes, header: str, bounds: Bounds) -> list[tuple[str, bytes]]:
     """Return the parts of a form, each with its media type."""
-    return cast(
-        list[tuple[str, bytes]],
-        perform(f"{__name__}:read_parts", body, header, bounds=bounds),
-    )
+    return cast(list[tuple[str, bytes]], perform(f"{__name__}:read_parts", body, header, bounds=bounds))
 
 
 def read_parts(body: bytes, header: str) -> list[tuple[str, bytes]]:
@@ -668,11 +649,7 @@ def _pieces(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
 
 
 def _stored(term: Any, names: dict[str, ox.NamedNode]) -> Any:
-    """Replace a blank node by an IRI of its own, so that later requests can speak of it."""
-    if isinstance(term, ox.Triple):
-        raise LoadError("Triple terms (RDF 1.2) cannot be stored.")
-    if not isinstance(term, ox.BlankNode):
-        return term
-    if term.value not in names:
-        names[term.value] = ox.NamedNode(SKOLEM + uuid4().hex)
-    return names[term.value]
+    try:
+        return skolemised(term, names)
+    except Refused as error:
+        raise LoadError(str(error)) from None

@@ -46,16 +46,8 @@ def request(
 ) -> dict[str, Any]:
     """Return a request for a query, in plain values.
 
-    Args:
-        do: `rows` for terms, `document` for a document in `format`.
-        query: A query that the read gate has let through.
-        dataset: The graphs it sees.
-        limits: Its caps.
-        extra: N-Triples that are in the default graph for this query alone.
-        format: Of the document: `json`, `xml`, `csv`, `tsv`, `turtle`, `ntriples`, `rdfxml`, `jsonld`…
-        substitutions: Terms, taken apart, that variables have from the start.
-        prefixes: For documents that can abbreviate.
-        base: What relative IRIs are relative to, where the query does not say.
+    It is for `rows`, or for a `document` in a format such as `json`, `csv` or `turtle`, which `prefixes` may
+    abbreviate. `extra` holds N-Triples that are in its sight alone, `substitutions` what variables stand for.
     """
     return {
         "do": do,
@@ -96,16 +88,16 @@ def refusal(reply: Reply, query: str, limits: Limits) -> QueryRefused | None:
         )
     if reply[0] == "refused":
         return QueryRefused(str(reply[1]), query=query)
-    if reply[0] == "error" and (found := _CAST.search(str(reply[1]))):
+    if reply[0] != "error":
+        return None
+    if found := _CAST.search(str(reply[1])):
         portable = _PORTABLE.get(found[1])
         return QueryRefused(
             f"SPARQL 1.1 has no cast to xsd:{found[1]}.",
             query=query,
             hint=f"Use xsd:{portable}, which every engine has." if portable else f"Casts are: {_CASTS}.",
         )
-    if reply[0] == "error":
-        return QueryRefused(f"The engine cannot answer this query: {reply[1]}.", query=query)
-    return None
+    return QueryRefused(f"The engine cannot answer this query: {reply[1]}.", query=query)
 
 
 def unpack(reply: Reply) -> SelectResult | bool | list[Triple]:
@@ -153,8 +145,9 @@ class Snapshot:
         self.current = True
         self.generation = store.snapshot(self.path)
 
-    def drop_unused(self) -> None:
-        """Remove the folder if no worker can need it any more."""
+    def leave(self, users: int = 1) -> None:
+        """Note that it has fewer users; without any, and out of date, its folder is removed."""
+        self.users -= users
         if not self.current and self.users <= 0:
             self._scratch.close()
 
@@ -211,6 +204,7 @@ def snapshot_prefix(path: Path) -> str:
 logger = logging.getLogger(__name__)
 
 _MEMORY = 4 << 30
+_NOT_STARTED = "A worker could not be started ahead: %s"
 _UNLIMITED = Limits(86_400.0, 1 << 62, 1 << 62)
 
 
@@ -295,7 +289,7 @@ class WorkerPool:
                 self.give(self.take(fresh=True))
             except StoreError as error:
                 # The next query starts one itself, and is told if that cannot be done.
-                logger.warning("A worker could not be started ahead: %s", error)
+                logger.warning(_NOT_STARTED, error)
                 return
 
     def idle(self) -> Worker | None:
@@ -354,7 +348,7 @@ class WorkerPool:
             try:
                 self.give(begun.result())
             except StoreError as error:
-                logger.warning("A worker could not be started ahead: %s", error)
+                logger.warning(_NOT_STARTED, error)
 
     @contextmanager
     def steady(self) -> Iterator[None]:
@@ -386,7 +380,7 @@ class WorkerPool:
                 snapshot.users += 1
             except StoreError as error:
                 # What was changed has been changed; a query that finds no worker starts one.
-                logger.warning("A worker could not be started ahead: %s", error)
+                logger.warning(_NOT_STARTED, error)
         with self._lock:
             if not self._closed:
                 self._retire()
@@ -394,8 +388,8 @@ class WorkerPool:
                 return
         for worker in workers:
             worker.kill()
-        snapshot.current, snapshot.users = False, 0
-        snapshot.drop_unused()
+        snapshot.current = False
+        snapshot.leave(snapshot.users)
 
     @property
     def shown(self) -> Snapshot | None:
@@ -465,8 +459,7 @@ class WorkerPool:
             self._closed = True
             for worker in self._busy:
                 worker.kill()
-                worker.snapshot.users -= 1
-                worker.snapshot.drop_unused()
+                worker.snapshot.leave()
             self._busy.clear()
             self._retire()
 
@@ -475,8 +468,7 @@ class WorkerPool:
         for worker in [worker for worker in self._idle if worker.ended]:
             self._idle.remove(worker)
             worker.kill()
-            worker.snapshot.users -= 1
-            worker.snapshot.drop_unused()
+            worker.snapshot.leave()
 
     def _retire(self) -> None:
         """Let go of the idle workers and of their snapshot; the lock is held."""
@@ -485,9 +477,8 @@ class WorkerPool:
             old.current = False
             for worker in self._idle:
                 worker.leave()
-                old.users -= 1
+            old.leave(len(self._idle))
             self._idle.clear()
-            old.drop_unused()
 
     def hold(self) -> Snapshot:
         """Return the copy of the present state, which stays until it is let go."""
@@ -500,5 +491,4 @@ class WorkerPool:
     def let_go(self, snapshot: Snapshot) -> None:
         """Remove a copy if nobody needs it any more."""
         with self._lock:
-            snapshot.users -= 1
-            snapshot.drop_unused()
+            snapshot.leave()
