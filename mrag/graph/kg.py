@@ -13,20 +13,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Protocol, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Protocol, TypeVar, cast
 
 from mrag.errors import ConfigError, StoreError
 from mrag.graph import loading
 from mrag.graph.layers import GraphLayers, Layer, write_quads
 from mrag.graph.naming import fetch_labels, language_rank, naming_properties
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
-from mrag.graph.shortcuts import Shortcuts
 from mrag.loaders.checks import LeftOutFile
 from mrag.loaders.rdf import Progress
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
 from mrag.rdf.terms import Triple, iri
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
+
+if TYPE_CHECKING:
+    from mrag.front import Shortcuts
+else:
+    # `mrag.front`, which is above all that a knowledge graph is used by, gives it these methods.
+    Shortcuts = object
 
 logger = logging.getLogger(__name__)
 
