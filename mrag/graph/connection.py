@@ -35,14 +35,7 @@ def place_of(url: str) -> tuple[str, str]:
 
 
 def open_store(url: str, access: Access | None = None) -> tuple[TripleStore, tuple[str, ...]]:
-    """Open the store that a URL names.
-
-    Args:
-        url: As for `connect`.
-        access: How a server is reached.
-
-    Returns:
-        The store, and the graphs that the URL names.
+    """Open the store that a URL names, as `mrag.connect` does, and return it with the graphs that it names.
 
     Raises:
         ConfigError: If the URL is of no known kind.
@@ -89,12 +82,6 @@ def delete(kg: KnowledgeGraph) -> None:
     """Remove a knowledge graph from its store with all of its triples; its indexes are not touched.
 
     Cut off in the middle, it is there without triples, and can be deleted again.
-
-    Args:
-        kg: The knowledge graph, which cannot be used afterwards.
-
-    Raises:
-        ConfigError: If mrag keeps no record of it, so that the triples are others'.
     """
     if kg.store.capabilities.reasoning or not read_record(kg.store, kg.iri).kept:
         raise ConfigError(

@@ -312,14 +312,7 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         self.commit(replace(record, labels=labels, revision=revision, reasoned=reasoned))
 
     def language_rank(self, language: str) -> int:
-        """Return how far down the preferred languages a language tag stands; 0 is best.
-
-        Example:
-            >>> from mrag.stores.oxigraph import OxigraphStore
-            >>> kg = KnowledgeGraph(OxigraphStore(), languages=("de", "en"))
-            >>> [kg.language_rank(tag) for tag in ("de", "de-AT", "en", "fr")]
-            [0, 1, 2, 4]
-        """
+        """Return how far down the preferred languages a language tag stands; 0 is best."""
         return language_rank(language, self._languages)
 
     def close(self) -> None:

@@ -170,14 +170,7 @@ class GraphLayers:
     def commit(
         self, after: Record, also: str = "", *, changed: bool = True, change: GraphChange | None = None
     ) -> None:
-        """Replace the record, and so what is in sight, in one transaction.
-
-        Args:
-            after: The new record.
-            also: An update that belongs to it, without a prologue.
-            changed: Whether the triples are others than before.
-            change: What makes the change; what it touches only where no inferences are dropped.
-        """
+        """Replace the record, and so what is in sight, in one transaction."""
         with self.landing:
             if not self.as_found:
                 after, before = replace(after, kept=True), self.revision
@@ -200,14 +193,9 @@ class GraphLayers:
         premises: Sequence[str] | None = None,
         touched: TouchedEntities | None = None,
     ) -> None:
-        """Make these graphs the inferred layer of the present triples, in one transaction.
+        """Make these graphs, of so many triples, the inferred layer of the present ones, in one transaction.
 
-        Args:
-            graphs: IRIs of the graphs.
-            count: Triples in them, if they have been counted.
-            apart: IRIs of graphs of what follows and contradicts the ontology.
-            premises: The named graphs that reasoning read, if they are others than before.
-            touched: What the inferred triples touch that were not there before, if that is known.
+        The graphs `apart` hold what contradicts the ontology, `premises` are the named graphs that were read.
         """
         if not (self.record.inferred or self.record.apart or graphs or apart):
             touched = TouchedEntities()

@@ -205,26 +205,7 @@ def preview(
     seconds: float = 30.0,
     max_changes: int = 1_000_000,
 ) -> PlannedUpdate:
-    """Return what operations that `parse` read would change, and change nothing.
-
-    Args:
-        kg: The knowledge graph; not in a server that reasons by itself.
-        operations: The operations.
-        union: Whether the default graph holds the triples of named graphs too.
-        seconds: Deadline.
-        max_changes: Most triples that may change.
-
-    Raises:
-        QueryRefused: If one is not allowed, or the store cannot be updated.
-        QueryTimeout: At the deadline.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.connect()
-        >>> preview(kg, parse("INSERT DATA { <urn:a> <urn:b> 1 }")).report.added, kg.record.triples
-        (1, 0)
-        >>> kg.close()
-    """
+    """Return what operations that `parse` read would change, and change nothing."""
     if kg.store.capabilities.reasoning:
         raise QueryRefused(
             "This server reasons by itself, so that what an update changes is known only to it.",

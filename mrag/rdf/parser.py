@@ -278,12 +278,7 @@ Term: TypeAlias = "URIRef | Literal | BNode | Variable"
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A property path (section 9.1).
-
-    Attributes:
-        operator: `/`, `|`, `^`, `!`, `*`, `+` or `?`.
-        parts: What it is made of.
-    """
+    """A property path (section 9.1)."""
 
     operator: str
     parts: tuple[URIRef | Path, ...]
@@ -443,11 +438,7 @@ def inside(node: Node) -> tuple[Any, ...]:
 
 
 def walk(node: Node) -> Iterator[Any]:
-    """Yield a node and all below it, without the terms, in the order in which they stand.
-
-    Raises:
-        TypeError: At a node whose kind is not known.
-    """
+    """Yield a node and all below it, without the terms, in the order in which they stand."""
     stack: list[Any] = [node]
     while stack:
         found = stack.pop()
@@ -686,22 +677,7 @@ def parse_query(
     base: str | None = None,
     deadline: float = math.inf,
 ) -> tuple[QueryNode, TokenCursor]:
-    """Read a query to the end of its text, and return its tree and the cursor with its tokens.
-
-    Args:
-        text: A SPARQL 1.1 query.
-        prefixes: Namespaces that need no declaration.
-        base: What relative IRIs are relative to, where the text does not say.
-        deadline: When reading must have come to its end, on the monotonic clock.
-
-    Raises:
-        QueryRefused: At the first token that the grammar does not allow.
-        QueryTimeout: At the deadline.
-
-    Example:
-        >>> parse_query("SELECT ?s { ?s a ?c }")[0].form
-        'SelectQuery'
-    """
+    """Read a query to the end of its text, and return its tree and the cursor with its tokens."""
     cursor = TokenCursor(Tokens(text, deadline=deadline), prefixes or {}, base)
     cursor.prologue()
     if cursor.key not in _FORMS:
@@ -1277,22 +1253,7 @@ def parse_update(
     using_named: Sequence[str] = (),
     base: str | None = None,
 ) -> tuple[Operation, ...]:
-    """Read the operations of an update.
-
-    Args:
-        text: A SPARQL 1.1 Update request.
-        prefixes: Namespaces that need no declaration.
-        using: Graphs that the protocol's `using-graph-uri` names.
-        using_named: Graphs that `using-named-graph-uri` names.
-        base: What relative IRIs are relative to, where the text does not say.
-
-    Raises:
-        QueryRefused: If the text is no update, or asks for what is not allowed.
-
-    Example:
-        >>> parse_update("DROP SILENT ALL ; ADD <urn:a> TO DEFAULT", {})
-        (('clear', 'all'), ('transfer', 'add', 'urn:a', None, False))
-    """
+    """Read the operations of an update."""
     cursor = TokenCursor(Tokens(text, "update"), prefixes, base)
     graphs = (tuple(using), tuple(using_named)) if using or using_named else None
     update = _Update(cursor, graphs, f"BASE {term(base)}\n" if base is not None else "")

@@ -35,16 +35,7 @@ FoldName: TypeAlias = OneOf["SUM", "AVG", "MIN", "MAX", "SAMPLE"]
 
 
 def iri(value: str) -> ox.NamedNode:
-    """Return an IRI, validated.
-
-    Raises:
-        ReasoningError: If it is not well formed.
-
-    Example:
-        >>> iri("no spaces")
-        Traceback (most recent call last):
-        mrag.errors.ReasoningError: Not a well-formed IRI. [term no spaces]
-    """
+    """Return an IRI, validated."""
     try:
         return ox.NamedNode(value)
     except ValueError as error:
@@ -52,12 +43,7 @@ def iri(value: str) -> ox.NamedNode:
 
 
 def var(name: str) -> ox.Variable:
-    """Return a variable, validated.
-
-    Example:
-        >>> str(var("x"))
-        '?x'
-    """
+    """Return a variable, validated."""
     try:
         return ox.Variable(name)
     except ValueError as error:

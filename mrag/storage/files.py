@@ -183,16 +183,7 @@ def is_private(path: Path) -> bool:
 
 @contextmanager
 def saved(path: str | Path) -> Iterator[BinaryIO]:
-    """Write a file, in place of one of that name only once it is whole and on the disk.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with saved(Path(folder) / "a") as stream:
-        ...         _ = stream.write(b"whole")
-        ...     [(file.name, file.read_bytes()) for file in Path(folder).iterdir()]
-        [('a', b'whole')]
-    """
+    """Write a file, in place of one of that name only once it is whole and on the disk."""
     path = Path(path)
     part = path.with_name(f".{path.name}.part")
     try:
@@ -360,15 +351,7 @@ def append(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """Read the content of a journal; a last line without end is left out.
-
-    Returns:
-        The number of each line, and its record, None if it is not as it was written.
-
-    Example:
-        >>> list(lines(b'fba18e97 {"a": 1}\\nfba18e97 {"a": 2}\\nfba1'))
-        [(1, {'a': 1}), (2, None)]
-    """
+    """Read the content of a journal; a last line without end is left out."""
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
         text = line[9:]
         whole = line[:9] == b"%08x " % zlib.crc32(text)

@@ -358,17 +358,7 @@ class IntegrityReport:
 
 
 def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -> Iterator[IntegrityReport]:
-    """Read every index and every journal in a folder, and in those below it, and check all of them.
-
-    Example:
-        >>> import tempfile
-        >>> from mrag.storage.files import Journal
-        >>> with tempfile.TemporaryDirectory() as place:
-        ...     with Journal(Path(place) / "a.jsonl") as journal:
-        ...         journal.add({"query": "1"})
-        ...     [(found.kind, found.error) for found in check(Path(place))]
-        [('journal', None)]
-    """
+    """Read every index and every journal in a folder, and in those below it, and check all of them."""
     folders = sorted({file.parent for file in folder.rglob(MANIFEST)})
     unfinished = sorted(
         place for place in folder.rglob("*") if place.is_dir() and place not in folders and begun(place)

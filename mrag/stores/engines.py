@@ -160,20 +160,9 @@ SERVERS = (*ADAPTERS, *ENGINES, "sparql")
 def open_server(kind: str, address: str, access: Access | None = None) -> tuple[SparqlStore, tuple[str, ...]]:
     """Open the store of a server, and return it with the graphs that the URL names.
 
-    Args:
-        kind: One of `SERVERS`.
-        address: Its URL; `user:password@` before the host is taken as the login, `graph=IRI` in the query
-            part as a graph to read, and for `sparql` also `update=URL` and `graphs=URL`. Other parameters,
-            such as a token, go with each request and are told nowhere.
-        access: How it is reached; from the environment by default.
-
-    Raises:
-        ConfigError: If the kind is not known, or the address is not one of its kind.
-
-    Example:
-        >>> store, graphs = open_server("fuseki", "http://localhost:3030/products?graph=urn:g")
-        >>> store.url, graphs
-        ('fuseki:http://localhost:3030/products', ('urn:g',))
+    In its address `user:password@` before the host is taken as the login, `graph=IRI` in the query part as a
+    graph to read, and for `sparql` also `update=URL` and `graphs=URL`. Other parameters, such as a token, go
+    with each request and are told nowhere.
     """
     if kind not in SERVERS:
         raise ConfigError(

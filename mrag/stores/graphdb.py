@@ -129,11 +129,7 @@ class GraphDBStore(StatementsStore):
         return str(found.rows[0][0])
 
     def server(self) -> str:
-        """Return the server's name and version, and the repository's size.
-
-        Raises:
-            EndpointError: If it cannot be reached or has no such repository.
-        """
+        """Return the server's name and version, and the repository's size."""
         size = self._size()
         try:
             told = json.loads(self._get(f"{self.base}/rest/info/version", "application/json"))
@@ -263,11 +259,7 @@ class GraphDBSimilarity:
         return sorted(map(_info, self._told()), key=lambda info: info.name)
 
     def get(self, name: str) -> ServerIndexInfo:
-        """Return what is known of an index.
-
-        Raises:
-            MissingIndex: If there is none of that name.
-        """
+        """Return what is known of an index."""
         found = {info.name: info for info in self.indexes()}
         if name not in found:
             raise MissingIndex(
@@ -346,11 +338,7 @@ class GraphDBSimilarity:
         return self._wait(name, on_status)
 
     def delete(self, name: str) -> None:
-        """Remove an index.
-
-        Raises:
-            MissingIndex: If there is none of that name.
-        """
+        """Remove an index."""
         self.get(name)
         response = self.store.http.send(
             "DELETE", self._url, repeat=True, params={"name": name}, headers=self._headers
@@ -375,11 +363,7 @@ class GraphDBSimilarity:
         return self._hits(text, k)
 
     def fulltext(self, text: str, k: int) -> list[tuple[str, str]]:
-        """Return entity and literal that the server's full-text index finds.
-
-        Raises:
-            EndpointError: If the repository was made without one.
-        """
+        """Return entity and literal that the server's full-text index finds."""
         rows = self.store.select(
             queries.get("similarity/fulltext").bind(text=[RdfLiteral(text)], limit=k), _ALL
         )

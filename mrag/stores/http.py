@@ -81,12 +81,7 @@ def is_address(url: str) -> bool:
 
 
 def host(url: str) -> str:
-    """Return scheme, host and port of a URL.
-
-    Example:
-        >>> host("http://localhost:7200/repositories/x?y=1")
-        'http://localhost:7200'
-    """
+    """Return scheme, host and port of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 

@@ -472,11 +472,7 @@ class SparqlStore(SparqlEndpoint):
         return len(old)
 
     def server(self) -> str:
-        """Return the server's name and version as far as it tells them.
-
-        Raises:
-            EndpointError: If it cannot be reached.
-        """
+        """Return the server's name and version as far as it tells them."""
         response = self._query(queries.get("explore/any").text, Dataset((DEFAULT,)), JSON_RESULTS, 10.0)
         self.http.text(response)
         return f"{self.dialect.name} ({response.headers.get('Server', 'version not told')})"

@@ -147,12 +147,6 @@ def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generato
     """Do a piece of work that yields values, pass them on as they come, and return what it returns.
 
     Only waiting for the child counts against its seconds, not what is done with its values meanwhile.
-
-    Raises:
-        QueryTimeout: If it took too long.
-        LoadError: If it wanted more memory than it may have, gave too much, or ended its process.
-        StoreError: If something else ended its process.
-        MragError: What it raised.
     """
     bounds = bounds or Bounds.from_env()
     heavy: list[bool] = []
@@ -326,11 +320,7 @@ def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def prefixes(sources: Sequence[Source]) -> dict[str, str]:
-    """Return the prefixes that files declare before their first statements.
-
-    Raises:
-        LoadError: If a file takes more than it may.
-    """
+    """Return the prefixes that files declare before their first statements."""
     declaring = [source for source in sources if source.declares]
     if not declaring:
         return {}
@@ -369,11 +359,7 @@ def imported(
 
 
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
-    """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`.
-
-    Raises:
-        LoadError: If a file is missing, or cannot be read as a table.
-    """
+    """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`."""
     if any(is_database(file) and not file.startswith("sqlite") for file in files):
         return sketched(files, dialect)
     size = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
