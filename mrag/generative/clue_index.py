@@ -24,13 +24,7 @@ _BLOCK: Final = 128
 
 
 class DocumentIds:
-    """Strings in compressed blocks.
-
-    Example:
-        >>> names = DocumentIds.of(["urn:a", "urn:b"])
-        >>> len(names), names[1], list(names)
-        (2, 'urn:b', ['urn:a', 'urn:b'])
-    """
+    """Strings in compressed blocks."""
 
     def __init__(self, blocks: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], size: int) -> None:
         self.blocks, self.offsets, self._size = blocks, offsets, size
@@ -79,11 +73,7 @@ _RUN: Final = 1 << 19
 
 
 class ClueSegment:
-    """Documents, sorted by their tokens, with what finds clues in them.
-
-    Token ids are kept as numbers from 1 in the order of the ids that occur, which fit in two bytes for
-    nearly every text, whatever the tokeniser's vocabulary is; 0 ends a document.
-    """
+    """Documents, sorted by their tokens, with what finds clues in them."""
 
     def __init__(self, arrays: Arrays) -> None:
         # Single numbers are read too often to look at each time whether their block was checked.
@@ -111,14 +101,7 @@ class ClueSegment:
 
     @classmethod
     def named(cls, arrays: Arrays, names: Iterable[tuple[int, str]]) -> ClueSegment:
-        """Put a segment together.
-
-        Example:
-            >>> arrays, places = sort_texts([np.array([7, 9, 9]), np.array([3])])
-            >>> segment = ClueSegment.named(arrays, [(int(places[0]), "urn:a"), (int(places[1]), "urn:b")])
-            >>> segment.document(0).tolist(), segment.document(1).tolist(), segment.tokens
-            ([3], [7, 9, 9], 4)
-        """
+        """Put a segment together."""
         owned = sorted(names)
         packed = DocumentIds.of(name for _, name in owned)
         about: dict[str, npt.NDArray[Any]] = {
@@ -257,11 +240,7 @@ def _spread(begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> np
 
 
 def check_documents(documents: Documents, vocabulary: int, end: int | None) -> Iterator[tuple[str, Tokens]]:
-    """Yield the documents that have tokens, each with the end token, if there is one.
-
-    Raises:
-        ConfigError: If a token is not below `vocabulary`.
-    """
+    """Yield the documents that have tokens, each with the end token, if there is one."""
     for doc_id, given in documents:
         tokens = np.asarray(given, np.int64).reshape(-1)
         if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocabulary:
@@ -275,13 +254,7 @@ def check_documents(documents: Documents, vocabulary: int, end: int | None) -> I
 
 @dataclass(frozen=True)
 class BatchNames:
-    """Ids of the documents of a batch.
-
-    Attributes:
-        base: Number of documents of what comes before the batch.
-        own: The number of a batch, the place of a document in it, and an id that this document has.
-        earlier: The number of a document that the index had before, and an id that it has, too.
-    """
+    """Ids of the documents of a batch."""
 
     base: int
     own: list[tuple[int, int, str]] = field(default_factory=list)
@@ -289,11 +262,7 @@ class BatchNames:
 
 
 class Batches:
-    """The batches of which segments are built, one after the other; equal documents come once.
-
-    Attributes:
-        names: Ids of the documents of the batches that have been given out.
-    """
+    """The batches of which segments are built, one after the other; equal documents come once."""
 
     def __init__(
         self, documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int
@@ -345,10 +314,7 @@ def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> in
 def build_segments(
     documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int, runner: Runner
 ) -> Iterator[ClueSegment]:
-    """Yield the segments of new documents, in order.
-
-    The runner sorts suffixes, which takes nearly all the time; which documents are equal is told here.
-    """
+    """Yield the segments of new documents, in order."""
     batches = Batches(documents, earlier, max_tokens)
     waiting: dict[int, Arrays] = {}
     places: dict[int, npt.NDArray[np.int64]] = {}
@@ -373,16 +339,7 @@ Span = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """Some documents of an index, in which clues must occur.
-
-    Made by `ClueIndex.restriction`; of use with that index alone. What it works out once for its index
-    is kept with it, so keep it while it is needed.
-
-    Attributes:
-        index: The index.
-        mask: For each document of the index, whether it is one of them.
-        ids: The ids that the index knows; equal documents have others beside them.
-    """
+    """Some documents of an index, in which clues must occur."""
 
     index: ClueIndex
     mask: npt.NDArray[np.bool_]
@@ -405,14 +362,7 @@ class Restriction:
 
 
 class ClueCursor:
-    """A clue and where it occurs; false if it occurs nowhere.
-
-    `extend` gives a new cursor, so that beams can share one. Uniqueness and documents always refer to
-    the whole index, also where `next_tokens` is restricted.
-
-    Attributes:
-        depth: Tokens of the clue.
-    """
+    """A clue and where it occurs; false if it occurs nowhere."""
 
     __slots__ = ("_guide", "_index", "_restriction", "_views", "_whole", "depth")
 

@@ -21,20 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def clue_texts(kg: KnowledgeGraph, definition: Definition | None = None) -> Iterator[tuple[str, str]]:
-    """Yield IRI and text of each document, in order of IRI: the entity's name once, then what is said of it.
-
-    A similarity index repeats the name to weigh it; here a repeated name would only lengthen clues.
-
-    Example:
-        >>> from rdflib import Literal, RDFS, URIRef
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.rdf.terms import Triple
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, Literal("A dog", lang="en"))])
-        >>> list(clue_texts(kg))
-        [('urn:a', 'A dog')]
-        >>> kg.close()
-    """
+    """Yield IRI and text of each document, in order of IRI: the name once, then what is said of the entity."""
     found = dict(documents(kg, definition or Definition(languages=kg.languages)))
     labels = kg.labels(found)
     for iri, text in found.items():

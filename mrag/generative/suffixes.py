@@ -22,13 +22,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class Places:
-    """Places in a text, in three bytes each where the text is short enough, else in four.
-
-    Example:
-        >>> places = Places.of(np.array([70_000, 5]))
-        >>> places.one(0), places.some(0, 2).tolist(), places.high.dtype.name
-        (70000, [70000, 5], 'uint8')
-    """
+    """Places in a text, in three bytes each where the text is short enough, else in four."""
 
     __slots__ = ("_high", "_low", "high", "low")
 
@@ -59,11 +53,7 @@ class Places:
 
 
 class SuffixView:
-    """Suffixes of a text in order, all of them or some, with the continuations of its hubs.
-
-    A run `low, high` at a depth stands for the suffixes that begin with the same `depth` numbers; the
-    run of the whole view has depth 0. The number 0 ends a document and is no continuation.
-    """
+    """Suffixes of a text in order, all of them or some, with the continuations of its hubs."""
 
     def __init__(
         self,
@@ -192,12 +182,7 @@ class SuffixView:
 
 
 def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[Any]]:
-    """Work out the continuations of all runs longer than `HUB`.
-
-    Returns:
-        `depth`, `low` and `end` of each hub, and for each continuation its number (`next`) and where
-        its run begins (`from`); `end` is where the hub's continuations end.
-    """
+    """Work out the continuations of all runs longer than `HUB`."""
     depths, lows, ends, numbers, begins = [], [], [], [], []
     total = 0
     runs = [(0, len(places))] if len(places) > HUB else []
@@ -231,12 +216,7 @@ def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[A
 
 
 def sort_suffixes(text: npt.NDArray[Any], *, fast: bool | None = None) -> npt.NDArray[np.int64]:
-    """Return the places of a text in the order of the suffixes that begin there.
-
-    Example:
-        >>> sort_suffixes(np.array([2, 1, 0, 1, 2, 0], np.uint16), fast=False).tolist()
-        [1, 3, 4, 0]
-    """
+    """Return the places of a text in the order of the suffixes that begin there."""
     if len(text) == 0 or not text.any():
         return np.empty(0, np.int64)
     if fast is None:
@@ -258,11 +238,7 @@ def _divsufsort(text: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 def _doubling(text: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Sort by the first numbers, then by twice as many, until no two places are equal.
-
-    Only groups that are still equal are sorted again (Larsson and Sadakane, 2007); a group that has met
-    the end of its documents is settled.
-    """
+    """Sort by the first numbers, then by twice as many, until no two places are equal."""
     size = len(text)
     padded = np.concatenate([text.astype(np.int64), np.zeros(2, np.int64)])
     step = 3

@@ -80,26 +80,13 @@ class ClueSampling:
 
 
 def keywords(text: str) -> frozenset[str]:
-    """Return the keywords of a text, as terms of the BM25 index: no function words, English plurals folded.
-
-    Example:
-        >>> sorted(keywords("What are the symptoms of Acromegaly ?"))
-        ['acromegaly', 'symptom']
-    """
+    """Return the keywords of a text, as terms of the BM25 index: no function words, plurals folded."""
     tokens = [t for t in _ANALYSER.tokens(text) if t not in STOP_WORDS]
     return frozenset(term for token in tokens for term in _ANALYSER.terms(token))
 
 
 def token_spans(tokeniser: Tokeniser, tokens: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text of tokens, and from which to which character each goes.
-
-    A token that holds a part of a letter only goes nowhere; its letter belongs to the token that ends it.
-
-    Example:
-        >>> from mrag.generative.models import ByteTokeniser
-        >>> token_spans(ByteTokeniser(), [32, 195, 169])
-        (' é', [(0, 1), (1, 1), (1, 2)])
-    """
+    """Return the text of tokens, and from which to which character each goes."""
     text = tokeniser.decode(tokens)
     pieces = [tokeniser.decode([token]) for token in tokens]
     if "".join(pieces) == text:
@@ -277,13 +264,7 @@ def make_pairs(
 
 
 def batches(pairs: Sequence[TrainingPair], size: int, epoch: int, seed: int) -> Iterator[list[TrainingPair]]:
-    """Yield the pairs of an epoch in a random order that seed and epoch decide, the last batch shorter.
-
-    Example:
-        >>> pairs = [TrainingPair((1,), (n,)) for n in range(5)]
-        >>> [len(batch) for batch in batches(pairs, 2, 0, 0)]
-        [2, 2, 1]
-    """
+    """Yield the pairs of an epoch in a random order that seed and epoch decide, the last batch shorter."""
     order = list(range(len(pairs)))
     random.Random(f"{seed}\0{epoch}").shuffle(order)
     for at in range(0, len(order), size):
@@ -343,15 +324,7 @@ def _asked(line: str, number: int, path: Path) -> TrainingQuestion:
 
 @dataclass(frozen=True)
 class Backbone:
-    """A model that is trained and its tokeniser.
-
-    Attributes:
-        name: Under which it was opened.
-        model: A causal language model of transformers, in float32.
-        tokeniser: Its tokeniser.
-        own: The same as an object of transformers.
-        gguf: The file that it came from, if it is a GGUF file.
-    """
+    """A model that is trained and its tokeniser."""
 
     name: str
     model: Any
@@ -467,16 +440,7 @@ class LoraLearner:
 
 
 def pad(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
-    """Lay pairs side by side, so that the clues begin at one column.
-
-    Returns:
-        Ids, mask and targets, one row a pair, and the number of columns before the clues. A target of
-        -100 does not count.
-
-    Example:
-        >>> pad([TrainingPair((1, 2), (3,)), TrainingPair((4,), (5, 6))])
-        ([[1, 2, 3, 0], [0, 4, 5, 6]], [[1, 1, 1, 0], [0, 1, 1, 1]], [[3, -100], [5, 6]], 2)
-    """
+    """Lay pairs side by side, so that the clues begin at one column."""
     ahead = max(len(pair.prompt) for pair in pairs)
     after = max(len(pair.clue) for pair in pairs)
     ids, mask, targets = [], [], []

@@ -28,12 +28,7 @@ _IRI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 
 
 def term(text: str) -> str:
-    """Write a word or phrase as a node is written: lower case, single spaces.
-
-    Example:
-        >>> term("  Red  Bicycle")
-        'red bicycle'
-    """
+    """Write a word or phrase as a node is written: lower case, single spaces."""
     written = " ".join(text.lower().split())
     if not written:
         raise ConfigError("A term of a graph code is empty.")
@@ -41,12 +36,7 @@ def term(text: str) -> str:
 
 
 def is_iri(text: str) -> bool:
-    """Return whether a text can be an IRI: a scheme, a colon, and no blanks.
-
-    Example:
-        >>> is_iri("http://example.org/a"), is_iri("red bicycle"), is_iri("v:look at")
-        (True, False, False)
-    """
+    """Return whether a text can be an IRI: a scheme, a colon, and no blanks."""
     return _IRI.fullmatch(text) is not None
 
 

@@ -27,14 +27,7 @@ _SMALL = 1 << 16
 
 @dataclass(frozen=True)
 class PairPostings:
-    """What the documents have on some ordered pairs of slots, one entry per pair and document.
-
-    Attributes:
-        which: The place of the pair in the list that was asked for.
-        docs: The document.
-        sets: The set of relations, see `CodeSegment.relation_sets`.
-        cells: The cell.
-    """
+    """What the documents have on some ordered pairs of slots, one entry per pair and document."""
 
     which: npt.NDArray[np.int64]
     docs: npt.NDArray[np.int64]
@@ -124,11 +117,7 @@ class SegmentLookup:
         return found
 
     def arcs(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Find the pairs of the segment that are pairs of the question, whose nodes share no slots.
-
-        Returns:
-            Their numbers, and for each the place of its cell in `cells`.
-        """
+        """Find the pairs of the segment that are pairs of the question, whose nodes share no slots."""
         width = len(self.segment.slots)
         keys, places = [], []
         for place, (source, target) in enumerate(self.ends):

@@ -242,15 +242,7 @@ class CodeVerbaliser:
 
 
 def readable(node_id: str) -> str:
-    """Return words for an id for which there is no label.
-
-    Of an IRI it is the last part, its words apart; the marks of scene graphs, `v:` before verbs and a
-    number after a second thing of the same name, are left out.
-
-    Example:
-        >>> readable("http://example.org/hasEyeColor"), readable("v:look at"), readable("man:1")
-        ('has eye color', 'look at', 'man')
-    """
+    """Return words for an id for which there is no label."""
     verb = _VERB.fullmatch(node_id)
     if verb or not is_iri(node_id):
         return verb[1] if verb else node_id
@@ -263,17 +255,7 @@ def readable(node_id: str) -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a document has of a question and what it has not.
-
-    Attributes:
-        nodes: Ids of the question's nodes that are matched, each with the id of what matches it first.
-        missing_nodes: Ids of those that are not.
-        edges: Edges of the question that are matched.
-        other_types: Edges of the question whose nodes are connected, by other relations; with one that is.
-        turned: Edges that are there the other way round only.
-        missing_edges: Edges whose nodes are not connected.
-        unfit: Ids of nodes that are there but do not fit the types that the question demands.
-    """
+    """What a document has of a question and what it has not."""
 
     nodes: tuple[tuple[str, str], ...]
     missing_nodes: tuple[str, ...]

@@ -64,16 +64,7 @@ _LINE: Final = re.compile(r"^\s*+(?:(?:[-*•]|\d+[.)])\s*+)?[(\[<]([^()\[\]<>]+
 
 
 def read_code(text: str) -> GraphCode:
-    """Read a code wherever it stands in a text: as JSON, or as lines of triples in brackets.
-
-    Example:
-        >>> said = 'Sure!  1. (a dog, chases, a Cat)'
-        >>> [edge.key for edge in read_code(said.replace("!  ", "!" + chr(10))).edges]
-        [('dog', 'chases', 'cat')]
-        >>> read_code("I see a dog.")
-        Traceback (most recent call last):
-        mrag.errors.ModelError: There is no JSON object in the answer. Write {...}.
-    """
+    """Read a code wherever it stands in a text: as JSON, or as lines of triples in brackets."""
     problem: ModelError | None = None
     for value in json_values(text):
         if value == []:
@@ -90,14 +81,7 @@ def read_code(text: str) -> GraphCode:
 
 
 def code_of(value: Any) -> GraphCode:
-    """Read a code from parsed JSON: an object with `nodes` and `edges`, or a list of triples.
-
-    Articles before names are dropped. Types of nodes are kept.
-
-    Example:
-        >>> code_of([["A dog", "chases", "the cat"]]).dictionary
-        ('cat', 'dog')
-    """
+    """Read a code from parsed JSON: an object with `nodes` and `edges`, or a list of triples."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = {"edges": value}
     if not isinstance(value, Mapping):
@@ -289,13 +273,7 @@ them."""
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """An object that a detector found.
-
-    Attributes:
-        name: What it is.
-        box: Where it is, in pixels.
-        score: How sure the detector is, from 0 to 1.
-    """
+    """An object that a detector found."""
 
     name: str
     box: Box

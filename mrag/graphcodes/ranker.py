@@ -201,15 +201,7 @@ def _falling(key: float | tuple[float, ...]) -> tuple[float, ...]:
 def summed(
     rankings: Sequence[Mapping[str, float]], weights: Sequence[float] | None = None
 ) -> list[tuple[str, float]]:
-    """Add up the scores of several rankings, each divided by its best.
-
-    This is CombSUM (Fox and Shaw, 1994, Combination of Multiple Searches) over scores that are scaled to a
-    best of 1. What a ranking lacks has 0 in it.
-
-    Example:
-        >>> summed([{"a": 0.9, "b": 0.8}, {"b": 12.0, "c": 3.0}])
-        [('b', 1.888...), ('a', 1.0), ('c', 0.25)]
-    """
+    """Add up the scores of several rankings, each divided by its best."""
     chosen = [1.0] * len(rankings) if weights is None else list(weights)
     if len(chosen) != len(rankings) or any(not weight >= 0 for weight in chosen):
         raise ConfigError(f"{len(rankings)} rankings need as many weights of at least 0, not {chosen}.")
@@ -253,13 +245,7 @@ class ScoreFusedRanker(FusedRanker):
 
 
 def context_of(codes: Iterable[tuple[str, GraphCode]], verbaliser: CodeVerbaliser | None = None) -> str:
-    """Return documents in words, a line each, with ids by which an answer can point to them.
-
-    Example:
-        >>> code = GraphCode.of([], [("woman", "holds", "umbrella")])
-        >>> context_of([("picture 7", code)])
-        '[g1] picture 7: woman holds umbrella.'
-    """
+    """Return documents in words, a line each, with ids by which an answer can point to them."""
     verbaliser = verbaliser or CodeVerbaliser()
     return "\n".join(
         untrusted.line(f"g{at}", f"{name}: {verbaliser.verbalise(code)}")

@@ -219,12 +219,7 @@ def regions(kg: KnowledgeGraph) -> dict[str, str]:
 
 
 def scene_codes(kg: KnowledgeGraph, wanted: Sequence[str] | None = None) -> Iterator[tuple[str, GraphCode]]:
-    """Yield the codes of regions of images.
-
-    Terms are the names of objects and attributes; two objects of one name in a region are told apart by
-    `:1`, `:2`, in order of their IRIs. Voice, which the store keeps in the property, comes back as `v:` and
-    `pv:` no more: what has `(passive)` in its label gets `pv:`, other relations their plain words.
-    """
+    """Yield the codes of regions of images."""
     iris = sorted(regions(kg)) if wanted is None else list(wanted)
     for start in range(0, len(iris), _BATCH):
         yield from _scene_codes(kg, iris[start : start + _BATCH])
