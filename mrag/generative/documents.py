@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def clue_texts(kg: KnowledgeGraph, definition: Definition | None = None) -> Iterator[tuple[str, str]]:
-    """Yield IRI and text of each document, in order of IRI: the name once, then what is said of the entity."""
+    """Yield IRI and text of each document, in order of IRI: its name once, then what is said of it."""
     found = dict(documents(kg, definition or Definition(languages=kg.languages)))
     labels = kg.labels(found)
     for iri, text in found.items():
