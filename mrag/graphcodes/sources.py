@@ -22,8 +22,7 @@ from typing import Any, Final, Literal, get_args
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.graphcodes import lexicon
-from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, term
-from mrag.graphcodes.interchange import from_json, to_json
+from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, from_json, term, to_json
 from mrag.graphcodes.reading import TextExtractor
 from mrag.jobs.runners import InlineRunner, Runner, resumed
 from mrag.language.tokens import singular

@@ -12,12 +12,13 @@ from mrag.graphcodes.code import (
     Node,
     RelationRegistry,
     difference,
+    from_json,
     intersection,
     term,
+    to_json,
     union,
 )
 from mrag.graphcodes.explanation import CodeVerbaliser
-from mrag.graphcodes.interchange import from_json, to_json
 from tests.graphcodes.strategies import codes
 
 FACTUAL = GraphCode.of([], [("woman", "holds", "umbrella"), ("umbrella", "is", "red")])
