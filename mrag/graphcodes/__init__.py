@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     )
     from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
     from mrag.graphcodes.explanation import CodeVerbaliser, explain, matrix_svg
-    from mrag.graphcodes.meaning import CodeMeaning, CodeUsage
     from mrag.graphcodes.metrics import (
         CodeComparison,
+        CodeMeaning,
         CodeScores,
+        CodeUsage,
         Lexicographic,
         Ontology,
         Weighted,
