@@ -129,8 +129,13 @@ def for_choosing(collection: Collection, learnt: int) -> Collection:
 
 def train(args: argparse.Namespace) -> None:
     """Train on MedQuAD's questions that are not held out, and write the model file."""
-    from mrag.generative.export import write_gguf
-    from mrag.generative.training import LoraLearner, LoraSettings, TrainingSettings, open_backbone
+    from mrag.generative.training import (
+        LoraLearner,
+        LoraSettings,
+        TrainingSettings,
+        open_backbone,
+        write_gguf,
+    )
     from mrag.generative.training import train as run
 
     collection = medquad()

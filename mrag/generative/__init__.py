@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from mrag.generative.clue_index import ClueIndex
     from mrag.generative.decoding import DecodingSettings, decode
     from mrag.generative.documents import build_clues, is_stale, open_clues
-    from mrag.generative.export import write_folder, write_gguf
     from mrag.generative.models import (
         ByteTokeniser,
         LanguageModel,
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
         read_questions,
         sample_clues,
         train,
+        write_folder,
+        write_gguf,
     )
 
 __all__ = [
