@@ -168,7 +168,7 @@ def products() -> Collection:
     import mrag
     from mrag.evaluation.benchmark import BenchmarkSettings, build_benchmark
     from mrag.evaluation.questions import EntityShape
-    from mrag.generative.documents import clue_texts
+    from mrag.generative.ranker import clue_texts
 
     with mrag.demo(model="none") as kg, tempfile.TemporaryDirectory() as folder:
         shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")
