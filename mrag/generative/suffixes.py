@@ -11,14 +11,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from mrag.storage.arrays import Arrays
+
 HUB = 1024
 """Runs longer than this have their continuations worked out when the index is built."""
 
 _SMALL: Final = 24
 _DEPTH: Final = 64
 _REMEMBERED: Final = 1024
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class Places:
