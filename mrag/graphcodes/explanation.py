@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Formatter
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import Edge, GraphCode, is_iri
+from mrag.graphcodes.code import Edge, GraphCode, is_iri, readable
 from mrag.graphcodes.metrics import CodeComparison, Ontology
-from mrag.language.names import name_parts
 from mrag.rdf.terms import RDF
 
 if TYPE_CHECKING:
@@ -163,9 +161,6 @@ DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
 
 _PLAIN: Final = "{source} {relation} {target}"
 _PLACES: Final = {"source", "relation", "target"}
-_LOCAL: Final = re.compile(r"[^/#:]+(?=[/#]?\Z)")
-_VERB: Final = re.compile(r"p?v:(.+)")  # as scene graphs mark verbs, active and passive
-_NUMBERED: Final = re.compile(r"([^:/]+):\d+")  # as extractors tell two things of one name
 
 
 @dataclass(frozen=True)
@@ -239,18 +234,6 @@ class CodeVerbaliser:
         if alone:
             said.append(f"{'Also: ' if said else ''}{', '.join(alone)}.")
         return " ".join(said)
-
-
-def readable(node_id: str) -> str:
-    """Return words for an id for which there is no label."""
-    verb = _VERB.fullmatch(node_id)
-    if verb or not is_iri(node_id):
-        return verb[1] if verb else node_id
-    numbered = _NUMBERED.fullmatch(node_id)
-    if numbered:
-        return numbered[1]
-    local = _LOCAL.search(node_id)
-    return " ".join(name_parts(local[0])).lower() if local else node_id
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import GraphCode, Node, RelationRegistry
-from mrag.graphcodes.explanation import readable
+from mrag.graphcodes.code import GraphCode, Node, RelationRegistry, readable
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
 from mrag.rdf import queries

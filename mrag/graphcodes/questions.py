@@ -9,9 +9,8 @@ from itertools import permutations
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, term
+from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, readable, term
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.explanation import readable
 from mrag.graphcodes.metrics import Ontology
 from mrag.language.names import name_parts
 from mrag.language.tokens import keys, tokens
