@@ -766,13 +766,6 @@ class ClueIndex:
     A clue never matches across the end of a document. Equal documents count as one, which has all their
     ids; a document without tokens cannot be found and is left out.
 
-    Args:
-        segments: Runs of documents, the oldest first.
-        vocabulary: Number of token ids of its tokeniser.
-        end: Token that ends each document; None for none.
-        extra: Whatever the caller keeps with the index.
-        folder: Where it is kept; None for memory alone.
-
     Example:
         >>> index = ClueIndex.build([("a", [1, 2, 3]), ("b", [1, 2, 4]), ("c", [1, 2, 3])], 10)
         >>> index.next_tokens([1, 2]).tolist(), index.count([1, 2]), len(index)
@@ -872,11 +865,7 @@ class ClueIndex:
         An index that was opened from a folder is written there; if another writer has changed it since,
         the documents are added to what is there now.
 
-        Args:
-            documents: As for `build`.
-            extra: What to keep with the index from now on; what was kept when None.
-            segment_tokens: As for `build`.
-            runner: As for `build`.
+        `extra` is kept with the index from now on; what was kept, if it is None.
 
         Raises:
             ConfigError: If a token is not below the vocabulary's size.
@@ -913,12 +902,7 @@ class ClueIndex:
         return self.bases[-1]
 
     def cursor(self, *, start: Start = "anywhere", restriction: Restriction | None = None) -> ClueCursor:
-        """Return a cursor at the empty clue, to be extended token by token.
-
-        Args:
-            start: Where clues may begin.
-            restriction: Documents in which clues must occur; all when None.
-        """
+        """Return a cursor at the empty clue, to be extended token by token."""
         if restriction is not None:
             return ClueCursor.root(self, start, restriction)
         root = self._roots.get(start)

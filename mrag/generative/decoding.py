@@ -123,19 +123,10 @@ def decode(
     restriction: Restriction | None = None,
     picture: Path | None = None,
 ) -> list[Clue]:
-    """Let a model write clues after a prompt.
+    """Let a model write clues after a prompt: best first, each once, ties in order of the tokens.
 
-    Args:
-        model: The model.
-        index: The documents, tokenised by the model's tokeniser.
-        prompt: What the model reads first, as text or tokens.
-        settings: The knobs.
-        restriction: The only documents that clues may lead to. A clue is unique among all documents
-            nevertheless.
-        picture: A picture that stands before the prompt, for a `PictureModel`.
-
-    Returns:
-        The clues, best first, each once; none if none was unique. Ties are in order of the tokens.
+    A clue leads to a document of the `restriction`, and is unique among all documents nevertheless. A
+    `picture` stands before the prompt, for a `PictureModel`.
 
     Raises:
         IndexMismatch: If another tokeniser made the index.

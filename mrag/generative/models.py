@@ -98,12 +98,7 @@ class Beams(Protocol):
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """A causal language model that gives the probabilities of the next token.
-
-    Attributes:
-        name: What it is called, for people.
-        tokeniser: Its tokeniser.
-    """
+    """A causal language model that gives the probabilities of the next token."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -273,11 +268,8 @@ class SeeingTransformersModel(TransformersModel):
     """A causal model of transformers before whose prompt the features of a picture stand.
 
     Args:
-        model: The model.
-        tokeniser: Its tokeniser.
         see: Gives a picture's features as a tensor of shape (places, width), in the space of the
             model's input embeddings.
-        name: What to call it.
     """
 
     def __init__(

@@ -57,13 +57,8 @@ def build_clues(
 ) -> ClueIndex:
     """Build the clue index of a knowledge graph's documents.
 
-    Args:
-        kg: The knowledge graph.
-        tokeniser: That of the model that will write the clues.
-        definition: Queries and languages; those of the graph by default.
-        folder: Where to keep the index; beside the store by default.
-        on_disk: Whether to keep it at all. A store in memory keeps it in memory unless a folder is given.
-        runner: What builds its segments, see `mrag.jobs`; this process by default.
+    It is kept in the `folder`, by default beside the store, unless `on_disk` is off; a store in memory keeps it
+    in memory if there is no folder.
 
     Raises:
         ConfigError: If a query does not return `?documentID ?documentText`.
@@ -94,10 +89,7 @@ def clue_folder(kg: KnowledgeGraph, name: str = "main") -> Path | None:
 def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None, strict: bool = False) -> ClueIndex:
     """Open the clue index of a knowledge graph.
 
-    Args:
-        kg: The knowledge graph.
-        folder: Where it is kept; beside the store by default.
-        strict: Whether an index older than the graph is an error instead of a warning.
+    An index older than the graph is an error if `strict` is set, else a warning.
 
     Raises:
         MissingIndex: If there is none.
@@ -139,10 +131,8 @@ class GenerativeRanker:
     there is no hit. There are at most about twice as many hits as beams, however large `k` is.
 
     Args:
-        kg: The knowledge graph.
         index: The clue index of its documents; see `mrag.generative.ranker.build_clues`.
         model: The language model whose tokeniser made the index.
-        settings: The knobs of decoding.
         aggregation: How the clues of one document make its score.
         concept: Only instances of this class expression may be hits: an expression, the name of a kept
             concept, an IRI or CURIE, or DL or Manchester syntax.

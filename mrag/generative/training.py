@@ -120,15 +120,8 @@ def sample_clues(
 ) -> list[tuple[int, ...]]:
     """Draw clues of a document for a question.
 
-    Args:
-        question: The question; if it has no keyword that the document has, the first sentence is taken.
-        tokens: The document as it is indexed.
-        tokeniser: What made the tokens.
-        settings: The knobs.
-        key: Sets one draw apart from another under the same seed, such as the document's id.
-
-    Returns:
-        Clues in the order of the document, each a run of its tokens; none if it has no tokens.
+    If the question has no keyword that the document has, the first sentence is taken. The `key` sets one draw
+    apart from another under the same seed, such as the document's id.
 
     Example:
         >>> from mrag.generative.models import ByteTokeniser
@@ -198,13 +191,7 @@ INSTRUCTION: Final = "Question: {question}\nWords from the text that answers it:
 
 @dataclass(frozen=True)
 class TrainingQuestion:
-    """A question and the document that answers it.
-
-    Args:
-        question: The words.
-        document: Id of the document.
-        picture: Path of the picture that goes with the question; None for none.
-    """
+    """A question and the document that answers it."""
 
     question: str
     document: str
@@ -239,15 +226,6 @@ def make_pairs(
     sampling: ClueSampling | None = None,
 ) -> list[TrainingPair]:
     """Draw the clues of questions.
-
-    Args:
-        asked: The questions.
-        documents: Id to tokens of each document, as indexed.
-        tokeniser: What made the tokens.
-        sampling: How clues are drawn.
-
-    Returns:
-        Pairs in the order of the questions.
 
     Raises:
         ConfigError: If a question's document is not there.
@@ -530,12 +508,8 @@ class TrainingSettings:
     """The knobs of training.
 
     Args:
-        epochs: How often all pairs are shown.
-        batch: Pairs of a step.
         rate: Learning rate of AdamW, reached after the warm-up and falling to 0 in a straight line.
         warm_up: Share of the steps in which the rate rises, from 0 to 1.
-        decay: Weight decay.
-        clip: Largest norm of the gradient.
         seed: Of order and dropout.
         every: Steps between checkpoints.
         threads: Of torch; more than there are idle cores makes it many times slower. None leaves it alone.
@@ -572,9 +546,6 @@ class TrainingReport:
 
     Attributes:
         steps: Steps done, those of earlier runs too.
-        total: Steps that there are.
-        losses: Loss of each step done.
-        seconds: What this run took.
         interrupted: Whether it was stopped before the end.
     """
 
@@ -599,12 +570,7 @@ def train(
     ends the step that is on its way, keeps a checkpoint and returns; a second one ends at once, with the
     last checkpoint kept. `log.jsonl` in the folder gets a line of JSON for each step.
 
-    Args:
-        learner: What is trained.
-        pairs: What it learns from.
-        folder: Of checkpoint, log and result; made if it is not there.
-        settings: The knobs.
-        on_step: Called with the steps done, all steps and the loss.
+    `on_step` is called with the steps done, all steps and the loss.
 
     Raises:
         ConfigError: If there are no pairs, or the checkpoint is of other pairs, settings or parts.
@@ -785,13 +751,7 @@ def write_gguf(base: Path, adapter: Path, out: Path) -> Path:
 
     The layers that the adapter changes are written in 16 bits, the others as they are in the base.
 
-    Args:
-        base: The GGUF file that was adapted, of the Llama architecture.
-        adapter: The folder that `mrag.generative.training.LoraLearner.save` wrote.
-        out: The file to write; one that is there is replaced once the new one is whole.
-
-    Returns:
-        `out`.
+    The file `out` is replaced once the new one is whole.
 
     Raises:
         ModelError: If the base is of another architecture, the adapter does not fit it, or a package or
@@ -843,13 +803,7 @@ def write_gguf(base: Path, adapter: Path, out: Path) -> Path:
 def write_folder(model: Any, tokeniser: Any, out: Path) -> Path:
     """Write a folder of transformers with the model and its adapter in one.
 
-    Args:
-        model: The model of a `mrag.generative.training.LoraLearner`. It holds the adapter no longer.
-        tokeniser: The tokeniser, as an object of transformers.
-        out: The folder; one that is there is replaced once the new one is whole.
-
-    Returns:
-        `out`.
+    The model holds the adapter no longer. A folder that is there is replaced once the new one is whole.
     """
     draft, old = out.with_name(f".{out.name}.new"), out.with_name(f".{out.name}.old")
     if old.exists() and not out.exists():

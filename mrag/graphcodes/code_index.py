@@ -39,9 +39,7 @@ class CodeMatch:
     """A document that was found.
 
     Attributes:
-        id: The document.
         score: The aggregated score; of a lexicographic order its first component.
-        scores: The three values of the metric.
     """
 
     id: str
@@ -220,10 +218,6 @@ class GraphCodeIndex:
     def scores(self, q: GraphCode, comparison: CodeComparison | None = None) -> Floats:
         """Work out the three values for all documents.
 
-        Args:
-            q: The question's code.
-            comparison: How to compare; `structural` by default.
-
         Returns:
             Shape (documents, 3), rows in the order of `ids`.
         """
@@ -245,11 +239,6 @@ class GraphCodeIndex:
 
     def search(self, q: GraphCode, k: int = 10, comparison: CodeComparison | None = None) -> list[CodeMatch]:
         """Find the best documents among those that share a node with a question.
-
-        Args:
-            q: The question's code.
-            k: How many at most, at least 1.
-            comparison: How to compare; `structural` by default.
 
         Returns:
             Best first, ties in order of id.

@@ -38,15 +38,8 @@ def matrix_svg(
     A row leads to a column: the cell in row `dog` and column `man` is what the dog does to the man. A cell
     with several relations is divided. Cells without a relation are empty.
 
-    Args:
-        code: The code.
-        title: What stands above.
-        names: How nodes and relations are called, by id; their labels or ids by default.
-        matched: With a question's code, nodes and edges that it has too are outlined.
-        max_nodes: Most nodes that are drawn.
-
-    Returns:
-        An SVG document.
+    Nodes and relations are called by `names`, by default by their labels or ids. With a question's code as
+    `matched`, nodes and edges that it has too are outlined.
 
     Raises:
         ConfigError: If the code has more nodes than that.
@@ -280,10 +273,7 @@ def _listed(things: Sequence[str], max_things: int) -> str:
 def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None) -> Explanation:
     """Return what a document has of a question, by the matching of the comparison's metric.
 
-    Args:
-        q: The question's code.
-        d: The document's code, or the part of it that matches any node of the question.
-        comparison: How they are compared; `structural` by default.
+    `d` may be the part of the document that matches any node of the question.
 
     Example:
         >>> q = GraphCode.of([], [("dog", "bites", "man")])

@@ -203,12 +203,9 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
     * δ is 0 if both cells have the same relations, else 1, so that M_RT is in [0, 1] and does not depend
       on which numbers relations happen to have.
 
-    Args:
-        q: The question's code.
-        d: The document's code.
-        registry: With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with the registry's numbers, as
-            printed in the paper; M_RT is then cut off at 0, below which the printed formula can fall.
-            New relations are registered, the question's first.
+    With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with the registry's numbers, as printed in the paper;
+    M_RT is then cut off at 0, below which the printed formula can fall. New relations are registered, the
+    question's first.
 
     Example:
         >>> q = GraphCode.of([], [("woman", "holds", "umbrella")])
@@ -282,11 +279,7 @@ def structural(
     A component without things (A + β·B = 0) has the value of the nodes: there is nothing that could
     tell. Two empty codes are equal (1); an empty one is unlike any other (0). Weights take no part.
 
-    Args:
-        q: The question's code.
-        d: The document's code.
-        ontology: Subclasses and subproperties.
-        excess: β, at least 0. At 0 only what is asked for counts, and a document that has more is as good.
+    At an `excess` of 0 only what is asked for counts, and a document that has more is as good.
 
     Raises:
         ConfigError: If `excess` is negative.
@@ -362,10 +355,7 @@ class CodeComparison:
     def scores(self, q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> CodeScores:
         """Compare a question's code with a document's by the plain formulas.
 
-        Args:
-            q: The question's code.
-            d: The document's code.
-            registry: Numbers of relations, for `paper-numbers`; a new registry by default.
+        The registry has the numbers of relations, for `paper-numbers`; a new one by default.
         """
         if self.metric == "structural":
             return structural(q, d, self.ontology, excess=self.excess)
@@ -428,7 +418,6 @@ class CodeMeaning:
 
     Args:
         embedder: `minilm`, `wordllama`, or an embedder.
-        aggregate: How the three values become one order.
 
     Raises:
         ConfigError: If there is no such embedder, or it is `none`.

@@ -72,9 +72,7 @@ class ModelExtractor:
     """Reads the code of a text by a chat model.
 
     Args:
-        model: The chat model.
         structured: Whether its server is held to the form of a code, where it can be.
-        instructions: What it is told.
         most_chars: How much of a text it is shown.
 
     Example:
@@ -127,9 +125,6 @@ class PictureExtractor:
     """Reads the code of a picture.
 
     Args:
-        model: A chat model that sees.
-        detector: What finds objects, instead of a model.
-        limits: Of the files that are read.
         structured: As of `ModelExtractor`.
         min_score: How sure the detector must be of an object.
 

@@ -42,7 +42,6 @@ class GraphCodeRanker:
             `graphcodes`, if left out.
         comparison: How codes are compared; if left out by the structural metric, with the ontology of the
             graph, and with little weight on what the question does not ask for.
-        verbaliser: How codes are put in words in the reasons.
         link: Whether words of the question that are names in the graph, or labels in the index, stand for
             what they name.
         meaning: Orders the best hits by meaning, see `CodeMeaning`; by structure alone if left out.
@@ -131,10 +130,6 @@ class GraphCodeRanker:
         Entities are compared as they are seen from themselves, see `centred`: those that have the same links
         to the same things are alike. The best `NEAR` that share a node with the entity are compared.
 
-        Args:
-            entity: Its IRI.
-            k: How many at most.
-
         Raises:
             IndexError_: If the entity is not in the index.
         """
@@ -218,11 +213,6 @@ class ScoreFusedRanker(FusedRanker):
 
     Graph codes have scores that mean something: 1 is the same graph. Reciprocal ranks throw that away.
 
-    Args:
-        rankers: The rankers to fuse.
-        weights: One weight for each; all 1 by default.
-        depth: How deep each ranking is read.
-
     Raises:
         ConfigError: When ranking, if there is not one weight of at least 0 for each ranker.
 
@@ -272,14 +262,7 @@ def chain(
 ) -> Runnable[str, str]:
     """Build a chain from a question to an answer.
 
-    Args:
-        ranker: Finds the documents.
-        model: Answers.
-        k: How many documents the context has.
-        verbaliser: How codes are put in words; the ranker's by default.
-
-    Returns:
-        A runnable: the question in, the text of the answer out.
+    The context has `k` documents, in the words of the verbaliser; the ranker's by default.
 
     Raises:
         ConfigError: If k is below 1.
