@@ -57,8 +57,8 @@ def build_clues(
 ) -> ClueIndex:
     """Build the clue index of a knowledge graph's documents.
 
-    It is kept in the `folder`, by default beside the store, unless `on_disk` is off; a store in memory keeps it
-    in memory if there is no folder.
+    It is kept in the `folder`, by default beside the store, unless `on_disk` is off; of a store in memory in
+    memory if there is no folder.
 
     Raises:
         ConfigError: If a query does not return `?documentID ?documentText`.

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
@@ -90,24 +90,18 @@ def keywords(text: str) -> frozenset[str]:
 
 
 def token_spans(tokeniser: Tokeniser, tokens: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text of tokens, and from which to which character each goes."""
+    """Return the text of tokens, and from which to which character each goes.
+
+    A token that holds a part of a letter only goes nowhere; its letter belongs to the token that ends it.
+    """
     text = tokeniser.decode(tokens)
     pieces = [tokeniser.decode([token]) for token in tokens]
-    if "".join(pieces) == text:
-        ends = [len(piece) for piece in pieces]
-        at, spans = 0, []
-        for length in ends:
-            spans.append((at, at + length))
-            at += length
-        return text, spans
-    spans, at = [], 0
-    for number in range(1, len(tokens) + 1):
+    ends = list(accumulate(map(len, pieces)))
+    if "".join(pieces) != text:
         # Half a letter shows as a replacement sign until the rest of it comes.
-        end = max(at, len(tokeniser.decode(tokens[:number]).rstrip("\ufffd")))
-        end = len(text) if number == len(tokens) else min(end, len(text))
-        spans.append((at, end))
-        at = end
-    return text, spans
+        shown = (tokeniser.decode(tokens[:number]).rstrip("\ufffd") for number in range(1, len(tokens)))
+        ends = [*accumulate((min(len(part), len(text)) for part in shown), max), len(text)]
+    return text, list(pairwise([0, *ends]))
 
 
 def sample_clues(
@@ -163,7 +157,9 @@ def _drawn(
 ) -> list[tuple[int, ...]]:
     inside = [i for i, (start, end) in enumerate(spans) if start < sentence[1] and end > sentence[0]]
     # A clue begins where a word begins, since the model writes it after a prompt that ends with one.
-    first = [i for i in inside if _begins_word(text, spans[i][0], spans[i][1])] or inside[:1] or [0]
+    pieces = [(i, text[spans[i][0] : spans[i][1]]) for i in inside]
+    begins = [i for i, piece in pieces if piece and (spans[i][0] == 0 or piece[0].isspace())]
+    first = begins or inside[:1] or [0]
     last = max(0, len(tokens) - settings.length)
     starts = sorted({min(i, last) for i in first})
     weights = []
@@ -178,11 +174,6 @@ def _drawn(
         drawn.append(starts.pop(at))
         weights.pop(at)
     return [tuple(tokens[at : at + settings.length]) for at in sorted(drawn)]
-
-
-def _begins_word(text: str, start: int, end: int) -> bool:
-    piece = text[start:end]
-    return bool(piece) and (start == 0 or piece[0].isspace())
 
 
 INSTRUCTION: Final = "Question: {question}\nWords from the text that answers it:"
@@ -269,39 +260,26 @@ def read_questions(path: Path) -> list[TrainingQuestion]:
     Raises:
         LoadError: If the file cannot be read or a line is of another form.
     """
-    found: list[TrainingQuestion] = []
     try:
-        with path.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    found.append(_asked(line, number, path))
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise LoadError(f"Questions cannot be read: {error}.", file=str(path)) from error
+    found: list[TrainingQuestion] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+            question, document, picture = fields["question"], fields["document"], fields.get("picture")
+            if not (question.strip() and isinstance(document, str) and isinstance(picture, str | None)):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, AttributeError):
+            message = "A line of questions is a JSON object with the strings `question` and `document`."
+            raise LoadError(message, file=str(path), line=number) from None
+        found.append(TrainingQuestion(question, document, path.parent / picture if picture else None))
     if not found:
         raise LoadError("There is no question.", file=str(path))
     return found
-
-
-def _asked(line: str, number: int, path: Path) -> TrainingQuestion:
-    try:
-        given = json.loads(line)
-    except ValueError:
-        given = None
-    fields = given if isinstance(given, dict) else {}
-    question, document = fields.get("question"), fields.get("document")
-    picture = fields.get("picture")
-    if not (
-        isinstance(question, str)
-        and isinstance(document, str)
-        and question.strip()
-        and isinstance(picture, str | None)
-    ):
-        raise LoadError(
-            "A line of questions is a JSON object with the strings `question` and `document`.",
-            file=str(path),
-            line=number,
-        )
-    return TrainingQuestion(question, document, path.parent / picture if picture else None)
 
 
 @dataclass(frozen=True)
@@ -427,9 +405,9 @@ def pad(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]]
     after = max(len(pair.clue) for pair in pairs)
     ids, mask, targets = [], [], []
     for pair in pairs:
-        left, right = ahead - len(pair.prompt), after - len(pair.clue)
-        ids.append([0] * left + [*pair.prompt, *pair.clue] + [0] * right)
-        mask.append([0] * left + [1] * (len(pair.prompt) + len(pair.clue)) + [0] * right)
+        whole, left, right = (*pair.prompt, *pair.clue), ahead - len(pair.prompt), after - len(pair.clue)
+        ids.append([0] * left + [*whole] + [0] * right)
+        mask.append([0] * left + [1] * len(whole) + [0] * right)
         targets.append([*pair.clue] + [-100] * right)
     return ids, mask, targets, ahead
 
@@ -594,16 +572,21 @@ def train(
     optimiser = torch.optim.AdamW([p for _, p in named], lr=settings.rate, weight_decay=settings.decay)
     each = -(-len(pairs) // settings.batch)
     total = each * settings.epochs
-    about = {**learner.about, "pairs": digest(pairs), **asdict(settings)}
-    for free in ("threads", "device", "every"):
-        del about[free]
+    rising = max(1, round(total * settings.warm_up))
+    free = {"threads", "device", "every"}
+    fixed = {name: value for name, value in asdict(settings).items() if name not in free}
+    about = json.loads(json.dumps({**learner.about, "pairs": digest(pairs), **fixed}))
     folder.mkdir(parents=True, exist_ok=True)
     losses = _resumed(torch, folder, about, named, optimiser)
-    _cut(folder / LOG, len(losses))
+    if (folder / LOG).exists():
+        # Steps that no checkpoint holds are done again.
+        lines = (folder / LOG).read_text(encoding="utf-8").splitlines(keepends=True)
+        saved_text(folder / LOG, "".join(lines[: len(losses)]))
     started, kept = time.perf_counter(), len(losses)
     with (folder / LOG).open("a", encoding="utf-8") as log, _stopping() as asked:
-        for step, batch in _steps(pairs, settings, len(losses)):
-            rate = settings.rate * _share(step, total, settings.warm_up)
+        shown = (b for n in range(settings.epochs) for b in batches(pairs, settings.batch, n, settings.seed))
+        for step, batch in islice(enumerate(shown), len(losses), None):
+            rate = settings.rate * min((step + 1) / rising, (total - step) / max(1, total - rising + 1))
             for group in optimiser.param_groups:
                 group["lr"] = rate
             # Seeded by the step, so that dropout goes on after an interruption as it would have without.
@@ -645,22 +628,6 @@ def train(
     return TrainingReport(len(losses), total, tuple(losses), seconds, len(losses) < total)
 
 
-def _steps(
-    pairs: Sequence[TrainingPair], settings: TrainingSettings, done: int
-) -> Iterator[tuple[int, list[TrainingPair]]]:
-    step = 0
-    for epoch in range(settings.epochs):
-        for batch in batches(pairs, settings.batch, epoch, settings.seed):
-            if step >= done:
-                yield step, batch
-            step += 1
-
-
-def _share(step: int, total: int, warm_up: float) -> float:
-    rising = max(1, round(total * warm_up))
-    return min((step + 1) / rising, (total - step) / max(1, total - rising + 1))
-
-
 def _resumed(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any) -> list[float]:
     path = folder / CHECKPOINT
     if not path.exists():
@@ -670,8 +637,8 @@ def _resumed(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimi
         losses, known = [float(x) for x in kept["losses"]], json.loads(kept["about"])
     except (OSError, RuntimeError, ValueError, KeyError, EOFError, UnpicklingError) as error:
         raise ConfigError(f"The checkpoint {path} cannot be read: {error}", hint="Remove it.") from error
-    if known != json.loads(json.dumps(about)):
-        other = sorted(k for k in {*known, *about} if known.get(k) != json.loads(json.dumps(about)).get(k))
+    if known != about:
+        other = sorted(k for k in {*known, *about} if known.get(k) != about.get(k))
         raise ConfigError(
             f"The checkpoint in {folder} is of another training: {', '.join(other)} differ.",
             hint="Use another folder, or the settings and questions of before.",
@@ -686,10 +653,9 @@ def _resumed(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimi
 def _keep(
     torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any, losses: list[float]
 ) -> None:
-    weights = {name: parameter.detach().cpu() for name, parameter in named}
     state = {
         "about": json.dumps(about),
-        "weights": weights,
+        "weights": {name: parameter.detach().cpu() for name, parameter in named},
         "optimiser": optimiser.state_dict(),
         "losses": losses,
     }
@@ -698,13 +664,6 @@ def _keep(
     with draft.open("rb+") as written:
         os.fsync(written.fileno())
     draft.replace(folder / CHECKPOINT)
-
-
-def _cut(log: Path, steps: int) -> None:
-    """Take lines of steps that no checkpoint holds out of the log: they are done again."""
-    if log.exists():
-        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)[:steps]
-        saved_text(log, "".join(lines))
 
 
 @contextmanager
