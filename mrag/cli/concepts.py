@@ -19,8 +19,8 @@ from mrag.cel.notation import from_dl, from_manchester, to_dl, to_manchester, to
 from mrag.cel.polish import PolishedSentence, order_by_summary, polish_sentence
 from mrag.cel.problem import Hypothesis
 from mrag.cel.rerank import Order, RerankSettings, rerank_by_concept
-from mrag.cel.sparql import instances_query
 from mrag.cel.sentences import Language, sentence
+from mrag.cel.sparql import instances_query
 from mrag.cli.output import progress, say, show, show_data, show_json
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError, ModelError
