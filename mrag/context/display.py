@@ -14,7 +14,7 @@ from mrag.context.neighbourhood import in_passes, kept, labels, read, reader_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import iri_words, local_words
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, Triple, curie
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, Triple, curie, is_allowed_tag
 from mrag.stores.base import Dataset
 
 VOCABULARY: dict[str, str] = {
@@ -286,8 +286,13 @@ def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[st
 def holding(kg: KnowledgeGraph, graph: str, triples: Iterable[Triple]) -> set[Triple]:
     """Return those of some triples that are in a graph of a store."""
     every, dataset = list(dict.fromkeys(triples)), Dataset((graph,), kg.dataset().named)
-    apart = () if kg.store.capabilities.tagged_rows else every
-    tagged = [t for t in apart if isinstance(t.o, Literal) and t.o.language]
+    rows_may = kg.store.capabilities.tagged_rows
+    # A tag that BCP 47 does not allow may be in the data and cannot be written in a query.
+    tagged = [
+        t
+        for t in every
+        if isinstance(t.o, Literal) and t.o.language and not (rows_may and is_allowed_tag(t.o.language))
+    ]
     whole = [t for t in every if t not in {*tagged}]
     found: set[Triple] = set()
     for start in range(0, len(whole), _BATCH):

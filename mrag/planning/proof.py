@@ -24,6 +24,7 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Condition,
+    Contains,
     Expression,
     Pattern,
     Place,
@@ -45,7 +46,7 @@ from mrag.planning.scopes import (
     unknowns,
 )
 from mrag.planning.values import Cell, Cells, kind_of, tied
-from mrag.rdf.terms import RDFS, Term, Triple, to_ox
+from mrag.rdf.terms import RDFS, Term, Triple, is_allowed_tag, to_ox
 from mrag.stores.base import Limits
 
 Binding: TypeAlias = Mapping[Unknown, Term]
@@ -196,8 +197,9 @@ def _near(expression: Expression, cell: Term) -> list[Condition]:
 def _bound(block: Block, binding: Binding) -> Block:
     """Return a block with terms in the place of unknowns."""
     given: dict[Place, URIRef | Literal] = {
-        u: t for u, t in binding.items() if isinstance(t, URIRef | Literal)
+        u: t for u, t in binding.items() if isinstance(t, URIRef | Literal) and not _has_odd_tag(t)
     }
+    odd = tuple(Contains(u, str(t), "whole") for u, t in sorted(binding.items()) if _has_odd_tag(t))
     # A row of a plan that is given whole has been met.
     open_ = tuple(p for p in block.plans if not {Unknown(c.name) for c in p.columns} <= binding.keys())
     partly = [Unknown(c.name) for p in open_ for c in p.columns if Unknown(c.name) in binding]
@@ -207,9 +209,14 @@ def _bound(block: Block, binding: Binding) -> Block:
     values = tuple(Plan(columns=(Column(t, u.name),)) for u, t in sorted(kept.items()))
     return replace(
         found,
-        conditions=(*found.conditions, *(Comparison(u, "=", given[u]) for u in partly if u in given)),
+        conditions=(*found.conditions, *odd, *(Comparison(u, "=", given[u]) for u in partly if u in given)),
         plans=(*found.plans, *values),
     )
+
+
+def _has_odd_tag(term: Term) -> bool:
+    """Return whether a text has a language tag that may stand in data and not in a query."""
+    return isinstance(term, Literal) and bool(term.language) and not is_allowed_tag(str(term.language))
 
 
 def _compared(block: Block) -> set[Unknown]:

@@ -10,7 +10,7 @@ import logging
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import pyoxigraph as ox
 from rdflib import BNode, Literal, URIRef
@@ -86,7 +86,7 @@ def to_ox(term: Node | str) -> OxTerm:
     if isinstance(term, Literal):
         try:
             if term.language:
-                return ox.Literal(str(term), language=term.language)
+                return _tagged(str(term), term.language)
             if term.datatype is not None:
                 return ox.Literal(str(term), datatype=ox.NamedNode(str(term.datatype)))
             return ox.Literal(str(term))
@@ -106,6 +106,23 @@ def to_ox(term: Node | str) -> OxTerm:
             term=str(term),
             hint="Write it whole, such as http://example.org/thing, without spaces, quotes or <>.",
         ) from error
+
+
+def is_allowed_tag(tag: str) -> bool:
+    """Return whether BCP 47 allows a language tag; RDF allows more: zh-classical."""
+    try:
+        ox.Literal("", language=tag)
+    except ValueError:
+        return False
+    return True
+
+
+def _tagged(text: str, tag: str) -> ox.Literal:
+    """Return a text in a language, whose tag may be one that RDF alone allows."""
+    if is_allowed_tag(tag):
+        return ox.Literal(text, language=tag)
+    line = f"<urn:s> <urn:p> {ox.Literal(text)}@{tag} .".encode()
+    return cast(ox.Literal, next(ox.parse(line, format=ox.RdfFormat.N_TRIPLES, lenient=True)).object)
 
 
 def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:

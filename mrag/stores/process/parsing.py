@@ -33,6 +33,7 @@ from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.sketch import sketched
 from mrag.loaders.tables import TableDialect, is_database
+from mrag.rdf.terms import is_allowed_tag
 from mrag.stores.changes import Operation, Refused, skolemised
 from mrag.stores.process.channel import Child, Reply, Reserve
 
@@ -251,7 +252,7 @@ def well_formed_tag(tag: str) -> str:
         ['zh-x-classica-l', 'pt-BR', 'en-GB', 'x-klingoni-an']
     """
     parts = re.findall("[A-Za-z0-9]+", tag)
-    kept = next((n for n in range(len(parts), 0, -1) if _is_allowed("-".join(parts[:n]))), 0)
+    kept = next((n for n in range(len(parts), 0, -1) if is_allowed_tag("-".join(parts[:n]))), 0)
     rest = [part[at : at + _MOST] for part in parts[kept:] for at in range(0, len(part), _MOST)]
     head = parts[:kept]
     if rest and "x" not in map(str.lower, head):
@@ -267,14 +268,6 @@ def with_allowed_tags(quads: Iterable[ox.Quad], odd: Set[str]) -> Iterator[ox.Qu
             mended = ox.Literal(text.value, language=well_formed_tag(str(tag)))
             quad = ox.Quad(quad.subject, quad.predicate, mended, quad.graph_name)
         yield quad
-
-
-def _is_allowed(tag: str) -> bool:
-    try:
-        ox.Literal("", language=tag)
-    except ValueError:
-        return False
-    return True
 
 
 PART = 10_000
