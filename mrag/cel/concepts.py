@@ -123,7 +123,6 @@ _MEASURE = URIRef(MRAG + "qualityMeasure")
 _COUNTS = tuple(
     URIRef(MRAG + name) for name in ("positivesHeld", "negativesHeld", "positiveExamples", "negativeExamples")
 )
-
 _DATATYPES = {
     _QUERY: URIRef(MRAG + "sparql"), _WORLD: XSD.token, _LEARNER: XSD.token, _MEASURE: XSD.token,
 }  # fmt: skip
@@ -263,23 +262,18 @@ def to_ontology(
             for member in instances(kg, ce.Named(concept.iri)):
                 graph.add((URIRef(member), RDF.type, OWL.NamedIndividual))
                 graph.add((URIRef(member), RDF.type, c))
-        _annotate(graph, concept)
+        for p, value in concept_annotations(concept):
+            graph.add((p, RDF.type, OWL.AnnotationProperty))
+            graph.add((c, p, value))
+        graph.add((c, RDFS.label, Literal(concept.label)))
+        if concept.comment:
+            graph.add((c, RDFS.comment, Literal(concept.comment)))
     if format != "turtle" and (bad := [str(o) for o in graph.objects() if _NOT_XML.search(str(o))]):
         raise ConfigError(
             "Only Turtle can hold a control character.", term=min(bad), hint="Use the format turtle."
         )
     text = graph.serialize(format="turtle" if format == "turtle" else "xml").strip() + "\n"
     return functional(text).strip() + "\n" if format == "functional" else text
-
-
-def _annotate(graph: Graph, concept: KeptConcept) -> None:
-    c = URIRef(concept.iri)
-    for p, value in concept_annotations(concept):
-        graph.add((p, RDF.type, OWL.AnnotationProperty))
-        graph.add((c, p, value))
-    graph.add((c, RDFS.label, Literal(concept.label)))
-    if concept.comment:
-        graph.add((c, RDFS.comment, Literal(concept.comment)))
 
 
 def _declare(graph: Graph, expression: ce.Expression) -> None:
@@ -310,9 +304,7 @@ def _declare(graph: Graph, expression: ce.Expression) -> None:
                 pass
 
 
-CONCEPTS = "urn:mrag:concept:"
-"""Start of the IRIs of concepts that were given a plain name."""
-
+CONCEPTS = "urn:mrag:concept:"  # start of the IRIs of concepts that were given a plain name
 _NAME = re.compile(r"[^\W_][\w \-]*\Z")
 
 
@@ -371,7 +363,7 @@ def keep_concept(
     if Named(concept) in walk(expression):
         raise ConfigError("A concept cannot be defined by itself.", term=concept, hint="Choose another name.")
     same = before if before is not None and before.expression == expression else None
-    if same is not None and not _stale(kg, same):
+    if same is not None and not (same.world == "closed" and member_differences(kg, same)):
         return same
     if before is not None and same is None and not replacing:
         raise ConfigError(
@@ -478,10 +470,6 @@ def _owned(kg: KnowledgeGraph, concept: KeptConcept) -> None:
             term=concept.iri,
             hint="Take it out of the file that it was loaded from.",
         )
-
-
-def _stale(kg: KnowledgeGraph, concept: KeptConcept) -> bool:
-    return concept.world == "closed" and bool(member_differences(kg, concept))
 
 
 @dataclass

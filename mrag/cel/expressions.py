@@ -476,14 +476,11 @@ def _sorted(range: DataRange) -> DataRange:
 NAME = 2
 """What each individual that is named costs beside its symbol; that none is linked to it costs it again."""
 
-TEXT = 3
-"""What each text costs beside its symbol."""
-
+TEXT = 3  # what each text costs beside its symbol
 DENIAL = 1
 """What a restriction costs that holds for whatever has no value, beside its symbols; `∀ r.⊥` twice that."""
 
-ALTERNATIVE = 2
-"""What each part of `⊔` from the second on costs beside its symbols."""
+ALTERNATIVE = 2  # what each part of `⊔` from the second on costs beside its symbols
 
 
 @lru_cache(maxsize=100_000)

@@ -336,8 +336,7 @@ def mixed(rows: Bits) -> npt.NDArray[np.uint64]:
 
 
 _LABEL, _N, _H = pt.var("label"), pt.var("n"), pt.var("h")
-_TOGETHER = 40
-"""Most hypotheses in one query."""
+_TOGETHER = 40  # most hypotheses in one query
 
 
 def instances(kg: KnowledgeGraph, expression: ce.Expression) -> list[str]:

@@ -45,12 +45,7 @@ _SOMEWHERE = pt.var("graph")
 
 
 def _copy(
-    store: TripleStore,
-    graph: str,
-    into: str,
-    *,
-    inside: tuple[str, ...] = (),
-    without: tuple[str, ...] = (),
+    store: TripleStore, graph: str, into: str, *, inside: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> None:
     """Copy the triples of a graph, or of them those that stand in some other graphs, or in none of these."""
     more = [_ANY] if inside else [Filter(NotExists(_ANY))] if without else []
@@ -204,8 +199,7 @@ def _free(
 
 _S, _P, _O, _X = (var(name) for name in "spox")
 _SAMES = TriplePattern(_S, SAME, _O)
-_MOST_APART = 20_000
-"""Triples taken out from which on inferring everything anew is quicker."""
+_MOST_APART = 20_000  # triples taken out from which on inferring everything anew is quicker
 
 
 def withhold(
@@ -285,8 +279,7 @@ def _blame(store: TripleStore, whole: Dataset, clash: str) -> None:
     store.clear(blamed)
 
 
-_MOST = 500_000
-"""Triples taken out for a while from which on everything is inferred anew."""
+_MOST = 500_000  # triples taken out for a while from which on everything is inferred anew
 _SMALL = 20_000
 """Inferred triples up to this many go to a graph that is there: each graph more makes reading slower."""
 
@@ -378,7 +371,13 @@ class Follower:
         if run.same.centre:
             run.same.forget()
             raise TooFarReaching  # what was said of a name of a set that is large now goes to one alone
-        groups = self._clashes(rules, (*record.asserted, *known, *fresh), (delta, *fresh), counts)
+        # Contradictions that something new takes part in.
+        sizes = TripleCounts()
+        for graph in (delta, *fresh):
+            sizes.add(TripleCounts.of(store, (graph,)))
+        checks = [c for c in rules.checks if any(sizes.match(atom) for atom in c.body)]
+        every = Dataset((*record.asserted, *known, *fresh))
+        groups = rounds.find_clashes(store, every, checks, counts, self.label)
         if groups and self.on_inconsistency == "error":
             raise rounds.inconsistent(groups, self.label)
         whole = (*known, *fresh)
@@ -415,16 +414,6 @@ class Follower:
             apart=(apart,) if apart else (),
         )
         self._commit(after, out, into, done=True)
-
-    def _clashes(
-        self, rules: Ruleset, graphs: tuple[str, ...], fresh: Iterable[str], counts: TripleCounts
-    ) -> list[ClashGroup]:
-        """Find the contradictions that something new takes part in."""
-        sizes = TripleCounts()
-        for graph in fresh:
-            sizes.add(TripleCounts.of(self.store, (graph,)))
-        checks = [c for c in rules.checks if any(sizes.match(atom) for atom in c.body)]
-        return rounds.find_clashes(self.store, Dataset(graphs), checks, counts, self.label)
 
     def _commit(self, after: Record, out: list[ox.Quad], into: list[ox.Quad], *, done: bool) -> None:
         count = after.inferences

@@ -35,11 +35,8 @@ Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupte
 """Why a learner stopped: a hypothesis without mistakes, nothing left to try, its limit of hypotheses, its
 time limit, or Ctrl-C."""
 
-_FETCH = 0.7
-"""Share of the time limit that reading what the examples reach may take."""
-_SEARCH = 0.85
-"""Share of the time limit after which a search ends."""
-
+_FETCH = 0.7  # share of the time limit that reading what the examples reach may take
+_SEARCH = 0.85  # share of the time limit after which a search ends
 _HARDLY = 0.25
 """A hypothesis that holds not even so much more of the positive examples hardly tells them apart."""
 
@@ -248,6 +245,10 @@ class Learner(ABC):
             settings = self.settings_type(**{n: value for n, value in given.items() if value is not None})
         self.kg, self.settings, self.on_progress = kg, settings, on_progress
         self.report: FitReport | None = None
+        self.prepare()
+
+    def prepare(self) -> None:  # noqa: B027 # most need nothing
+        """Load what the learner needs, at the end of its making."""
 
     @abstractmethod
     def search(self, fit: FitState) -> Stopped:

@@ -30,15 +30,13 @@ from mrag.cel.problem import Bits, Numbers
 from mrag.errors import ConfigError
 
 Kind: TypeAlias = Literal["leaf", "and", "or", "not", "some", "only", "min", "max", "exactly"]
-
 _CARDINALITIES: Mapping[str, type[ce.Cardinality]] = {
     "min": ce.AtLeast,
     "max": ce.AtMost,
     "exactly": ce.Exactly,
 }
 _BOOLEAN = ("and", "or", "not")
-_MASK_BYTES = 200_000_000
-"""Up to so much memory the sets of terms below properties are kept in."""
+_MASK_BYTES = 200_000_000  # up to so much memory the sets of terms below properties are kept in
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -245,18 +243,10 @@ class Forest:
                 return found
 
 
-_NOWHERE = ce.Property("")
-"""Stands at the root of connectives, which have no property."""
-
-_QUALITY = 2048
-"""What full quality is worth, in symbols of length."""
-
-_SHORTEN = 5_000
-"""About so many trees are tried to shorten the best."""
-
-_LATE = 0.2
-"""For so many seconds the best are still shortened after the time is up."""
-
+_NOWHERE = ce.Property("")  # stands at the root of connectives, which have no property
+_QUALITY = 2048  # what full quality is worth, in symbols of length
+_SHORTEN = 5_000  # about so many trees are tried to shorten the best
+_LATE = 0.2  # for so many seconds the best are still shortened after the time is up
 _T = TypeVar("_T")
 
 

@@ -46,7 +46,6 @@ Table: TypeAlias = npt.NDArray[np.bool_]
 """One row for each condition, one column for each term."""
 
 Places: TypeAlias = npt.NDArray[np.intp]
-
 PRICES = np.array([ce.NAME, ce.TEXT], dtype=np.int64)
 """What an individual and a text that are named cost beside their symbols."""
 
@@ -140,8 +139,7 @@ def unnamed(size: int) -> Numbers:
     return np.zeros((size, 2), dtype=np.int64)
 
 
-_TABLE_CELLS = 30_000_000
-"""Most terms times conditions of a table; of many terms fewer conditions are kept."""
+_TABLE_CELLS = 30_000_000  # most terms times conditions of a table; of many terms fewer conditions are kept
 _TEXTS = (XSD + "string", RDF + "langString")
 _BOOLEAN = XSD + "boolean"
 _DECIMAL, _INTEGER = XSD + "decimal", XSD + "integer"
@@ -376,9 +374,7 @@ def _is_text(term: Literal) -> bool:
 
 
 _Floats = npt.NDArray[np.float32]
-
-_MOST = 1000
-"""Most values of a property that can be in a list."""
+_MOST = 1000  # most values of a property that can be in a list
 
 
 @dataclass(frozen=True)
@@ -666,8 +662,7 @@ class BeamRound:
                     yield at, State((state, condition), conjunction, bits[i], size, price)
 
 
-_NODE = 300
-"""What it takes to go one step further in branch and bound, in combinations tried."""
+_NODE = 300  # what it takes to go one step further in branch and bound, in combinations tried
 
 
 Found: TypeAlias = tuple[float, State, ExampleCounts]
@@ -829,16 +824,10 @@ class CombinationSearch:
         return True
 
 
-FEWEST = 6
-"""So many examples of each kind are needed to hold some out."""
-
+FEWEST = 6  # so many examples of each kind are needed to hold some out
 _FOLDS = 5
-_LEARNT = 1 / _FOLDS
-"""How much the quality on the examples learnt from weighs in what is expected on others."""
-
-_MISTAKES = (1, 4)
-"""The beta distribution of the share of mistakes before any is seen: a fifth in the mean."""
-
+_LEARNT = 1 / _FOLDS  # how much the quality on the examples learnt from weighs in what is expected on others
+_MISTAKES = (1, 4)  # the beta distribution of the share of mistakes before any is seen: a fifth in the mean
 _BITS = 3
 """About what it takes to write down a symbol, so that a long expression can say as much as labels do."""
 
@@ -926,12 +915,9 @@ def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-_WIDEST = 5_000_000
-"""Most combinations of a round of the widest beam."""
-_JUDGED = 24
-"""From a beam of this width on, its best says whether a wider one is worth while."""
-_VAIN = 2
-"""So many wider beams without gain end a search."""
+_WIDEST = 5_000_000  # most combinations of a round of the widest beam
+_JUDGED = 24  # from a beam of this width on, its best says whether a wider one is worth while
+_VAIN = 2  # so many wider beams without gain end a search
 
 
 class BeamSearch(Learner):
