@@ -17,10 +17,16 @@ from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, 
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.decoding import DecodingSettings
-from mrag.generative.documents import build_clues, clue_folder, clue_texts, is_stale, open_clues
 from mrag.generative.llama import GgufModel
 from mrag.generative.models import ByteTokeniser, PictureModel
-from mrag.generative.ranker import GenerativeRanker
+from mrag.generative.ranker import (
+    GenerativeRanker,
+    build_clues,
+    clue_folder,
+    clue_texts,
+    is_stale,
+    open_clues,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.retrieval.rankers import Question, Ranker
