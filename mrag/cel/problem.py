@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import typing
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, TypeAlias, get_args
 
@@ -403,6 +403,17 @@ def confusion(
             for h, label, n in kg.select(to_sparql(query)):
                 counts[int(str(h))][int(str(label))] += int(str(n))
     return [ExampleCounts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
+
+
+def recounted(kg: KnowledgeGraph, found: Sequence[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
+    """Return hypotheses as the store counts them, in order; without those that are not informative then."""
+    counts = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives, known=True)
+    agreed = [
+        replace(h, quality=quality(c, h.measure), counts=c)
+        for h, c in zip(found, counts, strict=True)
+        if c.informative
+    ]
+    return sorted(agreed, key=lambda h: h.order)
 
 
 def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:

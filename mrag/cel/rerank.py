@@ -20,7 +20,15 @@ from mrag.cel.evaluate import World
 from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.search import FeatureSettings, features
-from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, confusion, instances_among, quality
+from mrag.cel.problem import (
+    ExampleCounts,
+    Hypothesis,
+    LearningProblem,
+    confusion,
+    instances_among,
+    quality,
+    recounted,
+)
 from mrag.cel.sentences import Language, sentence
 from mrag.cel.sparql import individuals_among
 from mrag.errors import ConfigError, LearningProblemError
@@ -327,7 +335,7 @@ def learn_from_marks(
     until = started + 1.2 * knobs.seconds
     shortest, disputed = conditions_agreeing(kg, problem, asked, knobs.steps, until=until)
     others = [Hypothesis(e, 0.0, problem.counts(())) for e in shortest]
-    found = _counted(kg, [*found, *others], problem)
+    found = recounted(kg, [*found, *others], problem)
     best: dict[int, Hypothesis] = {}
     for h in (h for h in found if h.length <= knobs.max_length):
         best.setdefault(h.length, h)
@@ -393,16 +401,3 @@ def precision(counts: ExampleCounts) -> float | None:
     """Return the share of the marked hits in a concept that are meant; None if none is in it."""
     held = counts.tp + counts.fp
     return counts.tp / held if held else None
-
-
-def _counted(kg: KnowledgeGraph, found: list[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
-    """Return hypotheses with the counts of the store, which has the last word, in order."""
-    if not found:
-        return []
-    counts = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives, known=True)
-    agreed = [
-        Hypothesis(h.expression, quality(c), c, estimate=h.estimate, score=h.score)
-        for h, c in zip(found, counts, strict=True)
-        if c.informative
-    ]
-    return sorted(agreed, key=lambda h: h.order)
