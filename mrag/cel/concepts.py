@@ -62,9 +62,8 @@ def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
     if isinstance(defining, ce.Top):
         return []
     root = to_graph(defining, graph)
-    names: dict[Node, URIRef] = {}
-    for number, node in enumerate(_nodes(graph, root), start=1):
-        names[node] = URIRef(f"{SKOLEM}{key}:{number}")
+    numbered = enumerate(_nodes(graph, root), start=1)
+    names: dict[Node, URIRef] = {node: URIRef(f"{SKOLEM}{key}:{number}") for number, node in numbered}
     predicate = OWL.equivalentClass if is_open else RDFS.subClassOf
     found = [Triple(URIRef(iri), predicate, names.get(root, root))]
     found += [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in graph]  # type: ignore[arg-type]
@@ -90,12 +89,8 @@ def _found_by_rules(e: ce.Expression) -> bool:
 
 def _safe(e: ce.Expression) -> ce.Expression:
     match e:
-        case ce.And(parts):
-            return ce.And(tuple(map(_safe, parts)))
-        case ce.Or(parts):
-            return ce.Or(tuple(map(_safe, parts)))
-        case ce.Some(p, filler):
-            return ce.Some(p, _safe(filler))
+        case ce.And() | ce.Or() | ce.Some():
+            return ce.with_operands(e, [_safe(part) for part in ce.operands(e)])
         case ce.AtLeast(n, p, filler) | ce.Exactly(n, p, filler):
             return ce.AtLeast(n, p, _safe(filler))
         case ce.Named() | ce.OneOf() | ce.DataSome() | ce.Bottom():

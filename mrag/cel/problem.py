@@ -127,9 +127,8 @@ class LearningProblem:
     def __init__(
         self, positives: Iterable[str], negatives: Iterable[str], *, ignored: Iterable[str] = ()
     ) -> None:
-        object.__setattr__(self, "positives", tuple(sorted({str(x) for x in positives})))
-        object.__setattr__(self, "negatives", tuple(sorted({str(x) for x in negatives})))
-        object.__setattr__(self, "ignored", tuple(sorted({str(x) for x in ignored})))
+        for name, given in (("positives", positives), ("negatives", negatives), ("ignored", ignored)):
+            object.__setattr__(self, name, tuple(sorted({str(x) for x in given})))
         for name, examples in (("positive", self.positives), ("negative", self.negatives)):
             if not examples:
                 raise LearningProblemError(f"There are no {name} examples.", hint="Give at least one.")

@@ -19,7 +19,7 @@ import re
 import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -97,9 +97,8 @@ def bare(value: Literal, datatype: str) -> str:
 def closed(range: ce.DataRange) -> tuple[Literal, Literal] | None:
     """Return the least and the greatest value of a range that has both and no other limits."""
     limits: dict[str, Literal] = dict(range.facets)
-    if len(range.facets) != 2 or limits.keys() != {"minInclusive", "maxInclusive"}:
-        return None
-    return limits["minInclusive"], limits["maxInclusive"]
+    both = len(range.facets) == 2 and limits.keys() == {"minInclusive", "maxInclusive"}
+    return (limits["minInclusive"], limits["maxInclusive"]) if both else None
 
 
 def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce.Expression:
@@ -119,23 +118,17 @@ def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce
     return e
 
 
-def limited(e: ce.Expression) -> Iterable[ce.DataSome]:
-    """Yield the parts of a conjunction that limit values at one side."""
-    for p in e.parts if isinstance(e, ce.And) else ():
-        if (
-            isinstance(p, ce.DataSome)
-            and len(p.range.facets) == 1
-            and p.range.facets[0][0][:3] in ("min", "max")
-        ):
-            yield p
+def limited(e: ce.Expression) -> list[ce.DataSome]:
+    """Return the parts of a conjunction that limit values at one side."""
+    parts = e.parts if isinstance(e, ce.And) else ()
+    return [p for p in parts if isinstance(p, ce.DataSome) and len(p.range.facets) == 1]
 
 
-def between(parts: Iterable[ce.Expression]) -> dict[ce.Expression, ce.AtMost]:
+def between(parts: Sequence[ce.Expression]) -> dict[ce.Expression, ce.AtMost]:
     """Return the greatest of two counts of the same values by the least, where both are given."""
-    parts = tuple(parts)
     most = {(p.property, p.filler): p for p in parts if isinstance(p, ce.AtMost)}
-    found = {p: most.get((p.property, p.filler)) for p in parts if isinstance(p, ce.AtLeast)}
-    return {p: upper for p, upper in found.items() if upper is not None}
+    least = {(p.property, p.filler): p for p in parts if isinstance(p, ce.AtLeast)}
+    return {p: most[of] for of, p in least.items() if of in most}
 
 
 def escaped(text: str) -> str:
@@ -292,7 +285,7 @@ def role(label: str, *, inverse: bool = False) -> Role:
         return quoted(label, inverse)
     if " ".join(low[:2]) == "number of":
         return _noun(lowered(parts), inverse)
-    if kind != "phrase" or _ing(parts):
+    if kind != "phrase" or (len(low) == 1 and low[0].endswith("ing") and not _base_of_ing(low[0])):
         return _noun(lowered(parts if kind == "phrase" else text.split()), inverse)
     first, *rest = text.split()
     phrase = first.lower() not in _forms() or low[-1] == "by"
@@ -324,11 +317,6 @@ def _led(parts: list[str]) -> tuple[str, list[str]] | None:
     ):
         return (parts[0], parts[1:]) if "of" not in low else None
     return None
-
-
-def _ing(parts: list[str]) -> bool:
-    """Return whether a name ends like `wearing`, but is a noun as `sibling` is."""
-    return len(parts) == 1 and parts[0].lower().endswith("ing") and not _base_of_ing(parts[0].lower())
 
 
 def _base_of_ing(word: str) -> str:

@@ -278,9 +278,6 @@ def clashing(check: ConsistencyCheck, counts: TripleCounts, at: int | None = Non
     return pt.Group((*check.values[:1], *atoms, *check.values[1:]))
 
 
-# -- many rules of one shape as one query ---------------------------------------------------------------
-
-
 def _batches(rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
     """Join rules that differ in their IRIs only, such as those of a class hierarchy."""
     shapes: dict[tuple[object, ...], list[tuple[Rule, tuple[Plain, ...]]]] = {}

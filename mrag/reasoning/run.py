@@ -96,8 +96,6 @@ class Retraction:
             self.store.clear(graph)
         return self.store.count(self.lost)
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _reached(self, delta: str, size: TripleCounts, known: tuple[str, ...], counts: TripleCounts) -> str:
         """Collect what rests on what was taken out last, and note what asserted triples alone support."""
         found = self._graph("found")
@@ -211,7 +209,7 @@ def withhold(
     counts: TripleCounts,
 ) -> str | None:
     """Find the inferred triples that are to be kept apart."""
-    clash = barred_graph(prefix)
+    clash = f"{prefix}:clash"
     if not _clashing(store, rules, asserted, inferred, clash, counts).total:
         return None
     if TripleCounts.of(store, (clash,)).match(_SAMES):
@@ -224,16 +222,11 @@ def withhold(
     return taken.lost
 
 
-def barred_graph(prefix: str) -> str:
-    """Return the IRI of the graph in which `withhold` collects what clashes."""
-    return f"{prefix}:clash"
-
-
 def without(
     store: TripleStore, rules: Ruleset, asserted: Sequence[str], inferred: Sequence[str], prefix: str
 ) -> tuple[tuple[str, ...], str]:
     """Infer everything anew without the triples that `withhold` found."""
-    barred, apart = barred_graph(prefix), f"{prefix}:lost"
+    barred, apart = f"{prefix}:clash", f"{prefix}:lost"
     store.clear(apart)
     run = Rounds(store, tuple(asserted), (), f"{prefix}:kept", rules, None, 2, stepwise=True, barred=barred)
     run.first(plain=rules.rules)
@@ -324,8 +317,6 @@ class Follower:
             notes=rules.notes,
         )
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _axioms(self, graphs: Sequence[str]) -> bool:
         """Return whether axioms, or instances of classes without a name, are among the changes."""
         box = TBox.read(self.store, Dataset(tuple(graphs)))
@@ -386,7 +377,9 @@ class Follower:
             sizes = TripleCounts.of(store, (*record.asserted, *whole))
             apart = withhold(store, rules, record.asserted, whole, f"{self.prefix}:apart", sizes)
         self._settle(record, fresh, apart)
-        for graph in {delta, *record.came, *record.apart, *fresh} - {*self._named(self.kg.record)}:
+        now = self.kg.record
+        used = {*now.asserted, *now.inferred, *now.hidden}
+        for graph in {delta, *record.came, *record.apart, *fresh} - used:
             store.clear(graph)
         return tuple(run.rounds), groups
 
@@ -458,10 +451,6 @@ class Follower:
         return any(
             ox.Quad(quad.subject, quad.predicate, quad.object, ox.NamedNode(g)) in engine for g in graphs
         )
-
-    @staticmethod
-    def _named(record: Record) -> tuple[str, ...]:
-        return (*record.asserted, *record.inferred, *record.hidden)
 
 
 _DEFAULT = "default"

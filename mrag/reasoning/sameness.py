@@ -92,8 +92,6 @@ class Sameness:
         if self.centre:
             self._store.clear(self._scratch)
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _written(self, group: list[str]) -> Iterator[Pair]:
         if len(group) <= MOST:
             yield from permutations(group, 2)

@@ -40,7 +40,7 @@ from mrag.cel.problem import (
     quality,
 )
 from mrag.cel.sparql import by_family, spread
-from mrag.rdf.terms import RDF, XSD, Term
+from mrag.rdf.terms import XSD, Term
 
 Table: TypeAlias = npt.NDArray[np.bool_]
 """One row for each condition, one column for each term."""
@@ -140,7 +140,6 @@ def unnamed(size: int) -> Numbers:
 
 
 _TABLE_CELLS = 30_000_000  # most terms times conditions of a table; of many terms fewer conditions are kept
-_TEXTS = (XSD + "string", RDF + "langString")
 _BOOLEAN = XSD + "boolean"
 _DECIMAL, _INTEGER = XSD + "decimal", XSD + "integer"
 
@@ -287,7 +286,7 @@ class FeatureMaker:
             term = terms[at]
             if isinstance(term, URIRef) and self.settings.nominals:
                 names.append(ce.Value(p, str(term)))
-            elif isinstance(term, Literal) and having[at] >= least and _is_text(term):
+            elif isinstance(term, Literal) and having[at] >= least and ce.is_text(term):
                 names.append(ce.Value(p, term))
             else:
                 continue
@@ -339,9 +338,8 @@ class FeatureMaker:
         order = order[(held[order] > 0) & (held[order] < width)]
         if outermost:
             # What hardly any example has, or hardly any lacks, says nothing of others.
-            least = np.where(
-                names[:, 1] > 0, self.settings.texts, np.where(names[:, 0] > 0, _support(width), 1)
-            )
+            support = 1 if width <= 6 else 2 if width <= 20 else 3  # examples that a named individual needs
+            least = np.where(names[:, 1] > 0, self.settings.texts, np.where(names[:, 0] > 0, support, 1))
             order = order[np.minimum(held, width - held)[order] >= least[order]]
         _, first = np.unique(fingerprints(table[order]), return_index=True)
         most = min(self.settings.max_conditions, max(_TABLE_CELLS // max(width, 1), 100))
@@ -358,19 +356,10 @@ class FeatureMaker:
         return Conditions(write, lengths[kept], table[kept], names[kept], costs[kept], simple)
 
 
-def _support(examples: int) -> int:
-    """Return how many examples at least have an individual that a condition names."""
-    return 1 if examples <= 6 else 2 if examples <= 20 else 3
-
-
 def _having(edges: csr_array, chosen: list[int]) -> Table:
     mask = np.zeros(edges.shape[1], dtype=np.int32)
     mask[chosen] = 1
     return np.asarray(edges @ mask)[None, :] > 0
-
-
-def _is_text(term: Literal) -> bool:
-    return bool(term.language) or str(term.datatype or XSD + "string") in _TEXTS
 
 
 _Floats = npt.NDArray[np.float32]
