@@ -32,8 +32,7 @@ from mrag.reasoning.run import reason
 from mrag.storage.files import Scratch, saved_text
 from mrag.stores.oxigraph import OxigraphStore
 
-_FEWEST = 20
-"""So many negative examples are drawn at least, where there are as many individuals."""
+_FEWEST = 20  # so many negative examples are drawn at least, where there are as many individuals
 
 
 def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int = 0) -> list[str]:

@@ -62,9 +62,8 @@ def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
     if isinstance(defining, ce.Top):
         return []
     root = to_graph(defining, graph)
-    names: dict[Node, URIRef] = {}
-    for number, node in enumerate(_nodes(graph, root), start=1):
-        names[node] = URIRef(f"{SKOLEM}{key}:{number}")
+    numbered = enumerate(_nodes(graph, root), start=1)
+    names: dict[Node, URIRef] = {node: URIRef(f"{SKOLEM}{key}:{number}") for number, node in numbered}
     predicate = OWL.equivalentClass if is_open else RDFS.subClassOf
     found = [Triple(URIRef(iri), predicate, names.get(root, root))]
     found += [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in graph]  # type: ignore[arg-type]
@@ -90,12 +89,8 @@ def _found_by_rules(e: ce.Expression) -> bool:
 
 def _safe(e: ce.Expression) -> ce.Expression:
     match e:
-        case ce.And(parts):
-            return ce.And(tuple(map(_safe, parts)))
-        case ce.Or(parts):
-            return ce.Or(tuple(map(_safe, parts)))
-        case ce.Some(p, filler):
-            return ce.Some(p, _safe(filler))
+        case ce.And() | ce.Or() | ce.Some():
+            return ce.with_operands(e, [_safe(part) for part in ce.operands(e)])
         case ce.AtLeast(n, p, filler) | ce.Exactly(n, p, filler):
             return ce.AtLeast(n, p, _safe(filler))
         case ce.Named() | ce.OneOf() | ce.DataSome() | ce.Bottom():
@@ -123,7 +118,6 @@ _MEASURE = URIRef(MRAG + "qualityMeasure")
 _COUNTS = tuple(
     URIRef(MRAG + name) for name in ("positivesHeld", "negativesHeld", "positiveExamples", "negativeExamples")
 )
-
 _DATATYPES = {
     _QUERY: URIRef(MRAG + "sparql"), _WORLD: XSD.token, _LEARNER: XSD.token, _MEASURE: XSD.token,
 }  # fmt: skip
@@ -263,23 +257,18 @@ def to_ontology(
             for member in instances(kg, ce.Named(concept.iri)):
                 graph.add((URIRef(member), RDF.type, OWL.NamedIndividual))
                 graph.add((URIRef(member), RDF.type, c))
-        _annotate(graph, concept)
+        for p, value in concept_annotations(concept):
+            graph.add((p, RDF.type, OWL.AnnotationProperty))
+            graph.add((c, p, value))
+        graph.add((c, RDFS.label, Literal(concept.label)))
+        if concept.comment:
+            graph.add((c, RDFS.comment, Literal(concept.comment)))
     if format != "turtle" and (bad := [str(o) for o in graph.objects() if _NOT_XML.search(str(o))]):
         raise ConfigError(
             "Only Turtle can hold a control character.", term=min(bad), hint="Use the format turtle."
         )
     text = graph.serialize(format="turtle" if format == "turtle" else "xml").strip() + "\n"
     return functional(text).strip() + "\n" if format == "functional" else text
-
-
-def _annotate(graph: Graph, concept: KeptConcept) -> None:
-    c = URIRef(concept.iri)
-    for p, value in concept_annotations(concept):
-        graph.add((p, RDF.type, OWL.AnnotationProperty))
-        graph.add((c, p, value))
-    graph.add((c, RDFS.label, Literal(concept.label)))
-    if concept.comment:
-        graph.add((c, RDFS.comment, Literal(concept.comment)))
 
 
 def _declare(graph: Graph, expression: ce.Expression) -> None:
@@ -310,9 +299,7 @@ def _declare(graph: Graph, expression: ce.Expression) -> None:
                 pass
 
 
-CONCEPTS = "urn:mrag:concept:"
-"""Start of the IRIs of concepts that were given a plain name."""
-
+CONCEPTS = "urn:mrag:concept:"  # start of the IRIs of concepts that were given a plain name
 _NAME = re.compile(r"[^\W_][\w \-]*\Z")
 
 
@@ -371,7 +358,7 @@ def keep_concept(
     if Named(concept) in walk(expression):
         raise ConfigError("A concept cannot be defined by itself.", term=concept, hint="Choose another name.")
     same = before if before is not None and before.expression == expression else None
-    if same is not None and not _stale(kg, same):
+    if same is not None and not (same.world == "closed" and member_differences(kg, same)):
         return same
     if before is not None and same is None and not replacing:
         raise ConfigError(
@@ -478,10 +465,6 @@ def _owned(kg: KnowledgeGraph, concept: KeptConcept) -> None:
             term=concept.iri,
             hint="Take it out of the file that it was loaded from.",
         )
-
-
-def _stale(kg: KnowledgeGraph, concept: KeptConcept) -> bool:
-    return concept.world == "closed" and bool(member_differences(kg, concept))
 
 
 @dataclass

@@ -16,6 +16,7 @@ import hashlib
 import heapq
 import json
 import logging
+import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,18 +31,9 @@ import numpy.typing as npt
 
 from mrag.cel.evaluate import World
 from mrag.cel.expressions import Expression, Named, Property, Some, Top, Value, key, length
+from mrag.cel.learners import refinement as rf
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
-from mrag.cel.learners.refinement import (
-    LENGTH,
-    SHAPE,
-    RefinementSpace,
-    RefinementSpaceSettings,
-    Signature,
-    SpaceView,
-    Vectors,
-    random_descents,
-    trivial,
-)
+from mrag.cel.learners.refinement import SHAPE, RefinementSpace, RefinementSpaceSettings, Signature, Vectors
 from mrag.cel.problem import LearningProblem, instances, quality
 from mrag.errors import ConfigError, LearningProblemError, ModelError
 from mrag.graph.kg import KnowledgeGraph
@@ -49,12 +41,8 @@ from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.storage.arrays import load_arrays, save_arrays
 
-VECTOR = 16
-"""How many numbers the vector of an individual has."""
-
-INPUTS = 8 + 4 * VECTOR + SHAPE
-"""How many numbers the network sees."""
-
+VECTOR = 16  # how many numbers the vector of an individual has
+INPUTS = 8 + 4 * VECTOR + SHAPE  # how many numbers the network sees
 _FORMAT = 1
 _FILE = "policy 1"
 _NAMED_VALUES = 64
@@ -67,7 +55,7 @@ def schema(kg: KnowledgeGraph) -> dict[str, list[str]]:
     def read() -> dict[str, list[str]]:
         classes = {str(row[0]) for row in kg.select(queries.get("explore/classes").text)}
         properties = (p for p in kg.profile().predicates if not p.startswith((RDF, RDFS, OWL)))
-        return {"classes": sorted(c for c in classes if not trivial(c)), "properties": sorted(properties)}
+        return {"classes": sorted(c for c in classes if not rf.trivial(c)), "properties": sorted(properties)}
 
     return kg.cached("cel-schema", read)
 
@@ -141,11 +129,9 @@ class Policy:
 
     def predict(self, seen: Vectors) -> Vectors:
         """Return how promising refinements are, given what is seen of each."""
-        x = seen
-        for at, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
-            x = x @ w + b
-            if at < len(self.weights) - 1:
-                x = np.maximum(x, 0)
+        x = seen @ self.weights[0] + self.biases[0]
+        for w, b in zip(self.weights[1:], self.biases[1:], strict=True):
+            x = np.maximum(x, 0) @ w + b
         return x[:, 0]
 
     def vectors(self, world: World, places: npt.NDArray[np.intp]) -> Vectors:
@@ -175,17 +161,16 @@ class Policy:
         about = {
             "format": _FORMAT,
             "names": {kind: list(names) for kind, names in self.names.items()},
-            "fingerprint": self.fingerprint,
             "values": [list(pair) for pair in self.values],
-            "seed": self.seed,
-            "episodes": self.episodes,
             "history": list(self.history),
             "about": dict(self.about),
+            **{name: getattr(self, name) for name in ("fingerprint", "seed", "episodes")},
         }
-        text = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
-        arrays: dict[str, Any] = {"about": text}
-        for at, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
-            arrays[f"weights-{at}"], arrays[f"biases-{at}"] = w, b
+        arrays: dict[str, Any] = {
+            "about": np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), np.uint8)
+        }
+        for kind, layers in (("weights", self.weights), ("biases", self.biases)):
+            arrays |= {f"{kind}-{at}": layer for at, layer in enumerate(layers)}
         save_arrays(Path(path), _FILE, arrays)
 
     @classmethod
@@ -225,7 +210,7 @@ class Policy:
 
 def reward(seen: Vectors) -> Vectors:
     """Return the rewards of refinements: F1, half of what was gained, less .04 for each symbol."""
-    size = seen[:, INPUTS - SHAPE + LENGTH] * 10
+    size = seen[:, INPUTS - SHAPE + rf.LENGTH] * 10
     found: Vectors = seen[:, 2] + 0.5 * seen[:, 3] - 0.04 * size
     return found
 
@@ -271,8 +256,7 @@ def _frequent(world: World) -> list[tuple[str, str]]:
     return found
 
 
-_OFFERED = 20
-"""Of so many refinements of each expression the best are offered."""
+_OFFERED = 20  # of so many refinements of each expression the best are offered
 
 
 @dataclass(frozen=True)
@@ -353,7 +337,7 @@ class Drill(Learner):
 
 def best_first_search(
     fit: FitState,
-    space: RefinementSpace | SpaceView,
+    space: RefinementSpace | rf.SpaceView,
     vectors: Vectors,
     priority: Callable[[Vectors], npt.NDArray[np.floating]],
     *,
@@ -476,7 +460,7 @@ class ProblemGenerator:
         seen: set[bytes] = set()
         had: dict[int, int] = {}
         failed = 0
-        for concept in random_descents(self.space, rng, settings.walk):
+        for concept in rf.random_descents(self.space, rng, settings.walk):
             size = length(concept)
             failed += 1
             if failed > 2_000 or over():
@@ -516,9 +500,7 @@ class ProblemGenerator:
 
 
 logger = logging.getLogger(__name__)
-
-_SOLVED = 5.0
-"""What a flawless expression earns; the network learns in parts of it."""
+_SOLVED = 5.0  # what a flawless expression earns; the network learns in parts of it
 
 
 @dataclass(frozen=True)
@@ -610,9 +592,9 @@ def train_policy(
                     break
                 trainer.episode()
                 if on_progress is not None:
-                    on_progress(
-                        PolicyTrainingProgress(trainer.episodes, time.monotonic() - began, trainer.share)
-                    )
+                    solved = statistics.fmean(trainer.outcomes[-100:])
+                    spent = time.monotonic() - began
+                    on_progress(PolicyTrainingProgress(trainer.episodes, spent, solved))
     except KeyboardInterrupt:
         logger.warning("Training was interrupted after %d episodes.", trainer.episodes)
     return trainer.policy()
@@ -630,11 +612,6 @@ class _Trainer:
         self.memory: deque[tuple[Vectors, float]] = deque(maxlen=settings.memory)
         self.network = _network(policy, settings)
         self.outcomes: list[bool] = []
-
-    @property
-    def share(self) -> float:
-        last = self.outcomes[-100:]
-        return sum(last) / len(last) if last else 0.0
 
     def prepare(self, deadline: float) -> None:
         """Generate the problems, one at least; a further training has others than the one before."""
@@ -661,11 +638,6 @@ class _Trainer:
             },
         )
 
-    def chance(self) -> float:
-        """Return the share of random choices: from all of them down to the least at two thirds."""
-        done = self.episodes / max(1, self.settings.episodes * 2 / 3)
-        return max(self.settings.chance, 1 - done)
-
     def episode(self) -> None:
         """Walk down once, and learn."""
         problem = self.problems[int(self.rng.integers(len(self.problems)))].problem
@@ -675,6 +647,8 @@ class _Trainer:
         parent = 2 * observer.p / (2 * observer.p + observer.n)
         steps: list[tuple[Vectors, float, float]] = []
         solved = False
+        # All choices are random at first; from two thirds of the episodes on only the least share of them is.
+        chance = max(self.settings.chance, 1 - self.episodes / max(1, self.settings.episodes * 2 / 3))
         for _ in range(self.settings.steps):
             refinements = self.space.refinements(state)
             if not refinements.expressions:
@@ -687,7 +661,7 @@ class _Trainer:
             if not len(useful):
                 break
             best = float(pay[useful].max())
-            if self.rng.random() < self.chance():
+            if self.rng.random() < chance:
                 leading = useful[np.argsort(-pay[useful], kind="stable")[: self.settings.wide]]
                 chosen = int(self.rng.choice(leading))
             else:
@@ -698,23 +672,15 @@ class _Trainer:
                 break
             state, parent = refinements.expressions[chosen], float(f1[chosen])
         self.outcomes.append(solved)
-        self.remember(steps)
         self.episodes += 1
-        self.learn()
-
-    def remember(self, steps: list[tuple[Vectors, float, float]]) -> None:
         later = 0.0
-        for seen, paid, best in reversed(steps):
+        for look, paid, best in reversed(steps):
             total = paid + self.settings.discount * later
-            self.memory.append((seen, total / _SOLVED))
+            self.memory.append((look, total / _SOLVED))
             later = max(total, best)
-
-    def learn(self) -> None:
-        if not self.memory:
-            return
-        for _ in range(self.settings.batches):
-            chosen = self.rng.integers(len(self.memory), size=self.settings.batch)
-            rows = [self.memory[at] for at in chosen.tolist()]
+        for _ in range(self.settings.batches if self.memory else 0):
+            drawn = self.rng.integers(len(self.memory), size=self.settings.batch)
+            rows = [self.memory[place] for place in drawn.tolist()]
             self.network.partial_fit(np.stack([x for x, _ in rows]), np.array([y for _, y in rows]))
 
 

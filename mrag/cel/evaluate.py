@@ -31,13 +31,10 @@ from mrag.stores.base import Row
 
 Types: TypeAlias = list[tuple[Term, str]]
 Edges: TypeAlias = list[tuple[Term, str, Term]]
-
 _TYPE = RDF + "type"
 _ROWS = 5_000
-_OFTEN = 1_000
-"""After so many statements it is asked whether to go on."""
-_BATCH = 500
-"""Most statements of a batch of properties, if there is more than one, and most properties."""
+_OFTEN = 1_000  # after so many statements it is asked whether to go on
+_BATCH = 500  # most statements of a batch of properties, if there is more than one, and most properties
 
 
 class OutOfTime(Exception):  # no error: a smaller world is made
@@ -148,8 +145,7 @@ def _linked(rows: Iterable[Row]) -> Edges:
     return [(s, str(p), o) for s, p, o in rows if s is not None and o is not None]
 
 
-_PORTION = 100
-"""Entities of which it is read before it is asked whether to go on."""
+_PORTION = 100  # entities of which it is read before it is asked whether to go on
 
 
 def _in_portions(
@@ -174,12 +170,10 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 """One boolean for each term of a world."""
 
 _Pairs: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-
 _V = var("v")
 _SCHEMA = frozenset(v.value for v in VOCABULARY)
 _UNNAMED = _SCHEMA | {OWL + "Thing", OWL + "NamedIndividual"}
-_WHOLE = 300_000
-"""Up to so many triples a graph is fetched whole."""
+_WHOLE = 300_000  # up to so many triples a graph is fetched whole
 
 
 class World:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain, islice, pairwise
+from itertools import chain, count, islice, pairwise
 from typing import Any, TypeAlias
 
 import pyoxigraph as ox
@@ -67,17 +67,14 @@ class _Read:
                     if s is not None and o is not None:
                         self.out.setdefault(s, {}).setdefault(URIRef(str(p)), {}).setdefault(o, inferred)
 
-    def incoming(self, p: URIRef, terms: Iterable[Term]) -> None:
-        missing = [t for t in terms if not isinstance(t, BNode) and (p, t) not in self.into]
-        for start in range(0, len(missing), 500):
-            batch = missing[start : start + 500]
-            for term in batch:
-                self.into[p, term] = {}
-            rows = [(p, term) for term in batch]
-            for layer, inferred in self.layers():
-                for s, _, o in self.kg.select(queries.get("cel/subjects-of").bind(p_o=rows), layer):
-                    if s is not None and o is not None:
-                        self.into.setdefault((p, o), {}).setdefault(s, inferred)
+    def incoming(self, p: URIRef, term: Term) -> None:
+        if isinstance(term, BNode):
+            return
+        self.into[p, term] = {}
+        for layer, inferred in self.layers():
+            for s, _, o in self.kg.select(queries.get("cel/subjects-of").bind(p_o=[(p, term)]), layer):
+                if s is not None and o is not None:
+                    self.into.setdefault((p, o), {}).setdefault(s, inferred)
 
 
 class GraphFacts:
@@ -111,7 +108,7 @@ class GraphFacts:
         known: Collection[Term]
         if p.inverse:
             if (role, x) not in self._read.into:
-                self._read.incoming(role, [x])
+                self._read.incoming(role, x)
             known = self._read.into.get((role, x), ())
         else:
             if x not in self._read.out:
@@ -125,13 +122,9 @@ class GraphFacts:
         more, fewer = self._changes[key]
         return ({*known} - fewer) | more
 
-    def types(self, x: Term) -> list[str]:
-        """Return the classes of a term, in order of IRI."""
-        return [str(c) for c in self.values(x, ce.Property(str(TYPE)))]
-
     def is_individual(self, x: Term) -> bool:
         """Return whether a term is a named individual."""
-        return isinstance(x, URIRef) and any(c not in SCHEMA for c in self.types(x))
+        return isinstance(x, URIRef) and any(str(c) not in SCHEMA for c in self._values(x, _TYPED))
 
     def inferred(self, triple: Triple) -> bool:
         """Return whether a triple that is here was inferred."""
@@ -220,12 +213,8 @@ def edge(x: Term, p: ce.Property, y: Term) -> Triple:
     return Triple(s, URIRef(p.iri), o)  # type: ignore[arg-type]  # no literal has values of its own
 
 
-NEW = "urn:mrag:new:"
-"""Start of the IRIs of individuals that are not there yet."""
-
-_SMALL = 20_000
-"""Triples of a graph whose terms are listed to see whether all can be tried."""
-
+NEW = "urn:mrag:new:"  # start of the IRIs of individuals that are not there yet
+_SMALL = 20_000  # triples of a graph whose terms are listed to see whether all can be tried
 _PLAIN = {
     XSD + "boolean": ("true", "false"),
     XSD + "string": ("", "text"),
@@ -262,10 +251,7 @@ class Candidates:
     def new(self, facts: GraphFacts) -> URIRef:
         """Return the first new individual that no change names yet."""
         used = {t for triple in facts.added for t in triple}
-        number = 1
-        while URIRef(f"{NEW}{number}") in used:
-            number += 1
-        return URIRef(f"{NEW}{number}")
+        return next(iri for n in count(1) if (iri := URIRef(f"{NEW}{n}")) not in used)
 
     def values(self, filler: ce.Expression, facts: GraphFacts, left: int) -> list[Term]:
         """Return terms that satisfy an expression, or could with the changes that are left."""
@@ -276,10 +262,9 @@ class Candidates:
         else:
             self.complete = False
             wanted = [filler, *self._together.get(filler, ())]
-            if left > 1:
-                wanted += [
-                    p for p in (filler.parts if isinstance(filler, ce.And | ce.Or) else ()) if _positive(p)
-                ]
+            positive = ce.Named | ce.Some | ce.Value | ce.AtLeast | ce.DataSome
+            if left > 1 and isinstance(filler, ce.And | ce.Or):
+                wanted += [p for p in filler.parts if isinstance(p, positive)]
             for e in wanted:
                 found.update(dict.fromkeys(self._holding(e)))
         found[self.new(facts)] = None
@@ -306,16 +291,7 @@ class Candidates:
         return self._members[e]
 
 
-def _positive(e: ce.Expression) -> bool:
-    return isinstance(
-        e,
-        ce.Named | ce.Some | ce.Value | ce.AtLeast | ce.DataSome,
-    )
-
-
-def _siblings(
-    expression: ce.Expression,
-) -> dict[ce.Expression, list[ce.Expression]]:
+def _siblings(expression: ce.Expression) -> dict[ce.Expression, list[ce.Expression]]:
     """Map fillers to the conjunction of all fillers that one value could satisfy at once."""
     found: dict[ce.Expression, list[ce.Expression]] = {}
     for e in ce.walk(expression):
@@ -433,7 +409,7 @@ class RepairSearch:
         return min(found, key=lambda changes: [c.order for c in changes], default=None)
 
     def _facts(self, edits: _Edits) -> GraphFacts:
-        return self.facts.changed((t for add, t in edits if add), (t for add, t in edits if not add))
+        return self.facts.changed(*({t for add, t in edits if add == put_in} for put_in in (True, False)))
 
     def _solved(self, e: ce.Expression, x: Term, edits: _Edits) -> list[_Edits]:
         """Return the changes so far, together with each plan by which the expression comes to hold."""
@@ -501,12 +477,7 @@ class RepairSearch:
                 yield from self._adding(facts, x, p, [*beyond, self.candidates.new(facts)])
 
     def _more(
-        self,
-        facts: GraphFacts,
-        x: Term,
-        p: ce.Property,
-        filler: ce.Expression,
-        edits: _Edits,
+        self, facts: GraphFacts, x: Term, p: ce.Property, filler: ce.Expression, edits: _Edits
     ) -> Iterator[_Edits]:
         values = facts.values(x, p)
         for value in values:
@@ -520,12 +491,7 @@ class RepairSearch:
                 yield from self._solved(filler, value, more)
 
     def _fewer(
-        self,
-        facts: GraphFacts,
-        x: Term,
-        p: ce.Property,
-        filler: ce.Expression,
-        edits: _Edits,
+        self, facts: GraphFacts, x: Term, p: ce.Property, filler: ce.Expression, edits: _Edits
     ) -> Iterator[_Edits]:
         opposite = negation(filler)
         for value in facts.matching(x, p, filler):
@@ -588,8 +554,7 @@ def _possible(facts: GraphFacts, e: ce.Expression, x: Term) -> bool:
             return True
 
 
-Label = Callable[[str], str]
-"""Names an IRI for people."""
+Label = Callable[[str], str]  # names an IRI for people
 
 
 @dataclass(frozen=True)

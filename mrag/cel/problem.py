@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import typing
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, TypeAlias, get_args
 
@@ -127,9 +127,8 @@ class LearningProblem:
     def __init__(
         self, positives: Iterable[str], negatives: Iterable[str], *, ignored: Iterable[str] = ()
     ) -> None:
-        object.__setattr__(self, "positives", tuple(sorted({str(x) for x in positives})))
-        object.__setattr__(self, "negatives", tuple(sorted({str(x) for x in negatives})))
-        object.__setattr__(self, "ignored", tuple(sorted({str(x) for x in ignored})))
+        for name, given in (("positives", positives), ("negatives", negatives), ("ignored", ignored)):
+            object.__setattr__(self, name, tuple(sorted({str(x) for x in given})))
         for name, examples in (("positive", self.positives), ("negative", self.negatives)):
             if not examples:
                 raise LearningProblemError(f"There are no {name} examples.", hint="Give at least one.")
@@ -336,8 +335,7 @@ def mixed(rows: Bits) -> npt.NDArray[np.uint64]:
 
 
 _LABEL, _N, _H = pt.var("label"), pt.var("n"), pt.var("h")
-_TOGETHER = 40
-"""Most hypotheses in one query."""
+_TOGETHER = 40  # most hypotheses in one query
 
 
 def instances(kg: KnowledgeGraph, expression: ce.Expression) -> list[str]:
@@ -404,6 +402,17 @@ def confusion(
             for h, label, n in kg.select(to_sparql(query)):
                 counts[int(str(h))][int(str(label))] += int(str(n))
     return [ExampleCounts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
+
+
+def recounted(kg: KnowledgeGraph, found: Sequence[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
+    """Return hypotheses as the store counts them, in order; without those that are not informative then."""
+    counts = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives, known=True)
+    agreed = [
+        replace(h, quality=quality(c, h.measure), counts=c)
+        for h, c in zip(found, counts, strict=True)
+        if c.informative
+    ]
+    return sorted(agreed, key=lambda h: h.order)
 
 
 def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:

@@ -20,7 +20,15 @@ from mrag.cel.evaluate import World
 from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.search import FeatureSettings, features
-from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, confusion, instances_among, quality
+from mrag.cel.problem import (
+    ExampleCounts,
+    Hypothesis,
+    LearningProblem,
+    confusion,
+    instances_among,
+    quality,
+    recounted,
+)
 from mrag.cel.sentences import Language, sentence
 from mrag.cel.sparql import individuals_among
 from mrag.errors import ConfigError, LearningProblemError
@@ -221,8 +229,7 @@ def _numbered(hits: Sequence[Hit], front: int) -> tuple[Hit, ...]:
 
 _SPACE = FeatureSettings(negation=False, cardinality=1, pairs=16, max_conditions=1000)
 """Conditions that have a say in what is asked next."""
-_HARDLY = 0.02
-"""A hit of which nearly all say the same, by weight, is not asked about."""
+_HARDLY = 0.02  # A hit of which nearly all say the same, by weight, is not asked about
 
 
 @dataclass(frozen=True)
@@ -325,10 +332,14 @@ def learn_from_marks(
     among = [iri for iri in listed if iri in individuals]
     asked = [iri for iri in among if iri not in wanted and iri not in unwanted]
     found = made.fit(problem)
-    agreeing = conditions_agreeing(kg, problem, asked, knobs.steps, until=started + 1.2 * knobs.seconds)
-    others = [Hypothesis(e, 0.0, problem.counts(())) for e in agreeing.shortest]
-    found = _counted(kg, [*found, *others], problem)
-    kept = _by_length(found, knobs.max_length)
+    until = started + 1.2 * knobs.seconds
+    shortest, disputed = conditions_agreeing(kg, problem, asked, knobs.steps, until=until)
+    others = [Hypothesis(e, 0.0, problem.counts(())) for e in shortest]
+    found = recounted(kg, [*found, *others], problem)
+    best: dict[int, Hypothesis] = {}
+    for h in (h for h in found if h.length <= knobs.max_length):
+        best.setdefault(h.length, h)
+    kept = [best[n] for n in sorted(best)]
     short = [h for h in found if h.length <= knobs.length] or found
     chosen = kept.index(short[0]) if short else 0
 
@@ -338,27 +349,20 @@ def learn_from_marks(
 
     alternatives = tuple(MarkedConcept(h, covered(h.expression)) for h in kept)
     seconds = time.monotonic() - started
-    return Feedback(problem, assumed, alternatives, chosen, agreeing.disputed[: knobs.proposals], seconds)
-
-
-@dataclass(frozen=True)
-class AgreeingConditions:
-    """Conditions that agree with all marks."""
-
-    shortest: tuple[Expression, ...] = ()
-    disputed: tuple[str, ...] = ()
+    return Feedback(problem, assumed, alternatives, chosen, tuple(disputed[: knobs.proposals]), seconds)
 
 
 def conditions_agreeing(
     kg: KnowledgeGraph, problem: LearningProblem, asked: Sequence[str], steps: int, *, until: float
-) -> AgreeingConditions:
-    """Return the conditions that agree with all marks, and what would tell them apart.
+) -> tuple[list[Expression], list[str]]:
+    """Return the shortest conditions of each length that agree with all marks, and what tells them apart.
 
+    That are hits which are not marked and on which the conditions disagree, most disputed first.
     A condition counts half as much for each symbol of cost that it has more than the cheapest.
     """
     left = until - time.monotonic()
     if not asked or left <= 0:
-        return AgreeingConditions()
+        return [], []
     rest = [iri for iri in asked if iri not in problem.examples]
     world = World.of(kg, [*problem.examples, *rest], steps=steps, until=until)
     listed = LearningProblem(problem.positives, [*problem.negatives, *rest])
@@ -366,13 +370,13 @@ def conditions_agreeing(
     try:
         space = features(fit, _SPACE, fit.steps)
     except Halt:
-        return AgreeingConditions()
+        return [], []
     at = {iri: column for column, iri in enumerate(listed.examples)}
     table = np.asarray(space.table, dtype=bool)
     agrees = table[:, [at[x] for x in problem.positives]].all(axis=1)
     agrees &= ~table[:, [at[x] for x in problem.negatives]].any(axis=1)
     if not agrees.any():
-        return AgreeingConditions()
+        return [], []
     costs = space.costs[agrees]
     weights = 0.5 ** (costs - costs.min())
     shares = weights @ table[agrees] / weights.sum()
@@ -381,8 +385,7 @@ def conditions_agreeing(
     first: dict[int, int] = {}
     for place in sorted(np.flatnonzero(agrees), key=lambda place: (space.costs[place], place)):
         first.setdefault(int(space.lengths[place]), int(place))
-    shortest = tuple(space.expression(first[n]) for n in sorted(first))
-    return AgreeingConditions(shortest, tuple(disputed))
+    return [space.expression(first[n]) for n in sorted(first)], disputed
 
 
 def marked_counts(
@@ -398,24 +401,3 @@ def precision(counts: ExampleCounts) -> float | None:
     """Return the share of the marked hits in a concept that are meant; None if none is in it."""
     held = counts.tp + counts.fp
     return counts.tp / held if held else None
-
-
-def _counted(kg: KnowledgeGraph, found: list[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
-    """Return hypotheses with the counts of the store, which has the last word, in order."""
-    if not found:
-        return []
-    counts = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives, known=True)
-    agreed = [
-        Hypothesis(h.expression, quality(c), c, estimate=h.estimate, score=h.score)
-        for h, c in zip(found, counts, strict=True)
-        if c.informative
-    ]
-    return sorted(agreed, key=lambda h: h.order)
-
-
-def _by_length(found: Sequence[Hypothesis], longest: int) -> list[Hypothesis]:
-    """Return the best of each length, shortest first."""
-    best: dict[int, Hypothesis] = {}
-    for h in (h for h in found if h.length <= longest):
-        best.setdefault(h.length, h)
-    return [best[n] for n in sorted(best)]

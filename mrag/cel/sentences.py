@@ -19,7 +19,7 @@ import re
 import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -41,7 +41,6 @@ from mrag.rdf.terms import XSD, curie, to_ox
 
 Language: TypeAlias = OneOfText["en", "de"]
 Name: TypeAlias = Callable[[str], str]
-
 KINDS = {
     "en": {"integer": "whole number", "decimal": "decimal number", "double": "number",
            "boolean": "truth value", "float": "short number", "date": "date", "dateTime": "time",
@@ -98,9 +97,8 @@ def bare(value: Literal, datatype: str) -> str:
 def closed(range: ce.DataRange) -> tuple[Literal, Literal] | None:
     """Return the least and the greatest value of a range that has both and no other limits."""
     limits: dict[str, Literal] = dict(range.facets)
-    if len(range.facets) != 2 or limits.keys() != {"minInclusive", "maxInclusive"}:
-        return None
-    return limits["minInclusive"], limits["maxInclusive"]
+    both = len(range.facets) == 2 and limits.keys() == {"minInclusive", "maxInclusive"}
+    return (limits["minInclusive"], limits["maxInclusive"]) if both else None
 
 
 def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce.Expression:
@@ -120,23 +118,17 @@ def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce
     return e
 
 
-def limited(e: ce.Expression) -> Iterable[ce.DataSome]:
-    """Yield the parts of a conjunction that limit values at one side."""
-    for p in e.parts if isinstance(e, ce.And) else ():
-        if (
-            isinstance(p, ce.DataSome)
-            and len(p.range.facets) == 1
-            and p.range.facets[0][0][:3] in ("min", "max")
-        ):
-            yield p
+def limited(e: ce.Expression) -> list[ce.DataSome]:
+    """Return the parts of a conjunction that limit values at one side."""
+    parts = e.parts if isinstance(e, ce.And) else ()
+    return [p for p in parts if isinstance(p, ce.DataSome) and len(p.range.facets) == 1]
 
 
-def between(parts: Iterable[ce.Expression]) -> dict[ce.Expression, ce.AtMost]:
+def between(parts: Sequence[ce.Expression]) -> dict[ce.Expression, ce.AtMost]:
     """Return the greatest of two counts of the same values by the least, where both are given."""
-    parts = tuple(parts)
     most = {(p.property, p.filler): p for p in parts if isinstance(p, ce.AtMost)}
-    found = {p: most.get((p.property, p.filler)) for p in parts if isinstance(p, ce.AtLeast)}
-    return {p: upper for p, upper in found.items() if upper is not None}
+    least = {(p.property, p.filler): p for p in parts if isinstance(p, ce.AtLeast)}
+    return {p: most[of] for of, p in least.items() if of in most}
 
 
 def escaped(text: str) -> str:
@@ -241,8 +233,7 @@ def third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s") if verb != "have" else "has"
 
 
-PLAIN = re.compile(r"[^\W\d_][\w\-]*(?: [\w\-]+)*\Z")
-"""A name that can stand without quotation marks."""
+PLAIN = re.compile(r"[^\W\d_][\w\-]*(?: [\w\-]+)*\Z")  # A name that can stand without quotation marks
 _SCORES = frozenset(("points", "ranks", "marks", "scores", "grades"))
 """Plurals that are what a number is, not what it counts."""
 _WAS = {"is": "are", "was": "were", "has": "have", "does": "do"}
@@ -294,7 +285,7 @@ def role(label: str, *, inverse: bool = False) -> Role:
         return quoted(label, inverse)
     if " ".join(low[:2]) == "number of":
         return _noun(lowered(parts), inverse)
-    if kind != "phrase" or _ing(parts):
+    if kind != "phrase" or (len(low) == 1 and low[0].endswith("ing") and not _base_of_ing(low[0])):
         return _noun(lowered(parts if kind == "phrase" else text.split()), inverse)
     first, *rest = text.split()
     phrase = first.lower() not in _forms() or low[-1] == "by"
@@ -326,11 +317,6 @@ def _led(parts: list[str]) -> tuple[str, list[str]] | None:
     ):
         return (parts[0], parts[1:]) if "of" not in low else None
     return None
-
-
-def _ing(parts: list[str]) -> bool:
-    """Return whether a name ends like `wearing`, but is a noun as `sibling` is."""
-    return len(parts) == 1 and parts[0].lower().endswith("ing") and not _base_of_ing(parts[0].lower())
 
 
 def _base_of_ing(word: str) -> str:
@@ -462,15 +448,21 @@ def surfaces(label: str) -> set[str]:
     return {text for text in found if text and "“" not in text}
 
 
-_COUNTS: Mapping[type[ce.Cardinality], str] = {
-    ce.AtLeast: "at least",
-    ce.AtMost: "at most",
-    ce.Exactly: "exactly",
+_COUNTS: Mapping[Language, Mapping[type[ce.Cardinality], str]] = {
+    "en": {ce.AtLeast: "at least", ce.AtMost: "at most", ce.Exactly: "exactly"},
+    "de": {ce.AtLeast: "mindestens", ce.AtMost: "höchstens", ce.Exactly: "genau"},
 }
-_NUMBERS = {"minInclusive": "at least", "maxInclusive": "at most", "minExclusive": "more than",
-            "maxExclusive": "less than"}  # fmt: skip
-_TIMES = {"minInclusive": "not before", "maxInclusive": "not after", "minExclusive": "after",
-          "maxExclusive": "before"}  # fmt: skip
+_NUMBERS = {
+    "en": {"minInclusive": "at least", "maxInclusive": "at most",
+           "minExclusive": "more than", "maxExclusive": "less than"},
+    "de": {"minInclusive": "mindestens", "maxInclusive": "höchstens",
+           "minExclusive": "mehr als", "maxExclusive": "weniger als"},
+}  # fmt: skip
+_TIMES = {
+    "en": {"minInclusive": "not before", "maxInclusive": "not after",
+           "minExclusive": "after", "maxExclusive": "before"},
+    "de": {"minInclusive": "ab", "maxInclusive": "bis", "minExclusive": "nach", "maxExclusive": "vor"},
+}  # fmt: skip
 _SAYING = ("“Has ", "“has ", "“Is ", "“is ", "“Was ", "“was ")
 
 
@@ -555,7 +547,7 @@ class English(Clauses):
             case ce.Only(_, filler):
                 return self._only(r, filler, last)
             case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
-                return self._counted(r, f"{_COUNTS[type(e)]} {n}", n, filler, last)
+                return self._counted(r, f"{_COUNTS['en'][type(e)]} {n}", n, filler, last)
 
     def _valued(self, e: ce.Value, denied: bool = False) -> str:
         """Return that a value is there, or that it is not."""
@@ -723,16 +715,28 @@ _OF = {XSD + "date": "", XSD + "dateTime": ""}
 
 
 def _range(range: ce.DataRange, unit: str = "") -> str:
-    """Return limits in words, `more than 2 and at most 5`, or what the values are."""
     if not range.facets:
         return some(KINDS["en"].get(range.datatype.removeprefix(XSD), curie(range.datatype)))
-    names = _TIMES if range.datatype in _OF else _NUMBERS
+    return _limits(range, "en", unit)
+
+
+def _limits(range: ce.DataRange, language: Language, unit: str) -> str:
+    """Return limits in words, `more than 2 and at most 5`."""
+    timed = range.datatype in _OF
+    names = (_TIMES if timed else _NUMBERS)[language]
+
+    def shown(limit: Literal) -> str:
+        text = bare(limit, range.datatype)
+        return text if language == "en" else _number(text, range.datatype)
+
     if ends := closed(range):
-        low, high = (bare(v, range.datatype) for v in ends)
-        exactly = "exactly on" if range.datatype in _OF else "exactly"
-        return f"{exactly} {low} {unit}".strip() if low == high else f"from {low} to {high} {unit}".strip()
-    facets = sorted(range.facets, key=lambda facet: facet[0].startswith("max"))
-    said = " and ".join(f"{names[facet]} {bare(v, range.datatype)}" for facet, v in facets)
+        low, high = map(shown, ends)
+        exactly, start, end = ("exactly", "from", "to") if language == "en" else ("genau", "von", "bis")
+        exactly += " on" * (timed and language == "en")
+        said = f"{exactly} {low}" if low == high else f"{start} {low} {end} {high}"
+    else:
+        facets = sorted(range.facets, key=lambda facet: facet[0].startswith("max"))
+        said = (" and " if language == "en" else " und ").join(f"{names[f]} {shown(v)}" for f, v in facets)
     return f"{said} {unit}".strip()
 
 
@@ -749,14 +753,6 @@ def _boolean(e: ce.Restriction) -> bool:
     return isinstance(e, ce.Value) and _datatype(e) == XSD + "boolean"
 
 
-_GERMAN_COUNTS: Mapping[type[ce.Cardinality], str] = {
-    ce.AtLeast: "mindestens",
-    ce.AtMost: "höchstens",
-    ce.Exactly: "genau",
-}
-_GERMAN_NUMBERS = {"minInclusive": "mindestens", "maxInclusive": "höchstens", "minExclusive": "mehr als",
-            "maxExclusive": "weniger als"}  # fmt: skip
-_GERMAN_TIMES = {"minInclusive": "ab", "maxInclusive": "bis", "minExclusive": "nach", "maxExclusive": "vor"}
 _GERMAN_MOMENTS = {XSD + "date": "ein Datum", XSD + "dateTime": "einen Zeitpunkt"}
 _GERMAN_VERBAL = re.compile(r"(?:be|ver|ent|er|zer|miss|über|unter)[a-zäöüß]{3,}t\Z")
 _GERMAN_PARTICIPLE = re.compile(r"(?:[a-zäöü]{2,4})?(?:ge|be|ver|ent|er|zer)[a-zäöüß]+(?:t|en)\Z")
@@ -926,7 +922,7 @@ class German(Clauses):
             case ce.Only(_, filler):
                 return self._thing(f"nur {r.things}", filler, "von denen jedes", last)
             case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
-                start = f"{_GERMAN_COUNTS[type(e)]} {n}"
+                start = f"{_COUNTS['de'][type(e)]} {n}"
                 if isinstance(filler, ce.OneOf):
                     return f"{start} von {self.listed(filler)}", ""
                 one = n == 1
@@ -977,18 +973,11 @@ def _number(text: str, datatype: str) -> str:
 
 
 def _german_range(range: ce.DataRange, unit: str) -> str:
-    """Return limits in words, or what the values are."""
-    kind = KINDS["de"].get(range.datatype.removeprefix(XSD), curie(range.datatype))
     if not range.facets:
-        return f"einen Wert der Art „{kind}“"
-    moment = _GERMAN_MOMENTS.get(range.datatype, "")
-    names = _GERMAN_TIMES if moment else _GERMAN_NUMBERS
-    if ends := closed(range):
-        low, high = (_number(bare(v, range.datatype), range.datatype) for v in ends)
-        return _joined(moment, f"genau {low}" if low == high else f"von {low} bis {high}", unit)
-    facets = sorted(range.facets, key=lambda facet: facet[0].startswith("max"))
-    limits = (f"{names[f]} {_number(bare(v, range.datatype), range.datatype)}" for f, v in facets)
-    return _joined(moment, " und ".join(limits), unit)
+        return (
+            f"einen Wert der Art „{KINDS['de'].get(range.datatype.removeprefix(XSD), curie(range.datatype))}“"
+        )
+    return _joined(_GERMAN_MOMENTS.get(range.datatype, ""), _limits(range, "de", unit))
 
 
 _MOST = 200_000

@@ -30,7 +30,6 @@ from mrag.reasoning.rules import within
 
 _T = TypeVar("_T")
 Comparable: TypeAlias = int | Decimal | float | bool | str | datetime
-
 _V = var("v")
 INTEGERS = frozenset(
     XSD + n
@@ -190,13 +189,10 @@ def _literal(literal: Literal) -> ox.Literal:
     return found
 
 
-BATCH = 500
-"""Most individuals in one query; more than that some servers refuse."""
-
+BATCH = 500  # most individuals in one query; more than that some servers refuse
 X = pt.var("x")
 _TYPE = pt.iri(RDF + "type")
 _FALSE = ox.Literal(False)
-
 VOCABULARY = tuple(
     pt.iri(namespace + name)
     for namespace, names in (
@@ -298,11 +294,7 @@ class _Translator:
         return [*anchor, *found, root, *without]
 
     def parts(
-        self,
-        e: ce.Expression,
-        x: ox.Variable,
-        anchor: tuple[pt.Pattern, ...],
-        ground: tuple[pt.Pattern, ...],
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
     ) -> tuple[list[pt.Pattern], list[pt.Pattern]]:
         """Return the patterns that bind a variable to an expression, and those that take away."""
         match e:
@@ -343,11 +335,7 @@ class _Translator:
                 return [], [pt.Minus(pt.Group((*anchor, *self.opposite(e, x, anchor, ground))))]
 
     def opposite(
-        self,
-        e: ce.Expression,
-        x: ox.Variable,
-        anchor: tuple[pt.Pattern, ...],
-        ground: tuple[pt.Pattern, ...],
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
     ) -> list[pt.Pattern]:
         """Return the patterns of what an expression that only takes away does not hold."""
         match e:
@@ -372,23 +360,14 @@ class _Translator:
                 raise AssertionError(e)
 
     def group(
-        self,
-        e: ce.Expression,
-        x: ox.Variable,
-        anchor: tuple[pt.Pattern, ...],
-        ground: tuple[pt.Pattern, ...],
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
     ) -> list[pt.Pattern]:
         """Return the patterns of an expression as they can stand in a group of their own."""
         found, without = self.parts(e, x, anchor, ground)
         return [*(anchor if found else ground), *found, *without]
 
     def counted(
-        self,
-        x: ox.Variable,
-        n: int,
-        p: ce.Property,
-        filler: ce.Expression,
-        anchor: tuple[pt.Pattern, ...],
+        self, x: ox.Variable, n: int, p: ce.Property, filler: ce.Expression, anchor: tuple[pt.Pattern, ...]
     ) -> pt.Pattern:
         y = self.fresh()
         edge = _edge(x, p, y)

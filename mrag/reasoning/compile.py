@@ -22,7 +22,12 @@ from mrag.reasoning import rules as ax
 from mrag.reasoning.rules import NOTHING, SAME, THING, TYPE, Axiom, Branch, Plain, PropertyExpression, Rule
 from mrag.stores.base import Dataset, TripleStore
 
-_SUB = iri(RDFS + "subClassOf")
+X, Y, Z, P = pt.var("x"), pt.var("y"), pt.var("z"), pt.var("p")
+SUBCLASS, SUBPROPERTY = pt.iri(RDFS + "subClassOf"), pt.iri(RDFS + "subPropertyOf")
+DOMAIN, RANGE, INVERSE = pt.iri(RDFS + "domain"), pt.iri(RDFS + "range"), pt.iri(OWL + "inverseOf")
+EQUIVALENT, EQUIVALENT_P = pt.iri(OWL + "equivalentClass"), pt.iri(OWL + "equivalentProperty")
+DISJOINT, DISJOINT_P = pt.iri(OWL + "disjointWith"), pt.iri(OWL + "propertyDisjointWith")
+DIFFERENT = pt.iri(OWL + "differentFrom")
 _MAX_PAIRS = 200_000
 Why: TypeAlias = tuple[tuple[Plain, ox.NamedNode, Plain], ...]
 """The axiom triples behind an inclusion."""
@@ -71,24 +76,23 @@ def schema_rules(box: ax.TBox) -> list[Rule]:
         for end, (name, why) in sorted(
             graph.reach(start, through_named=False, box=box).items(), key=lambda x: str(x[0])
         ):
-            direct = (start, _SUB, end)
+            direct = (start, SUBCLASS, end)
             if box.named(end) and end not in (THING.iri, NOTHING.iri) and direct not in why:
                 if len(why) == 1 and why[0][1].value == OWL + "equivalentClass":
                     continue  # between two names: a generic rule says it
                 body = tuple(TriplePattern(*t) for t in why)
                 axiom = Axiom("SubClassOf", (box.expression(start), box.expression(end)), why[0])
-                rules.append(Rule(name, axiom, body, (), (), TriplePattern(start, _SUB, end)))
+                rules.append(Rule(name, axiom, body, (), (), TriplePattern(start, SUBCLASS, end)))
     return rules
 
 
 def _stated(box: ax.TBox, nodes: list[ox.NamedNode]) -> _Graph:
     graph = _Graph()
     for s, o in box.triples.get(RDFS + "subClassOf", []):
-        graph.add(s, o, "scm-sco", ((s, _SUB, o),))
-    equivalent = iri(OWL + "equivalentClass")
+        graph.add(s, o, "scm-sco", ((s, SUBCLASS, o),))
     for s, o in box.triples.get(OWL + "equivalentClass", []):
-        graph.add(s, o, "scm-eqc1", ((s, equivalent, o),))
-        graph.add(o, s, "scm-eqc1", ((s, equivalent, o),))
+        graph.add(s, o, "scm-eqc1", ((s, EQUIVALENT, o),))
+        graph.add(o, s, "scm-eqc1", ((s, EQUIVALENT, o),))
     for node in nodes:
         cell = box.structure[node]
         for key, name in (("intersectionOf", "scm-int"), ("unionOf", "scm-uni")):
@@ -154,27 +158,18 @@ def _under_property(box: ax.TBox, p: Plain, q: Plain) -> Why | None:
         return ()
     seen: dict[Plain, Why] = {p: ()}
     todo: deque[Plain] = deque([p])
-    edges = [(s, iri(RDFS + "subPropertyOf"), o) for s, o in box.triples.get(RDFS + "subPropertyOf", [])]
-    equal = iri(OWL + "equivalentProperty")
+    edges = [(s, SUBPROPERTY, o) for s, o in box.triples.get(RDFS + "subPropertyOf", [])]
     pairs = box.triples.get(OWL + "equivalentProperty", [])
     while todo:
         node = todo.popleft()
         steps: list[tuple[Plain, Why]] = [(o, ((s, e, o),)) for s, e, o in edges if s == node]
-        steps += [(o, ((s, equal, o),)) for s, o in pairs if s == node]
-        steps += [(s, ((s, equal, o),)) for s, o in pairs if o == node]
+        steps += [(o, ((s, EQUIVALENT_P, o),)) for s, o in pairs if s == node]
+        steps += [(s, ((s, EQUIVALENT_P, o),)) for s, o in pairs if o == node]
         for after, why in steps:
             if after not in seen:
                 seen[after] = (*seen[node], *why)
                 todo.append(after)
     return seen.get(q)
-
-
-X, Y, Z, P = pt.var("x"), pt.var("y"), pt.var("z"), pt.var("p")
-SUBCLASS, SUBPROPERTY = pt.iri(RDFS + "subClassOf"), pt.iri(RDFS + "subPropertyOf")
-DOMAIN, RANGE, INVERSE = pt.iri(RDFS + "domain"), pt.iri(RDFS + "range"), pt.iri(OWL + "inverseOf")
-EQUIVALENT, EQUIVALENT_P = pt.iri(OWL + "equivalentClass"), pt.iri(OWL + "equivalentProperty")
-DISJOINT, DISJOINT_P = pt.iri(OWL + "disjointWith"), pt.iri(OWL + "propertyDisjointWith")
-DIFFERENT = pt.iri(OWL + "differentFrom")
 
 
 def _plain_name(*nodes: ox.Variable) -> tuple[pt.Expression, ...]:
@@ -538,11 +533,7 @@ class Compiler:
 
 def compile_rules(store: TripleStore, dataset: Dataset) -> ax.Ruleset:
     """Compile the axioms of a dataset to rules."""
-    return compile_box(ax.TBox.read(store, dataset))
-
-
-def compile_box(box: ax.TBox) -> ax.Ruleset:
-    """Compile a TBox that has been read."""
+    box = ax.TBox.read(store, dataset)
     c = Compiler(box)
     for s, o in box.triples.get(OWL + "equivalentClass", []):
         if box.named(s) and box.is_datatype(s):
@@ -550,10 +541,8 @@ def compile_box(box: ax.TBox) -> ax.Ruleset:
     _classes(c)
     _properties(c)
     _individuals(c)
-    for rule in (*schema_rules(box), *language_rules()):
-        c.rules[rule] = None
-    for check in language_checks():
-        c.checks[check] = None
+    c.rules |= dict.fromkeys((*schema_rules(box), *language_rules()))
+    c.checks |= dict.fromkeys(language_checks())
     return ax.Ruleset(tuple(c.rules), tuple(c.checks), c.notes())
 
 

@@ -78,17 +78,14 @@ class Proof:
 
     def replay(self, store: TripleStore, asserted: Dataset, ruleset: Ruleset | None = None) -> bool:
         """Check every step anew: leaves are asserted, and each step is an application of a rule."""
-        rules = (ruleset or compile_rules(store, asserted)).rules
-        return self._replay(store, asserted, rules)
-
-    def _replay(self, store: TripleStore, asserted: Dataset, rules: Iterable[Rule]) -> bool:
         if self.asserted:
             return store.ask(to_sparql(Ask(_pattern(self.triple))), asserted)
+        rules = ruleset or compile_rules(store, asserted)
         goal, given = _pattern(self.triple), [_pattern(premise.triple) for premise in self.premises]
-        mine = [r for r in rules if r.name == self.rule]
+        mine = [r for r in rules.rules if r.name == self.rule]
         chained = self.rule == "eq-trans" and is_chain(goal, given)
         applied = chained or any(_applies(store, asserted, r, goal, given) for r in mine)
-        return applied and all(p._replay(store, asserted, rules) for p in self.premises)
+        return applied and all(p.replay(store, asserted, rules) for p in self.premises)
 
     def __str__(self) -> str:
         return render(self)

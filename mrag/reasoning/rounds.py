@@ -36,8 +36,7 @@ from mrag.stores.base import Dataset, Row, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 
 _VERY_MANY = 10**9
-_CAP = 20_000
-"""Triples of a symbol from which on it counts as one that has very many."""
+_CAP = 20_000  # triples of a symbol from which on it counts as one that has very many
 _BATCH = 8
 _MANY = 1000
 _SLICE = 1_000_000
@@ -141,11 +140,7 @@ def queries(
 
 
 def _constructs(
-    rule: Rule,
-    counts: TripleCounts,
-    at: int | None,
-    delta: tuple[str, TripleCounts] | None,
-    sliced: bool,
+    rule: Rule, counts: TripleCounts, at: int | None, delta: tuple[str, TripleCounts] | None, sliced: bool
 ) -> Iterator[pt.Construct]:
     sizes = sized(rule.body, counts, at, *((pt.iri(delta[0]), delta[1]) if delta else ()))
     rows, *_, first = min(sizes, key=_place, default=(0, 0, rule.head, rule.head))
@@ -281,9 +276,6 @@ def clashing(check: ConsistencyCheck, counts: TripleCounts, at: int | None = Non
     sizes = sized(check.body, counts, at, pt.var("graph"))
     atoms = ordered(sizes, hint=not check.values, filters=check.filters)
     return pt.Group((*check.values[:1], *atoms, *check.values[1:]))
-
-
-# -- many rules of one shape as one query ---------------------------------------------------------------
 
 
 def _batches(rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:

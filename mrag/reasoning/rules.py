@@ -8,11 +8,12 @@ datatype nor out of it, so that nothing is inferred and nothing clashes.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias
 
 import pyoxigraph as ox
 
@@ -137,12 +138,10 @@ Restriction: TypeAlias = SomeValuesFrom | AllValuesFrom | HasValue | HasSelf | M
 Expression: TypeAlias = (
     ClassName | IntersectionOf | UnionOf | ComplementOf | Enumeration | Facets | Restriction
 )
-
 THING = ClassName(iri(OWL + "Thing"))
 NOTHING = ClassName(iri(OWL + "Nothing"))
 TYPE = iri(RDF + "type")
 SAME = iri(OWL + "sameAs")
-
 _WORDS = {
     "minInclusive": "≥", "maxInclusive": "≤", "minExclusive": ">", "maxExclusive": "<",
     "length": "length", "minLength": "length ≥", "maxLength": "length ≤", "pattern": "pattern",
@@ -290,25 +289,16 @@ def resolve(
 
 def replace(expression: pt.Expression, binding: Mapping[ox.Variable, pt.Node]) -> pt.Expression:
     """Return a condition with variables replaced."""
-    if not binding:
-        return expression
-    match expression:
-        case ox.Variable():
-            return binding.get(expression, expression)
-        case pt.Compare(a, operator, b):
-            return pt.Compare(replace(a, binding), operator, replace(b, binding))
-        case pt.In(value, members):
-            return pt.In(replace(value, binding), members)
-        case pt.Call(function, arguments):
-            return pt.Call(function, tuple(replace(a, binding) for a in arguments))
-        case pt.AllOf(conditions):
-            return pt.AllOf(tuple(replace(c, binding) for c in conditions))
-        case pt.AnyOf(conditions):
-            return pt.AnyOf(tuple(replace(c, binding) for c in conditions))
-        case pt.Negation(condition):
-            return pt.Negation(replace(condition, binding))
-        case _:
-            return expression
+
+    def put(part: Any) -> Any:
+        if isinstance(part, tuple):
+            return tuple(map(put, part))
+        if isinstance(part, pt.Compare | pt.In | pt.Call | pt.AllOf | pt.AnyOf | pt.Negation):
+            return dataclasses.replace(part, **{f.name: put(getattr(part, f.name)) for f in fields(part)})
+        return binding.get(part, part) if isinstance(part, ox.Variable) else part
+
+    found: pt.Expression = put(expression) if binding else expression
+    return found
 
 
 _DATATYPES = (RDFS + "Literal", RDF + "langString", RDF + "PlainLiteral", OWL + "real", OWL + "rational")

@@ -45,12 +45,7 @@ _SOMEWHERE = pt.var("graph")
 
 
 def _copy(
-    store: TripleStore,
-    graph: str,
-    into: str,
-    *,
-    inside: tuple[str, ...] = (),
-    without: tuple[str, ...] = (),
+    store: TripleStore, graph: str, into: str, *, inside: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> None:
     """Copy the triples of a graph, or of them those that stand in some other graphs, or in none of these."""
     more = [_ANY] if inside else [Filter(NotExists(_ANY))] if without else []
@@ -100,8 +95,6 @@ class Retraction:
         for graph in self._scratch:
             self.store.clear(graph)
         return self.store.count(self.lost)
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _reached(self, delta: str, size: TripleCounts, known: tuple[str, ...], counts: TripleCounts) -> str:
         """Collect what rests on what was taken out last, and note what asserted triples alone support."""
@@ -204,8 +197,7 @@ def _free(
 
 _S, _P, _O, _X = (var(name) for name in "spox")
 _SAMES = TriplePattern(_S, SAME, _O)
-_MOST_APART = 20_000
-"""Triples taken out from which on inferring everything anew is quicker."""
+_MOST_APART = 20_000  # triples taken out from which on inferring everything anew is quicker
 
 
 def withhold(
@@ -217,7 +209,7 @@ def withhold(
     counts: TripleCounts,
 ) -> str | None:
     """Find the inferred triples that are to be kept apart."""
-    clash = barred_graph(prefix)
+    clash = f"{prefix}:clash"
     if not _clashing(store, rules, asserted, inferred, clash, counts).total:
         return None
     if TripleCounts.of(store, (clash,)).match(_SAMES):
@@ -230,16 +222,11 @@ def withhold(
     return taken.lost
 
 
-def barred_graph(prefix: str) -> str:
-    """Return the IRI of the graph in which `withhold` collects what clashes."""
-    return f"{prefix}:clash"
-
-
 def without(
     store: TripleStore, rules: Ruleset, asserted: Sequence[str], inferred: Sequence[str], prefix: str
 ) -> tuple[tuple[str, ...], str]:
     """Infer everything anew without the triples that `withhold` found."""
-    barred, apart = barred_graph(prefix), f"{prefix}:lost"
+    barred, apart = f"{prefix}:clash", f"{prefix}:lost"
     store.clear(apart)
     run = Rounds(store, tuple(asserted), (), f"{prefix}:kept", rules, None, 2, stepwise=True, barred=barred)
     run.first(plain=rules.rules)
@@ -285,8 +272,7 @@ def _blame(store: TripleStore, whole: Dataset, clash: str) -> None:
     store.clear(blamed)
 
 
-_MOST = 500_000
-"""Triples taken out for a while from which on everything is inferred anew."""
+_MOST = 500_000  # triples taken out for a while from which on everything is inferred anew
 _SMALL = 20_000
 """Inferred triples up to this many go to a graph that is there: each graph more makes reading slower."""
 
@@ -330,8 +316,6 @@ class Follower:
             contradictions=tuple(groups),
             notes=rules.notes,
         )
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _axioms(self, graphs: Sequence[str]) -> bool:
         """Return whether axioms, or instances of classes without a name, are among the changes."""
@@ -378,7 +362,13 @@ class Follower:
         if run.same.centre:
             run.same.forget()
             raise TooFarReaching  # what was said of a name of a set that is large now goes to one alone
-        groups = self._clashes(rules, (*record.asserted, *known, *fresh), (delta, *fresh), counts)
+        # Contradictions that something new takes part in.
+        sizes = TripleCounts()
+        for graph in (delta, *fresh):
+            sizes.add(TripleCounts.of(store, (graph,)))
+        checks = [c for c in rules.checks if any(sizes.match(atom) for atom in c.body)]
+        every = Dataset((*record.asserted, *known, *fresh))
+        groups = rounds.find_clashes(store, every, checks, counts, self.label)
         if groups and self.on_inconsistency == "error":
             raise rounds.inconsistent(groups, self.label)
         whole = (*known, *fresh)
@@ -387,7 +377,9 @@ class Follower:
             sizes = TripleCounts.of(store, (*record.asserted, *whole))
             apart = withhold(store, rules, record.asserted, whole, f"{self.prefix}:apart", sizes)
         self._settle(record, fresh, apart)
-        for graph in {delta, *record.came, *record.apart, *fresh} - {*self._named(self.kg.record)}:
+        now = self.kg.record
+        used = {*now.asserted, *now.inferred, *now.hidden}
+        for graph in {delta, *record.came, *record.apart, *fresh} - used:
             store.clear(graph)
         return tuple(run.rounds), groups
 
@@ -415,16 +407,6 @@ class Follower:
             apart=(apart,) if apart else (),
         )
         self._commit(after, out, into, done=True)
-
-    def _clashes(
-        self, rules: Ruleset, graphs: tuple[str, ...], fresh: Iterable[str], counts: TripleCounts
-    ) -> list[ClashGroup]:
-        """Find the contradictions that something new takes part in."""
-        sizes = TripleCounts()
-        for graph in fresh:
-            sizes.add(TripleCounts.of(self.store, (graph,)))
-        checks = [c for c in rules.checks if any(sizes.match(atom) for atom in c.body)]
-        return rounds.find_clashes(self.store, Dataset(graphs), checks, counts, self.label)
 
     def _commit(self, after: Record, out: list[ox.Quad], into: list[ox.Quad], *, done: bool) -> None:
         count = after.inferences
@@ -469,10 +451,6 @@ class Follower:
         return any(
             ox.Quad(quad.subject, quad.predicate, quad.object, ox.NamedNode(g)) in engine for g in graphs
         )
-
-    @staticmethod
-    def _named(record: Record) -> tuple[str, ...]:
-        return (*record.asserted, *record.inferred, *record.hidden)
 
 
 _DEFAULT = "default"

@@ -27,14 +27,10 @@ from mrag.rdf.terms import OWL, Triple, to_ntriples
 from mrag.reasoning.rules import SAME, Rule
 from mrag.stores.base import Dataset, TripleStore
 
-MOST: Final = 32
-"""Names of a set that are written out in pairs, at most."""
-_PAGE = 1000
-"""Pairs of a page; no server is known to cut answers shorter."""
-_SENT = 10_000
-"""Pairs that are sent at a time."""
+MOST: Final = 32  # names of a set that are written out in pairs, at most
+_PAGE = 1000  # pairs of a page; no server is known to cut answers shorter
+_SENT = 10_000  # pairs that are sent at a time
 _SAME = URIRef(OWL + "sameAs")
-
 Pair = tuple[str, str]
 
 
@@ -95,8 +91,6 @@ class Sameness:
         """Clear the graph of the names of large sets."""
         if self.centre:
             self._store.clear(self._scratch)
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _written(self, group: list[str]) -> Iterator[Pair]:
         if len(group) <= MOST:

@@ -87,20 +87,20 @@ def planted(forest: Forest, e: Expression) -> Tree:
         case And(parts) | Or(parts):
             trees = [planted(forest, p) for p in parts]
             while len(trees) > 1:
-                trees.append(forest.joined("and" if isinstance(e, And) else "or", trees.pop(0), trees.pop(0)))
+                trees.append(forest.joined(type(e), trees.pop(0), trees.pop(0)))
             return trees[0]
         case Not(of):
             return forest.negated(planted(forest, of))
         case Some(p, filler):
-            return forest.quantified("some", p, planted(forest, filler))
+            return forest.quantified(Some, p, planted(forest, filler))
         case Only(p, filler):
-            return forest.quantified("only", p, planted(forest, filler))
+            return forest.quantified(Only, p, planted(forest, filler))
         case AtLeast(n, p, filler):
-            return forest.quantified("min", p, planted(forest, filler), n)
+            return forest.quantified(AtLeast, p, planted(forest, filler), n)
         case AtMost(n, p, filler):
-            return forest.quantified("max", p, planted(forest, filler), n)
+            return forest.quantified(AtMost, p, planted(forest, filler), n)
         case Exactly(n, p, filler):
-            return forest.quantified("exactly", p, planted(forest, filler), n)
+            return forest.quantified(Exactly, p, planted(forest, filler), n)
     return forest.leaf(e)
 
 
@@ -130,14 +130,14 @@ def test_a_part_is_replaced_where_it_stands() -> None:
     world = World([(URIRef(E + "a"), E + "A"), (URIRef(E + "b"), E + "B")], [])
     forest = Forest(FitState(LearningProblem([E + "a"], [E + "b"]), world, LearnerSettings()))
     a, b, c = (forest.leaf(Named(E + x)) for x in "ABC")
-    tree = forest.joined("or", forest.joined("and", a, b), forest.negated(c))
+    tree = forest.joined(Or, forest.joined(And, a, b), forest.negated(c))
     for place, part in enumerate(tree.walk()):
         assert forest.replaced(tree, place, part) is tree
         kinds = [
             normal(x) for x in walk(forest.replaced(tree, place, forest.leaf(Named(E + "D"))).expression)
         ]
         assert Named(E + "D") in kinds
-    assert forest.joined("and", a, a) is a
+    assert forest.joined(And, a, a) is a
     assert forest.negated(forest.negated(tree)) is tree
 
 

@@ -53,8 +53,8 @@ def test_alternatives_hold_what_the_plain_interpreter_says(
             )
             assert again.counts == one.hypothesis.counts
         assert not {*found.proposals} & {*liked, *disliked}
-        agreeing = conditions_agreeing(kg, found.problem, listed, 2, until=1e12)
-        for e in agreeing.shortest:
+        shortest, _ = conditions_agreeing(kg, found.problem, listed, 2, until=1e12)
+        for e in shortest:
             held = plain.instances(e)
             assert held.issuperset(found.problem.positives) and held.isdisjoint(found.problem.negatives)
 
@@ -69,11 +69,11 @@ def test_an_integer_reaches_the_limit_of_a_decimal(negative: str) -> None:
             ":f a owl:NamedIndividual ; :size 1 }"
         )
         problem = LearningProblem([f"{space}d"], [space + negative])
-        agreeing = conditions_agreeing(kg, problem, [space + n for n in "def"], 1, until=1e12)
-        for expression in agreeing.shortest:
+        shortest, _ = conditions_agreeing(kg, problem, [space + n for n in "def"], 1, until=1e12)
+        for expression in shortest:
             counts = marked_counts(kg, expression, problem.positives, problem.negatives).counts
             assert (counts.tp, counts.fp) == (1, 0)
-        assert agreeing.shortest or negative == "e"
+        assert shortest or negative == "e"
 
 
 def test_a_mark_on_what_is_disputed_rules_conditions_out() -> None:
@@ -103,7 +103,7 @@ def test_marks_that_say_nothing_are_refused() -> None:
                 learn_from_marks(kg, [redis, mysql], liked, disliked)
         with pytest.raises(LearningProblemError):
             learn_from_marks(kg, [redis], [redis])
-        assert not conditions_agreeing(kg, LearningProblem([redis], [mysql]), [], 2, until=1e12).shortest
+        assert not conditions_agreeing(kg, LearningProblem([redis], [mysql]), [], 2, until=1e12)[0]
     with pytest.raises(ConfigError):
         FeedbackSettings(length=12, max_length=11)
     assert precision(ExampleCounts(0, 0, 1, 1)) is None

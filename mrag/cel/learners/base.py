@@ -6,7 +6,7 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -23,8 +23,8 @@ from mrag.cel.problem import (
     Hypothesis,
     LearningProblem,
     Measure,
-    confusion,
     quality,
+    recounted,
 )
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
@@ -35,11 +35,8 @@ Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupte
 """Why a learner stopped: a hypothesis without mistakes, nothing left to try, its limit of hypotheses, its
 time limit, or Ctrl-C."""
 
-_FETCH = 0.7
-"""Share of the time limit that reading what the examples reach may take."""
-_SEARCH = 0.85
-"""Share of the time limit after which a search ends."""
-
+_FETCH = 0.7  # share of the time limit that reading what the examples reach may take
+_SEARCH = 0.85  # share of the time limit after which a search ends
 _HARDLY = 0.25
 """A hypothesis that holds not even so much more of the positive examples hardly tells them apart."""
 
@@ -248,6 +245,10 @@ class Learner(ABC):
             settings = self.settings_type(**{n: value for n, value in given.items() if value is not None})
         self.kg, self.settings, self.on_progress = kg, settings, on_progress
         self.report: FitReport | None = None
+        self.prepare()
+
+    def prepare(self) -> None:  # noqa: B027 # most need nothing
+        """Load what the learner needs, at the end of its making."""
 
     @abstractmethod
     def search(self, fit: FitState) -> Stopped:
@@ -295,31 +296,16 @@ class Learner(ABC):
         if stopped == "time":
             fit.offer_classes()
         found = fit.best()[: self.settings.top]
-        # The store may take as long to count as it took to read.
-        if found and self.settings.confirm and time.monotonic() - started + fetched < 0.95 * seconds:
-            found = self._confirmed(found, problem)
+        # The store has the last word; it may take as long to count as it took to read.
+        late = time.monotonic() - started + fetched >= 0.95 * seconds
+        best = found[:1] if self.settings.confirm and not late else []
+        if [h.counts for h in recounted(self.kg, best, problem)] != [h.counts for h in best]:
+            logger.warning("The store counts otherwise than the bitsets: %s", found[0].expression)
+            found = recounted(self.kg, found, problem)
         notes += _shortcomings(found, fit)
         solved, spent = any(h.solved for h in found[:1]), time.monotonic() - started
         self.report = FitReport(fit.tested, spent, stopped, solved, tuple(notes), fetched)
         return found
-
-    def _confirmed(self, found: list[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
-        """Count the best hypothesis by the store, which has the last word; if it disagrees, all."""
-
-        def counts_of(some: list[Hypothesis]) -> list[ExampleCounts]:
-            return confusion(
-                self.kg, [h.expression for h in some], problem.positives, problem.negatives, known=True
-            )
-
-        if counts_of(found[:1]) == [found[0].counts]:
-            return found
-        logger.warning("The store counts otherwise than the bitsets: %s", found[0].expression)
-        checked = [
-            replace(h, quality=quality(counts, h.measure), counts=counts)
-            for h, counts in zip(found, counts_of(found), strict=True)
-            if counts.informative
-        ]
-        return sorted(checked, key=lambda h: h.order)
 
 
 def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:

@@ -12,11 +12,11 @@ process and keeps its types in a module: two fits could not run beside each othe
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
-from typing import Literal, TypeAlias, TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from rdflib import URIRef
@@ -29,47 +29,21 @@ from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import Bits, Numbers
 from mrag.errors import ConfigError
 
-Kind: TypeAlias = Literal["leaf", "and", "or", "not", "some", "only", "min", "max", "exactly"]
-
-_CARDINALITIES: Mapping[str, type[ce.Cardinality]] = {
-    "min": ce.AtLeast,
-    "max": ce.AtMost,
-    "exactly": ce.Exactly,
-}
-_BOOLEAN = ("and", "or", "not")
-_MASK_BYTES = 200_000_000
-"""Up to so much memory the sets of terms below properties are kept in."""
+_BOOLEAN = ce.And | ce.Or | ce.Not
+_MASK_BYTES = 200_000_000  # up to so much memory the sets of terms below properties are kept in
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tree:
-    """A class expression whose connectives have two parts each; made by a `Forest`."""
+    """A class expression whose connectives have two parts each, not in normal form; made by a `Forest`."""
 
     id: int
-    kind: Kind
-    of: ce.Property | ce.Expression
-    n: int
+    expression: ce.Expression
     parts: tuple[Tree, ...]
     size: int
     height: int
     length: int
     depth: int
-
-    @property
-    def expression(self) -> ce.Expression:
-        """Return the tree as a class expression, not yet in normal form."""
-        parts = tuple(p.expression for p in self.parts)
-        if not isinstance(self.of, ce.Property):
-            return self.of
-        match self.kind:
-            case "not":
-                return ce.Not(parts[0])
-            case "and" | "or":
-                return (ce.And if self.kind == "and" else ce.Or)(parts)
-            case "some" | "only":
-                return (ce.Some if self.kind == "some" else ce.Only)(self.of, parts[0])
-            case kind:
-                return _CARDINALITIES[kind](self.n, self.of, parts[0])
 
     def walk(self) -> Iterator[Tree]:
         """Yield the tree and all in it, from the root down and from left to right."""
@@ -103,37 +77,42 @@ class Forest:
 
     def leaf(self, expression: ce.Expression) -> Tree:
         """Return the tree of an expression that is not taken apart."""
-        return self._tree("leaf", expression, 0, (), length(expression), depth(expression))
+        return self._tree((expression,), expression, (), length(expression), depth(expression))
 
-    def joined(self, kind: Literal["and", "or"], left: Tree, right: Tree) -> Tree:
+    def joined(self, kind: type[ce.And] | type[ce.Or], left: Tree, right: Tree) -> Tree:
         """Return what two trees hold both, or either; of two equal ones that one itself."""
         if left is right:
             return left
-        if left.id > right.id:
-            left, right = right, left
-        size = left.length + right.length + 1
-        return self._tree(kind, _NOWHERE, 0, (left, right), size, max(left.depth, right.depth))
+        parts = (left, right) if left.id < right.id else (right, left)
+        e = kind(tuple(p.expression for p in parts))
+        name = (kind, *(p.id for p in parts))
+        return self._tree(name, e, parts, left.length + right.length + 1, max(left.depth, right.depth))
 
     def negated(self, tree: Tree) -> Tree:
         """Return what a tree does not hold."""
-        if tree.kind == "not":
+        if isinstance(tree.expression, ce.Not):
             return tree.parts[0]
-        return self._tree("not", _NOWHERE, 0, (tree,), tree.length + 1, tree.depth)
+        return self._tree((ce.Not, tree.id), ce.Not(tree.expression), (tree,), tree.length + 1, tree.depth)
 
-    def quantified(self, kind: Kind, p: ce.Property, tree: Tree, n: int = 0) -> Tree:
+    def quantified(self, kind: type[ce.Quantified], p: ce.Property, tree: Tree, n: int = 0) -> Tree:
         """Return a restriction on the values of a property."""
-        size = tree.length + 1 + (2 if p.inverse else 1) + (kind not in ("some", "only"))
-        return self._tree(kind, p, n, (tree,), size, tree.depth + 1)
+        plain = kind is ce.Some or kind is ce.Only
+        made: Callable[..., ce.Expression] = kind
+        e = made(p, tree.expression) if plain else made(n, p, tree.expression)
+        size = tree.length + (1 if plain else 2) + (2 if p.inverse else 1)
+        return self._tree((kind, p, n, tree.id), e, (tree,), size, tree.depth + 1)
 
     def rebuilt(self, tree: Tree, parts: Sequence[Tree]) -> Tree:
         """Return a tree with other parts below its root."""
-        match tree.kind, tree.of:
-            case ("and" | "or") as kind, _:
-                return self.joined(kind, parts[0], parts[1])
-            case "not", _:
+        match tree.expression:
+            case (ce.And() | ce.Or()) as e:
+                return self.joined(type(e), parts[0], parts[1])
+            case ce.Not():
                 return self.negated(parts[0])
-            case kind, ce.Property() as p:
-                return self.quantified(kind, p, parts[0], tree.n)
+            case (ce.Some(p) | ce.Only(p)) as e:
+                return self.quantified(type(e), p, parts[0])
+            case (ce.AtLeast(n, p) | ce.AtMost(n, p) | ce.Exactly(n, p)) as e:
+                return self.quantified(type(e), p, parts[0], n)
         return tree
 
     def replaced(self, tree: Tree, place: int, new: Tree) -> Tree:
@@ -176,87 +155,65 @@ class Forest:
         return len(self._trees)
 
     def _tree(
-        self,
-        kind: Kind,
-        of: ce.Property | ce.Expression,
-        n: int,
-        parts: tuple[Tree, ...],
-        size: int,
-        deep: int,
+        self, name: tuple[object, ...], e: ce.Expression, parts: tuple[Tree, ...], size: int, deep: int
     ) -> Tree:
-        name = (kind, of, n, *(p.id for p in parts))
-        found = self._trees.get(name)
-        if found is None:
+        if name not in self._trees:
             inside = 1 + sum(p.size for p in parts)
             height = 1 + max((p.height for p in parts), default=-1)
-            found = Tree(self.made, kind, of, n, parts, inside, height, size, deep)
+            self._trees[name] = Tree(self.made, e, parts, inside, height, size, deep)
             self.made += 1
-            self._trees[name] = found
-        return found
+        return self._trees[name]
 
     def _pending(self, tree: Tree, waiting: dict[int, Tree]) -> None:
-        if tree.id in self._rows:
-            return
-        if tree.kind in _BOOLEAN:
+        if tree.id not in self._rows and isinstance(tree.expression, _BOOLEAN):
             for part in tree.parts:
                 self._pending(part, waiting)
-        else:
+        elif tree.id not in self._rows:
             waiting.setdefault(tree.id, tree)
 
     def _row(self, tree: Tree) -> Bits:
-        found = self._rows.get(tree.id)
-        if found is None:
-            rows = [self._row(p) for p in tree.parts]
-            if tree.kind == "not":
-                found = self.fit.bits.all & ~rows[0]
-            else:
-                found = rows[0] & rows[1] if tree.kind == "and" else rows[0] | rows[1]
-            self._rows[tree.id] = found
-        return found
+        if tree.id not in self._rows:
+            one, *others = (self._row(p) for p in tree.parts)
+            match tree.expression:
+                case ce.Not():
+                    self._rows[tree.id] = self.fit.bits.all & ~one
+                case ce.And():
+                    self._rows[tree.id] = one & others[0]
+                case _:
+                    self._rows[tree.id] = one | others[0]
+        return self._rows[tree.id]
 
     def _mask(self, tree: Tree) -> Mask:
-        if isinstance(tree.of, ce.Property) or tree.kind in _BOOLEAN:
-            found = self._masks.get(tree.id)
-            if found is None:
-                found = self._worked_out(tree)
-                if (len(self._masks) + 1) * max(self.world.size, 1) > _MASK_BYTES:
-                    self._masks.clear()
-                self._masks[tree.id] = found
-            return found
-        return self.world.extension(tree.of)
+        if not tree.parts:
+            return self.world.extension(tree.expression)
+        found = self._masks.get(tree.id)
+        if found is None:
+            found = self._worked_out(tree)
+            if (len(self._masks) + 1) * max(self.world.size, 1) > _MASK_BYTES:
+                self._masks.clear()
+            self._masks[tree.id] = found
+        return found
 
     def _worked_out(self, tree: Tree) -> Mask:
         inner = self._mask(tree.parts[0])
-        p = tree.of
-        assert isinstance(p, ce.Property)
-        match tree.kind:
-            case "and":
+        match tree.expression:
+            case ce.And():
                 return inner & self._mask(tree.parts[1])
-            case "or":
+            case ce.Or():
                 return inner | self._mask(tree.parts[1])
-            case "not":
-                return ~inner
-            case "some":
+            case ce.Some(p):
                 return self.world.exists(p, inner)
-            case "only":
+            case ce.Only(p):
                 return ~self.world.exists(p, ~inner)
-            case kind:
-                found: Mask = ce.COMPARE[_CARDINALITIES[kind]](self.world.counts(p, inner), tree.n)
+            case (ce.AtLeast(n, p) | ce.AtMost(n, p) | ce.Exactly(n, p)) as e:
+                found: Mask = ce.COMPARE[type(e)](self.world.counts(p, inner), n)
                 return found
+        return ~inner
 
 
-_NOWHERE = ce.Property("")
-"""Stands at the root of connectives, which have no property."""
-
-_QUALITY = 2048
-"""What full quality is worth, in symbols of length."""
-
-_SHORTEN = 5_000
-"""About so many trees are tried to shorten the best."""
-
-_LATE = 0.2
-"""For so many seconds the best are still shortened after the time is up."""
-
+_QUALITY = 2048  # what full quality is worth, in symbols of length
+_SHORTEN = 5_000  # about so many trees are tried to shorten the best
+_LATE = 0.2  # for so many seconds the best are still shortened after the time is up
 _T = TypeVar("_T")
 
 
@@ -435,7 +392,7 @@ class _Run:
         for p in self.random.sample(ways, min(len(ways), self.settings.walk)):
             step = self.stepped(p, at, steps)
             if step is not None:
-                found = self.forest.joined("and" if self.random.random() < 0.5 else "or", found, step)
+                found = self.forest.joined(ce.And if self.random.random() < 0.5 else ce.Or, found, step)
         return found
 
     def described(self, at: int) -> Tree:
@@ -449,32 +406,30 @@ class _Run:
             true = [c for c in self.conditions.get(p, ()) if self.fit.world.extension(c.expression)[at]]
             return self.any(true) if true else None
         if steps > 1 and self.random.random() < self.settings.jump:
-            return self.forest.quantified("some", p, self.walked(value, steps - 1))
+            return self.forest.quantified(ce.Some, p, self.walked(value, steps - 1))
         term = self.fit.world.terms[value]
         if p in self.named and isinstance(term, URIRef) and self.random.random() < 0.5:
-            return self.forest.quantified("some", p, self.forest.leaf(ce.OneOf((str(term),))))
-        return self.forest.quantified("some", p, self.described(value))
+            return self.forest.quantified(ce.Some, p, self.forest.leaf(ce.OneOf((str(term),))))
+        return self.forest.quantified(ce.Some, p, self.described(value))
 
     def grown(self, height: int) -> Tree:
         """Return a random tree of at most this height."""
-        kinds: list[Kind] = ["and", "or", "not"]
+        kinds: list[type[ce.Expression]] = [ce.And, ce.Or, ce.Not]
         if self.atoms.links:
-            kinds += ["some", "only"]
+            kinds += [ce.Some, ce.Only]
         if any(n > 1 for n in self.max_counts.values()):
-            kinds += ["min", "max", "exactly"]
-        kind: Kind = "leaf" if height == 0 or self.random.random() < 0.2 else self.any(kinds)
-        match kind:
-            case "leaf":
-                return self.any(self.terminals)
-            case "and" | "or":
-                return self.forest.joined(kind, self.grown(height - 1), self.grown(height - 1))
-            case "not":
-                return self.forest.negated(self.grown(height - 1))
-            case "some" | "only":
-                return self.forest.quantified(kind, self.any(self.atoms.links), self.grown(height - 1))
-        p = self.any([p for p, n in self.max_counts.items() if n > 1])
-        n = self.random.randint(1, self.max_counts[p])
-        return self.forest.quantified(kind, p, self.grown(height - 1), n)
+            kinds += [ce.AtLeast, ce.AtMost, ce.Exactly]
+        if height == 0 or self.random.random() < 0.2:
+            return self.any(self.terminals)
+        kind = self.any(kinds)
+        if kind is ce.And or kind is ce.Or:
+            return self.forest.joined(kind, self.grown(height - 1), self.grown(height - 1))
+        if kind is ce.Not:
+            return self.forest.negated(self.grown(height - 1))
+        counting = kind in ce.COMPARE
+        p = self.any([p for p, n in self.max_counts.items() if n > 1] if counting else self.atoms.links)
+        n = self.random.randint(1, self.max_counts[p]) if counting else 0
+        return self.forest.quantified(cast(type[ce.Quantified], kind), p, self.grown(height - 1), n)
 
     def any(self, things: Sequence[_T]) -> _T:
         return things[self.random.randrange(len(things))]

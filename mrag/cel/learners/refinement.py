@@ -33,10 +33,8 @@ from mrag.rdf.terms import OWL, XSD
 
 _TRIVIAL = frozenset(v.value for v in VOCABULARY) | {OWL + "Thing", OWL + "NamedIndividual"}
 _ORDERED = tuple(XSD + n for n in ("decimal", "double", "float", "date", "dateTime"))
-_COMMON = 30
-"""Most texts of a property that are looked for as such."""
-_FEWEST = 3
-"""So many terms have a text that is looked for: captions and names of files are of one or two."""
+_COMMON = 30  # most texts of a property that are looked for as such
+_FEWEST = 3  # so many terms have a text that is looked for: captions and names of files are of one or two
 _FACETS: tuple[ce.Facet, ...] = ("minInclusive", "maxInclusive")
 
 
@@ -379,20 +377,8 @@ def _nearest(name: str, above: dict[str, set[str]]) -> list[str]:
 
 
 Vectors = npt.NDArray[np.float32]
-
-_LAYER_BYTES = 300_000_000
-"""Up to so much memory layers are kept in."""
-_KINDS = (
-    ce.Named,
-    ce.Not,
-    ce.And,
-    ce.Or,
-    ce.Some,
-    ce.Only,
-    ce.AtLeast,
-    ce.AtMost,
-    ce.Value,
-)
+_LAYER_BYTES = 300_000_000  # up to so much memory layers are kept in
+_KINDS = (ce.Named, ce.Not, ce.And, ce.Or, ce.Some, ce.Only, ce.AtLeast, ce.AtMost, ce.Value)
 
 
 @dataclass(frozen=True)
@@ -511,11 +497,8 @@ class RefinementSpace:
         return Refinements(tuple(kept), table, shapes)
 
 
-SHAPE = len(_KINDS) + 6
-"""How many numbers a shape has."""
-
-LENGTH = len(_KINDS)
-"""Where in a shape the length stands, in tens."""
+SHAPE = len(_KINDS) + 6  # how many numbers a shape has
+LENGTH = len(_KINDS)  # where in a shape the length stands, in tens
 
 
 def shape(expression: ce.Expression) -> list[float]:

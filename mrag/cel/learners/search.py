@@ -40,13 +40,12 @@ from mrag.cel.problem import (
     quality,
 )
 from mrag.cel.sparql import by_family, spread
-from mrag.rdf.terms import RDF, XSD, Term
+from mrag.rdf.terms import XSD, Term
 
 Table: TypeAlias = npt.NDArray[np.bool_]
 """One row for each condition, one column for each term."""
 
 Places: TypeAlias = npt.NDArray[np.intp]
-
 PRICES = np.array([ce.NAME, ce.TEXT], dtype=np.int64)
 """What an individual and a text that are named cost beside their symbols."""
 
@@ -140,9 +139,7 @@ def unnamed(size: int) -> Numbers:
     return np.zeros((size, 2), dtype=np.int64)
 
 
-_TABLE_CELLS = 30_000_000
-"""Most terms times conditions of a table; of many terms fewer conditions are kept."""
-_TEXTS = (XSD + "string", RDF + "langString")
+_TABLE_CELLS = 30_000_000  # most terms times conditions of a table; of many terms fewer conditions are kept
 _BOOLEAN = XSD + "boolean"
 _DECIMAL, _INTEGER = XSD + "decimal", XSD + "integer"
 
@@ -289,7 +286,7 @@ class FeatureMaker:
             term = terms[at]
             if isinstance(term, URIRef) and self.settings.nominals:
                 names.append(ce.Value(p, str(term)))
-            elif isinstance(term, Literal) and having[at] >= least and _is_text(term):
+            elif isinstance(term, Literal) and having[at] >= least and ce.is_text(term):
                 names.append(ce.Value(p, term))
             else:
                 continue
@@ -341,9 +338,8 @@ class FeatureMaker:
         order = order[(held[order] > 0) & (held[order] < width)]
         if outermost:
             # What hardly any example has, or hardly any lacks, says nothing of others.
-            least = np.where(
-                names[:, 1] > 0, self.settings.texts, np.where(names[:, 0] > 0, _support(width), 1)
-            )
+            support = 1 if width <= 6 else 2 if width <= 20 else 3  # examples that a named individual needs
+            least = np.where(names[:, 1] > 0, self.settings.texts, np.where(names[:, 0] > 0, support, 1))
             order = order[np.minimum(held, width - held)[order] >= least[order]]
         _, first = np.unique(fingerprints(table[order]), return_index=True)
         most = min(self.settings.max_conditions, max(_TABLE_CELLS // max(width, 1), 100))
@@ -360,25 +356,14 @@ class FeatureMaker:
         return Conditions(write, lengths[kept], table[kept], names[kept], costs[kept], simple)
 
 
-def _support(examples: int) -> int:
-    """Return how many examples at least have an individual that a condition names."""
-    return 1 if examples <= 6 else 2 if examples <= 20 else 3
-
-
 def _having(edges: csr_array, chosen: list[int]) -> Table:
     mask = np.zeros(edges.shape[1], dtype=np.int32)
     mask[chosen] = 1
     return np.asarray(edges @ mask)[None, :] > 0
 
 
-def _is_text(term: Literal) -> bool:
-    return bool(term.language) or str(term.datatype or XSD + "string") in _TEXTS
-
-
 _Floats = npt.NDArray[np.float32]
-
-_MOST = 1000
-"""Most values of a property that can be in a list."""
+_MOST = 1000  # most values of a property that can be in a list
 
 
 @dataclass(frozen=True)
@@ -666,8 +651,7 @@ class BeamRound:
                     yield at, State((state, condition), conjunction, bits[i], size, price)
 
 
-_NODE = 300
-"""What it takes to go one step further in branch and bound, in combinations tried."""
+_NODE = 300  # what it takes to go one step further in branch and bound, in combinations tried
 
 
 Found: TypeAlias = tuple[float, State, ExampleCounts]
@@ -829,16 +813,10 @@ class CombinationSearch:
         return True
 
 
-FEWEST = 6
-"""So many examples of each kind are needed to hold some out."""
-
+FEWEST = 6  # so many examples of each kind are needed to hold some out
 _FOLDS = 5
-_LEARNT = 1 / _FOLDS
-"""How much the quality on the examples learnt from weighs in what is expected on others."""
-
-_MISTAKES = (1, 4)
-"""The beta distribution of the share of mistakes before any is seen: a fifth in the mean."""
-
+_LEARNT = 1 / _FOLDS  # how much the quality on the examples learnt from weighs in what is expected on others
+_MISTAKES = (1, 4)  # the beta distribution of the share of mistakes before any is seen: a fifth in the mean
 _BITS = 3
 """About what it takes to write down a symbol, so that a long expression can say as much as labels do."""
 
@@ -926,12 +904,9 @@ def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-_WIDEST = 5_000_000
-"""Most combinations of a round of the widest beam."""
-_JUDGED = 24
-"""From a beam of this width on, its best says whether a wider one is worth while."""
-_VAIN = 2
-"""So many wider beams without gain end a search."""
+_WIDEST = 5_000_000  # most combinations of a round of the widest beam
+_JUDGED = 24  # from a beam of this width on, its best says whether a wider one is worth while
+_VAIN = 2  # so many wider beams without gain end a search
 
 
 class BeamSearch(Learner):

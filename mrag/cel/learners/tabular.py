@@ -13,7 +13,7 @@ cross-validation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -21,22 +21,11 @@ from typing import Any
 import numpy as np
 
 from mrag.cel.expressions import And, Expression, Not, Or, normal
-from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped, shortened
-from mrag.cel.learners.search import (
-    Conditions,
-    Family,
-    FeatureSettings,
-    Orders,
-    Places,
-    Table,
-    by_chance,
-    families,
-    features,
-    folds,
-)
+from mrag.cel.learners import search as table
+from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped, shortened
+from mrag.cel.learners.search import Conditions, Family, FeatureSettings, Orders, Places, Table
 from mrag.cel.problem import Bits, Numbers, Qualities
 from mrag.errors import ConfigError
-from mrag.graph.kg import KnowledgeGraph
 
 
 @dataclass(frozen=True)
@@ -78,16 +67,9 @@ class TreeLearner(Learner):
     settings_type = TreeSettings
     settings: TreeSettings
 
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        settings: LearnerSettings | None = None,
-        *,
-        on_progress: Callable[[FitProgress], None] | None = None,
-    ) -> None:
-        super().__init__(kg, settings, on_progress=on_progress)
+    def prepare(self) -> None:
+        """Load scikit-learn now, because that can take longer than a fit."""
         try:
-            # Now, because it can take longer than a fit.
             self.trees: Any = import_module("sklearn.tree")
         except ImportError as error:
             raise ConfigError("This learner needs scikit-learn.", hint="pip install 'mrag[cel]'") from error
@@ -96,7 +78,7 @@ class TreeLearner(Learner):
         """Grow trees over conditions that reach ever further, and read each back."""
         tried: Table | None = None
         for steps in range(min(2, fit.steps), fit.steps + 1):
-            found = features(fit, self.settings.features, steps)
+            found = table.features(fit, self.settings.features, steps)
             same = tried is not None and np.array_equal(tried, found.table)
             if len(found) and not same and self._grown(fit, found):
                 return "solved"
@@ -108,7 +90,9 @@ class TreeLearner(Learner):
         settings = self.settings
         x = found.table.T.astype(np.float32)
         y = np.arange(len(fit.at)) < fit.bits.positives
-        for leaves in _sizes(settings.leaves):
+        most = settings.leaves
+        sizes = [2**n for n in range(1, 7 if most is None else 32) if most is None or 2**n < most]
+        for leaves in [*sizes, most]:
             tree = self.trees.DecisionTreeClassifier(
                 criterion=settings.criterion,
                 max_leaf_nodes=leaves,
@@ -122,19 +106,13 @@ class TreeLearner(Learner):
                 e = shortened(fit, e)
                 solved |= self._offered(fit, e)
             if solved:
-                return not by_chance(e, fit.count(e), len(found))
+                return not table.by_chance(e, fit.count(e), len(found))
         return False
 
     def _offered(self, fit: FitState, e: Expression) -> bool:
         counts = fit.count(e)
         fit.offer(e, counts)
         return counts.perfect
-
-
-def _sizes(max_leaves: int | None) -> list[int | None]:
-    if max_leaves is None:
-        return [2, 4, 8, 16, 32, 64, None]
-    return [*(2**n for n in range(1, 32) if 2**n < max_leaves), max_leaves]
 
 
 def _written(fitted: Any, conditions: Conditions) -> Expression:
@@ -159,8 +137,7 @@ def _written(fitted: Any, conditions: Conditions) -> Expression:
 
 _RUNNERS_UP = 10
 _STARTS = 4
-_FURTHER = 0.02
-"""By so much an estimate has to be better for each further property."""
+_FURTHER = 0.02  # by so much an estimate has to be better for each further property
 
 
 @dataclass(frozen=True)
@@ -226,8 +203,7 @@ _Column = tuple[int, int, int]
 _Choice = tuple[_Column, tuple[tuple[bool, _Column], ...]]
 """A condition, and what is joined with it: whether by `⊓`, and what."""
 
-_Start = tuple[_Choice, Bits, int]
-"""A choice, what it holds, and its length."""
+_Start = tuple[_Choice, Bits, int]  # A choice, what it holds, and its length
 
 
 class _Run:
@@ -235,9 +211,9 @@ class _Run:
         self.fit, self.settings = fit, settings
         bits = fit.bits
         self.labels = np.arange(len(fit.at)) < bits.positives
-        self.families = list(families(fit, steps))
-        self.plain: Conditions = features(fit, settings.features, steps)
-        self.fold, self.folds = folds(bits.positives, bits.negatives, settings.folds, settings.seed)
+        self.families = list(table.families(fit, steps))
+        self.plain: Conditions = table.features(fit, settings.features, steps)
+        self.fold, self.folds = table.folds(bits.positives, bits.negatives, settings.folds, settings.seed)
         self.columns: list[_Column] = [(-1, at, 0) for at in range(len(self.plain))]
         self.lengths: Numbers = self.plain.lengths
         tables: list[Table] = [self.plain.table]
