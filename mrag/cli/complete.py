@@ -60,8 +60,8 @@ def calibration_json(found: completion.Calibration, out: Path) -> dict[str, Any]
         "solutions": [
             {
                 "question": one.known.question,
-                "entity": None if one.example is None else str(one.example.entity),
-                "path": None if one.example is None else [str(step) for step in one.example.path],
+                "entity": one.example and str(one.example.entity),
+                "path": one.example and [str(step) for step in one.example.path],
                 "f1": round(one.f1, 4),
             }
             for one in found.solutions
@@ -114,11 +114,13 @@ def show_decision(graph: mrag.KnowledgeGraph, report: completion.WriteReport) ->
     gone = f", {len(report.removed)} triples removed" if report.removed else ""
     came = f", {len(report.entered)} triples written" if report.entered else ""
     show(f"CompletionRun {report.run.id} is {report.run.state}{came}{gone}.")
-    for one in report.run.refused if report.run.state == "accepted" else ():
-        say(
-            f"  not written: {_statement(graph, one, report.run)}: {'; '.join(one.objections)}",
-            style="yellow",
-        )
+    if report.run.state == "accepted":
+        _say_refused(graph, report.run, "not written")
+
+
+def _say_refused(graph: mrag.KnowledgeGraph, run: completion.CompletionRun, what: str) -> None:
+    for one in run.refused:
+        say(f"  {what}: {_statement(graph, one, run)}: {'; '.join(one.objections)}", style="yellow")
 
 
 def show_completed(graph: mrag.KnowledgeGraph, given: generation.Answer) -> None:
@@ -127,11 +129,7 @@ def show_completed(graph: mrag.KnowledgeGraph, given: generation.Answer) -> None
     if given.completed is None or given.completed.run is None:
         return
     run = completion.find_run(graph, str(given.completed.run["id"]))
-    for one in run.refused:
-        say(
-            f"  will not be written: {_statement(graph, one, run)}: {'; '.join(one.objections)}",
-            style="yellow",
-        )
+    _say_refused(graph, run, "will not be written")
     if given.completed.entered:
         show(f"{given.completed.entered} triples written by run {run.id}.")
     elif run.state == "proposed":
@@ -143,20 +141,16 @@ def show_completed(graph: mrag.KnowledgeGraph, given: generation.Answer) -> None
 def run_lines(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list[str]:
     """Return the lines of a run: its statements with their evidence."""
     lines = [f"CompletionRun {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
-    lines += _checked_under(graph, run)
+    one_value = [context.Display(graph).predicate(p) for p in run.checks.functional]
+    checks = [f"one value of {', '.join(one_value)}"] if one_value else []
+    checks += ["SHACL shapes"] if run.checks.shape_texts else []
+    lines += [f"  checked for {' and '.join(checks)}"] if checks else []
     for one in run.statements:
         mark = {"fits": "+", "known": "=", "refused": "!"}[one.verdict]
         lines.append(f"  {mark} {_statement(graph, one, run)}  ({one.confidence:.2f})")
         lines += [f"      {why}" for why in one.objections]
         lines += [f"      {ref.source}: “{' '.join(ref.quote.split())}”" for ref in one.evidence]
     return lines
-
-
-def _checked_under(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list[str]:
-    one_value = [context.Display(graph).predicate(p) for p in run.checks.functional]
-    said = [f"one value of {', '.join(one_value)}"] if one_value else []
-    said += ["SHACL shapes"] if run.checks.shape_texts else []
-    return [f"  checked for {' and '.join(said)}"] if said else []
 
 
 def _statement(graph: mrag.KnowledgeGraph, one: Any, run: completion.CompletionRun) -> str:
@@ -172,9 +166,8 @@ def _statement(graph: mrag.KnowledgeGraph, one: Any, run: completion.CompletionR
             return str(term)
         return labels.get(str(term)) or new.get(term) or rdf.curie(str(term), graph.prefixes)
 
-    return (
-        f"{name(one.subject)} | {context.Display(graph).predicate(str(one.predicate))} | {name(one.object)}"
-    )
+    predicate = context.Display(graph).predicate(str(one.predicate))
+    return f"{name(one.subject)} | {predicate} | {name(one.object)}"
 
 
 _DECIDED = (

@@ -73,7 +73,18 @@ def list_concepts(graph: KnowledgeGraph, format: str, *, as_json: bool) -> None:
     """Print the kept concepts; as Turtle, RDF/XML or in functional syntax, the ontology that they make."""
     found = kept_concepts(graph)
     if as_json:
-        show_json([_kept_json(graph, c) for c in found])
+        names = ("iri", "label", "comment", "query", "world", "learner")
+        show_json(
+            [
+                {
+                    **{name: getattr(c, name) for name in names},
+                    "concept": _written(graph, c.expression, "dl"),
+                    "kept": c.kept.isoformat(),
+                    **(_quality(c.hypothesis) if c.hypothesis else {}),
+                }
+                for c in found
+            ]
+        )
     elif format in ("turtle", "rdfxml", "functional"):
         show_data(to_ontology(graph, found, cast(Any, format)).rstrip())
     else:
@@ -83,20 +94,6 @@ def list_concepts(graph: KnowledgeGraph, format: str, *, as_json: bool) -> None:
             show(f"  {_written(graph, c.expression, format)}{quality}")
         if not found:
             say("No concept is kept.")
-
-
-def _kept_json(graph: KnowledgeGraph, c: KeptConcept) -> dict[str, Any]:
-    return {
-        "iri": c.iri,
-        "label": c.label,
-        "comment": c.comment,
-        "concept": _written(graph, c.expression, "dl"),
-        "query": c.query,
-        "world": c.world,
-        "learner": c.learner,
-        "kept": c.kept.isoformat(),
-        **(_quality(c.hypothesis) if c.hypothesis else {}),
-    }
 
 
 def _quality(h: Hypothesis) -> dict[str, Any]:
@@ -125,25 +122,17 @@ class Learnt:
     def to_json(self, graph: KnowledgeGraph, format: str) -> dict[str, Any]:
         """Return the concept with its query, the other hypotheses and the report as values of JSON."""
         p, r = self.polished, self.report
-        found: dict[str, Any] = {
+        names = ("tested", "stopped", "solved", "notes")
+        return {
             "concept": _written(graph, self.expression, format),
             "sentence": self._sentence(graph),
             "query": instances_query(self.expression),
             "hypotheses": [
                 {"concept": _written(graph, h.expression, format), **_quality(h)} for h in self.hypotheses
             ],
-            "report": r
-            and {
-                "tested": r.tested,
-                "seconds": round(r.seconds, 3),
-                "stopped": r.stopped,
-                "solved": r.solved,
-                "notes": list(r.notes),
-            },
+            "report": r and {name: getattr(r, name) for name in names} | {"seconds": round(r.seconds, 3)},
+            **({"polished": {"text": p.text, "accepted": p.accepted, "reason": p.reason}} if p else {}),
         }
-        if p:
-            found["polished"] = {"text": p.text, "accepted": p.accepted, "reason": p.reason}
-        return found
 
     def show(self, graph: KnowledgeGraph, format: str) -> None:
         """Print the concept for people; beside Turtle, the rest goes where notes go."""
@@ -237,35 +226,24 @@ def run_benchmark(
         show_json({"outcomes": [asdict(o) for o in found], "means": summary})
         return
     for name, values in summary.items():
-        show(
-            f"{name}: {values['problems']} problems, {values['solved']} solved; means: "
-            + ", ".join(
-                f"{words} {value:.3f}"
-                for key, words in _MEANS.items()
-                if isinstance(value := values[key], float)
-            )
-        )
+        shown = [f"{words} {values[key]:.3f}" for key, words in _MEANS if isinstance(values[key], float)]
+        start = f"{name}: {values['problems']} problems, {values['solved']} solved"
+        show(f"{start}; means: {', '.join(shown)}")
 
 
-_MEANS = {
-    "f1": "F1",
-    "accuracy": "accuracy",
-    "length": "length",
-    "seconds": "seconds",
-    "held_out_f1": "held-out F1",
-}
+_MEANS = (
+    *(("f1", "F1"), ("accuracy", "accuracy"), ("length", "length")),
+    *(("seconds", "seconds"), ("held_out_f1", "held-out F1")),
+)
 
 
 def _lines(o: BenchmarkResult) -> list[str]:
-    start = f"{o.set} {o.problem} [{o.learner}]"
+    start, held = f"{o.set} {o.problem} [{o.learner}]", ""
     if o.error:
         return [f"{start}: {o.error}"]
-    held = (
-        f", held out ({o.folds} folds) F1 {o.held_out_f1:.3f} ± {o.held_out_f1_sd:.3f}"
-        f" accuracy {o.held_out_accuracy:.3f}"
-        if o.held_out_f1 is not None
-        else ""
-    )
+    if o.held_out_f1 is not None:
+        held = f", held out ({o.folds} folds) F1 {o.held_out_f1:.3f} ± {o.held_out_f1_sd:.3f}"
+        held += f" accuracy {o.held_out_accuracy:.3f}"
     scores = f"F1 {o.f1:.3f} accuracy {o.accuracy:.3f} length {o.length} in {o.seconds:.2f} s{held}"
     return [f"{start}: {scores}", f"  {o.concept or 'no concept'}"]
 
@@ -282,13 +260,8 @@ class RerankedHits:
         """Return the hits as values of JSON."""
         return {
             "hits": [
-                {
-                    "rank": h.rank,
-                    "iri": h.iri,
-                    "label": self.labels[h.iri],
-                    "score": h.score,
-                    "in_concept": h.iri in self.covered,
-                }
+                {"rank": h.rank, "iri": h.iri, "label": self.labels[h.iri], "score": h.score}
+                | {"in_concept": h.iri in self.covered}
                 for h in self.hits
             ]
         }

@@ -52,17 +52,15 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
 
 def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
     """Write all contradictions to a file: JSON if it is named so, else text."""
+    lines = []
+    for group in groups:
+        lines.append(group.text())
+        for clash in group.clashes:
+            triples = (" ".join(term.n3() for term in triple) for triple in clash.triples)
+            lines.append("  " + inline("; ".join(triples)))
+    text = "\n".join(lines or ["Nothing contradicts the ontology."])
     if file.suffix == ".json":
         text = json.dumps([group.to_json(examples=100) for group in groups], ensure_ascii=False, indent=2)
-    else:
-        lines = []
-        for group in groups:
-            lines.append(group.text())
-            lines += [
-                "  " + inline("; ".join(" ".join(t.n3() for t in triple) for triple in clash.triples))
-                for clash in group.clashes
-            ]
-        text = "\n".join(lines or ["Nothing contradicts the ontology."])
     try:
         file.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
@@ -130,19 +128,18 @@ def load(
             "triples": report.triples,
             "seconds": round(report.seconds, 3),
             "triples_per_second": round(report.triples_per_second),
-            "rejected": [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.rejected],
-            "left_out": [{"file": f.file, "reason": f.reason} for f in report.left_out],
+            "rejected": [asdict(line) for line in report.rejected],
+            "left_out": [asdict(file) for file in report.left_out],
             "empty": list(report.empty),
         }
         if repair:
             result["repaired"] = _repaired(graph)
         if reason:
             try:
-                with commands.kept(
-                    "The files are loaded. Run `mrag reason` to infer what follows from them."
-                ):
+                with commands.kept(LOADED):
                     closure = _reason(graph, engine, strict=strict)
-                result["inferred"], result["contradictions"] = closure.triples, _json(closure)
+                result["inferred"] = closure.triples
+                result["contradictions"] = [group.to_json() for group in closure.contradictions]
             except InconsistentOntology as error:
                 # The triples are loaded as asked.
                 say(f"Nothing was inferred. {error}", style="yellow")
@@ -229,9 +226,13 @@ def reason(
             write_report(report, closure.contradictions)
         if as_json:
             read = list(graph.record.premises)
-            show_json({"inferred": closure.triples, "graphs": read, "contradictions": _json(closure)})
+            groups = [group.to_json() for group in closure.contradictions]
+            show_json({"inferred": closure.triples, "graphs": read, "contradictions": groups})
         else:
             show(f"{counted(closure.triples, 'triple')} inferred.")
+
+
+LOADED = "The files are loaded. Run `mrag reason` to infer what follows from them."
 
 
 def loading(graph: mrag.KnowledgeGraph) -> Callable[[], str]:
@@ -239,9 +240,12 @@ def loading(graph: mrag.KnowledgeGraph) -> Callable[[], str]:
     before = graph.revision
 
     def state() -> str:
-        if graph.revision != before and not graph.record.pending:
-            return "The files are loaded. Run `mrag reason` to infer what follows from them."
-        return "Nothing was loaded, and the graph is unchanged. Run the same command again."
+        landed = graph.revision != before and not graph.record.pending
+        return (
+            LOADED
+            if landed
+            else "Nothing was loaded, and the graph is unchanged. Run the same command again."
+        )
 
     return state
 
@@ -290,10 +294,6 @@ def _repaired(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
             style="yellow",
         )
     return [asdict(one) for one in found]
-
-
-def _json(closure: reasoning.Closure) -> list[dict[str, object]]:
-    return [group.to_json() for group in closure.contradictions]
 
 
 YesOption = Annotated[bool, Option("--yes", "-y", help="Change it without asking.")]
@@ -411,9 +411,6 @@ def kgs(
         place = getattr(graph.store, "path", None)
         if place is not None:
             say(f"The store takes {_megabytes(_size(place))} on disk.", style="dim")
-
-
-# -- inside --------------------------------------------------------------------------------------------
 
 
 def _change(
@@ -550,9 +547,7 @@ def _home(graph: mrag.KnowledgeGraph, name: str) -> Path | None:
 
 
 def _size(folder: Path | None) -> int:
-    if folder is None or not folder.is_dir():
-        return 0
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) if folder else 0
 
 
 def _megabytes(count: int) -> str:

@@ -112,25 +112,20 @@ def ranked(
         about = f"{graph.store.url} {graph.iri} {graph.revision} {index}"
         if not isinstance(known, indexes.SimilarityIndex):
             # An index of the server's own: it ranks in its one way.
-            return _runs(
-                [evaluation.ranker_system("server", mrag.SimilarityRanker(graph, index), about)],
-                collection,
-                k,
-                out,
-            )
+            only_one = evaluation.ranker_system("server", mrag.SimilarityRanker(graph, index), about)
+            return _runs([only_one], collection, k, out)
         wanted = kinds or ["bm25", *(["dense", "hybrid"] if known.files.embedder_name else [])]
         named = named_iri(graph, cls)
         only = None if named is None else evaluation.instances(graph, named)
         _note_missing(collection, known.files, only, notes)
-        systems = [
-            evaluation.index_system(known.files, kind, only)
-            if kind in KINDS
-            else evaluation.ranker_system(
-                kind, mrag.ranker(kind, graph, index=index), f"{about} {kind} {only}", only
-            )
-            for kind in wanted
-        ]
-        return _runs(systems, collection, k, out)
+
+        def system(kind: str) -> evaluation.System:
+            if kind in KINDS:
+                return evaluation.index_system(known.files, kind, only)
+            ranker = mrag.ranker(kind, graph, index=index)
+            return evaluation.ranker_system(kind, ranker, f"{about} {kind} {only}", only)
+
+        return _runs([*map(system, wanted)], collection, k, out)
 
 
 def _note_missing(
@@ -331,9 +326,8 @@ def benchmark(
 
     settings = Settings.from_env(model=model)
     with place.opened() as graph, progress("Writing questions", unit="questions") as note:
-        shape = evaluation.EntityShape(
-            named_iri(graph, link), named_iri(graph, kind) or TYPE, named_iri(graph, cls)
-        )
+        named = [named_iri(graph, text) for text in (link, kind, cls)]
+        shape = evaluation.EntityShape(named[0], named[1] or TYPE, named[2])
         plan = evaluation.BenchmarkSettings(
             model=settings.model,
             shape=shape,

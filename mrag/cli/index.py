@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -299,22 +300,17 @@ def status_(
     """
     with place.opened() as graph:
         index = generative.open_clues(graph, folder=folder)
-        found: dict[str, Any] = {
-            "documents": len(index),
-            "tokens": index.tokens,
-            "bytes": index.nbytes,
-            "segments": len(index.segments),
-            "model": index.extra.get("model"),
-            "stale": generative.is_stale(graph, index),
-        }
+        size, segments, model = len(index), len(index.segments), index.extra.get("model")
+        stale = generative.is_stale(graph, index)
         if as_json:
-            show_json(found)
+            about = {"documents": size, "tokens": index.tokens, "bytes": index.nbytes, "segments": segments}
+            show_json({**about, "model": model, "stale": stale})
             return
-        show(f"documents  {found['documents']:,}")
-        show(f"tokens     {found['tokens']:,}")
-        show(f"on disk    {index.nbytes:,} bytes in {found['segments']} segments")
-        show(f"tokeniser  {found['model']}")
-        show(f"state      {'older than the graph' if found['stale'] else 'up to date'}")
+        show(f"documents  {size:,}")
+        show(f"tokens     {index.tokens:,}")
+        show(f"on disk    {index.nbytes:,} bytes in {segments} segments")
+        show(f"tokeniser  {model}")
+        show(f"state      {'older than the graph' if stale else 'up to date'}")
 
 
 def _model(name: str, stack: ExitStack) -> generative.LanguageModel:
@@ -393,7 +389,11 @@ def build(
     """
     with place.opened() as graph:
         start = time.perf_counter()
-        codes = _neighbourhoods(graph, hops) if source is None else _imported(source, mend)
+        if source is None:
+            codes = _neighbourhoods(graph, hops)
+        else:
+            on_mend = partial(say, style="yellow") if mend else None
+            codes = dict(graphcodes.from_folder(source, on_mend=on_mend))
         index = _writable(place.folder(graph))
         gone = index.sync(codes)
         seconds = time.perf_counter() - start
@@ -410,20 +410,12 @@ def _neighbourhoods(graph: mrag.KnowledgeGraph, hops: int) -> dict[str, graphcod
     from mrag.index.documents import documents
 
     entities = sorted({iri for iri, _ in documents(graph, indexes.Definition(languages=graph.languages))})
-    codes = {}
+    codes, settings = {}, graphcodes.NeighbourhoodSettings(hops=hops)
     with progress("Reading", unit="entities") as note:
-        for iri, code in graphcodes.neighbourhoods(
-            graph, entities, graphcodes.NeighbourhoodSettings(hops=hops)
-        ):
+        for iri, code in graphcodes.neighbourhoods(graph, entities, settings):
             codes[iri] = code
             note(len(codes), len(entities))
     return codes
-
-
-def _imported(folder: Path, mend: bool) -> dict[str, graphcodes.GraphCode]:
-    return dict(
-        graphcodes.from_folder(folder, on_mend=(lambda text: say(text, style="yellow")) if mend else None)
-    )
 
 
 @codes_app.command()

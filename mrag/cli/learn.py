@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -508,9 +508,9 @@ def drill(
         return f"{out} holds what was learnt until its last save; run the same command again to resume."
 
     with commands.kept(kept), place.opened() as graph:
-        before = cel.Policy.load(out, graph) if out.exists() else None
-        had = before.episodes if before is not None else 0
+        before, had = cel.Policy.load(out, graph) if out.exists() else None, 0
         if before is not None:
+            had = before.episodes
             say(f"{out} is trained further; it has seen {had} episodes.")
         with progress("Training", unit="episodes") as note:
             policy = cel.train_policy(
@@ -591,25 +591,18 @@ def generative_(
         outcome = generative.train(
             learner, pairs, out, knobs, on_step=lambda done, total, loss: note(done, total)
         )
-    found: dict[str, Any] = {
-        "adapter": str(out),
-        "pairs": len(pairs),
-        "steps": outcome.steps,
-        "of": outcome.total,
-        "loss": outcome.losses[-1],
-        "interrupted": outcome.interrupted,
-        "seconds": round(outcome.seconds, 1),
-    }
     with status("Writing the model"):
         if backbone.gguf is not None:
-            found["model"] = f"local:{generative.write_gguf(backbone.gguf, out, out / 'model.gguf')}"
+            trained = f"local:{generative.write_gguf(backbone.gguf, out, out / 'model.gguf')}"
         else:
-            found["model"] = f"hf:{generative.write_folder(learner.model, backbone.own, out / 'model')}"
+            trained = f"hf:{generative.write_folder(learner.model, backbone.own, out / 'model')}"
+    loss = outcome.losses[-1]
     if as_json:
-        show_json(found)
+        about = {"adapter": str(out), "model": trained, "pairs": len(pairs), "steps": outcome.steps}
+        about |= {"of": outcome.total, "loss": loss, "interrupted": outcome.interrupted}
+        show_json({**about, "seconds": round(outcome.seconds, 1)})
         return
-    steps = f"{outcome.steps} of {outcome.total} steps on {len(pairs)} pairs"
-    show(f"{out}: {steps}, loss {outcome.losses[-1]:.3f}")
-    show(f"{found['model']}: the trained model, for `mrag clues`")
+    show(f"{out}: {outcome.steps} of {outcome.total} steps on {len(pairs)} pairs, loss {loss:.3f}")
+    show(f"{trained}: the trained model, for `mrag clues`")
     if outcome.interrupted:
         raise typer.Exit(commands.told("What was learnt is kept; run the same command again to resume."))

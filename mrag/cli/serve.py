@@ -161,8 +161,6 @@ def serve(
 
 def _stores(also: Sequence[str]) -> dict[str, str]:
     """Return the URLs of the stores that are served beside the first one, by name."""
-    from mrag.errors import ConfigError
-
     found: dict[str, str] = {}
     for one in also:
         name, equals, url = one.partition("=")
