@@ -166,10 +166,6 @@ def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None 
     return System(kind, search, state)
 
 
-def _searched(search: Callable[[str, int], Sequence[Scored]], k: int, text: str) -> Sequence[Scored]:
-    return search(text, k)[:k]
-
-
 def run_system(
     system: System,
     queries: Mapping[str, str],
@@ -216,6 +212,10 @@ def run_system(
         if kept is not None:
             kept.close()
     return Run(system.name, dict(sorted(hits.items())))
+
+
+def _searched(search: Callable[[str, int], Sequence[Scored]], k: int, text: str) -> Sequence[Scored]:
+    return search(text, k)[:k]
 
 
 def _about(system: System, queries: Mapping[str, str], k: int) -> dict[str, str | int]:
@@ -303,12 +303,8 @@ def generate_questions(
         ConfigError: If the file cannot be written.
     """
     settings = settings or QuestionSettings()
-    about = {
-        "model": name,
-        "prompts": _digest(ASK + SPLIT),
-        "split": settings.split,
-        "length": settings.length,
-    }
+    about: dict[str, Any] = {"model": name, "prompts": _digest(ASK + SPLIT)}
+    about |= {"split": settings.split, "length": settings.length}
     questions: dict[str, Sequence[str]] = {}
     failures: dict[str, str] = {}
     with RunJournal(path, about) as journal:
@@ -337,13 +333,8 @@ def sample_questions(questions: Mapping[str, Sequence[str]], seed: int = 0) -> l
         >>> [asked.text for asked in sample_questions({"urn:b": ["B?"], "urn:a": ["A?"]})]
         ['A?', 'B?']
     """
-    return [
-        BenchmarkQuestion(
-            question_id(entity), entity, random.Random(f"{seed} {entity}").choice(list(questions[entity]))
-        )
-        for entity in sorted(questions)
-        if questions[entity]
-    ]
+    chosen = {e: random.Random(f"{seed} {e}").choice(list(asked)) for e, asked in questions.items() if asked}
+    return [BenchmarkQuestion(question_id(e), e, text) for e, text in sorted(chosen.items())]
 
 
 def write_benchmark(folder: Path, questions: Sequence[BenchmarkQuestion], qrels: Mapping[str, Qrels]) -> None:
@@ -527,9 +518,8 @@ def build_benchmark(
         )
         failures = made.failures
         words = ConditionVocabulary.of(kg, sorted(texts), settings.shape)
-        asked = [
-            replace(a, demand=words.stated(a.text)) for a in sample_questions(made.questions, settings.seed)
-        ]
+        sample = sample_questions(made.questions, settings.seed)
+        asked = [replace(one, demand=words.stated(one.text)) for one in sample]
     if on_progress is not None:
         on_progress(len(entities), len(entities))
     targets = {a.question: a.entity for a in asked}
