@@ -67,7 +67,7 @@ def serving(kg: mrag.KnowledgeGraph, settings: ServerSettings) -> Iterator[httpx
 
     import uvicorn
 
-    from mrag.server.app import create_app
+    from mrag.server.running import create_app
 
     config = uvicorn.Config(create_app(kg, settings), port=0, log_level="warning")
     server = uvicorn.Server(config)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mrag.errors import ConfigError, LoadError
+from mrag.language.sentences import paragraph_spans, sentence_spans, trimmed
 from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
 from mrag.rdf.terms import MRAG
@@ -30,9 +31,6 @@ ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")
 _DCTERMS = "http://purl.org/dc/terms/"
 _PROV = "http://www.w3.org/ns/prov#"
 _ENTITY = f"{TYPE} <{_PROV}Entity> .\n"
-_BREAK = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:(?:\r\n|\r|\n)[ \t]*)+")
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
-_NOT_AN_END = re.compile(r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|No|Inc|Co|Ltd|e\.g|i\.e|etc))\.\s+\Z")
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,7 @@ def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]
     """Cut a text into passages."""
     cutting = cutting or Cutting()
     start = end = -1
-    for first, last in _paragraphs(document.text):
+    for first, last in paragraph_spans(document.text):
         if start >= 0 and last - start <= cutting.most:
             end = last
             continue
@@ -238,15 +236,6 @@ def verbatim(value: str) -> str:
     return f"{text(value)}^^<{MRAG}verbatim>"
 
 
-def _paragraphs(said: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    whole = len(said) if end is None else end
-    for found in [*_BREAK.finditer(said, start, whole), None]:
-        first, last = _trimmed(said, start, found.start() if found else whole)
-        if first < last:
-            yield first, last
-        start = found.end() if found else whole
-
-
 def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple[int, int]]:
     """Cut a paragraph that is too long behind sentences, and a sentence that is too long at its spaces."""
     sentences: list[tuple[int, int]] = []
@@ -255,7 +244,7 @@ def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple
             space = said.rfind(" ", first + 1, first + cutting.most)
             stop = space if space > first else first + cutting.most
             sentences.append((first, stop))
-            first = _trimmed(said, stop, last)[0]
+            first = trimmed(said, stop, last)[0]
         sentences.append((first, last))
     at = 0
     while at < len(sentences):
@@ -266,27 +255,3 @@ def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple
         again = cutting.overlap and upto < len(sentences) and upto - at > 1
         fits = again and sentences[upto][1] - sentences[upto - 1][0] <= cutting.most
         at = upto - 1 if fits else upto
-
-
-def sentence_spans(said: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """Return where the sentences of a part of a text begin and end; a blank line ends one."""
-    end = len(said) if end is None else end
-    return [span for a, b in _paragraphs(said, start, end) for span in _sentences(said, a, b)]
-
-
-def _sentences(said: str, start: int, end: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for stop in [*(mark.end() for mark in _SENTENCE.finditer(said, start, end)), end]:
-        if stop < end and _NOT_AN_END.search(said, start, stop):
-            continue
-        span = _trimmed(said, start, stop)
-        if span[0] < span[1]:
-            found.append(span)
-        start = stop
-    return found
-
-
-def _trimmed(said: str, start: int, end: int) -> tuple[int, int]:
-    part = said[start:end]
-    start += len(part) - len(part.lstrip())
-    return start, start + len(part.strip())

@@ -13,16 +13,14 @@ from mrag.cel.benchmark import run_benchmark as run
 from mrag.cel.concepts import KeptConcept, find_concept, keep_concept, to_ontology
 from mrag.cel.concepts import list_concepts as kept_concepts
 from mrag.cel.explain import why_not, why_satisfied
+from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import FitReport
+from mrag.cel.notation import from_dl, from_manchester, to_dl, to_manchester, to_turtle
 from mrag.cel.polish import PolishedSentence, order_by_summary, polish_sentence
 from mrag.cel.problem import Hypothesis
 from mrag.cel.rerank import Order, RerankSettings, rerank_by_concept
+from mrag.cel.sentences import Language, sentence
 from mrag.cel.sparql import instances_query
-from mrag.cel.syntax.english import Language
-from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
-from mrag.cel.syntax.rdf import to_turtle
-from mrag.cel.syntax.verbalise import sentence
 from mrag.cli.output import progress, say, show, show_data, show_json
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError, ModelError

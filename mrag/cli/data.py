@@ -283,7 +283,7 @@ def _reason(
 
 
 def _repaired(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
-    from mrag.reasoning.repair import repair_datatypes
+    from mrag.reasoning.run import repair_datatypes
 
     found = repair_datatypes(graph)
     for one in found:
@@ -500,14 +500,14 @@ def _pieces(
 
 def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
     """Read an IRI, a CURIE, or a literal as SPARQL writes it."""
-    from mrag.rdf.parser import QueryParser, Tokens
+    from mrag.rdf.parser import TokenCursor, Tokens
     from mrag.rdf.terms import to_ox
 
     try:
         return to_ox(rdf.iri(text, graph.query_prefixes))
     except TermError:
         try:
-            literal = QueryParser(Tokens(text, "query"), graph.query_prefixes).literal()
+            literal = TokenCursor(Tokens(text, "query"), graph.query_prefixes).literal()
         except QueryRefused as error:
             hint = """Write an IRI, a CURIE, or a literal in quotes, such as '"23"^^xsd:string'."""
             raise TermError("Not a term.", term=text, hint=hint) from error

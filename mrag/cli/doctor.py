@@ -41,7 +41,7 @@ def doctor(
       mrag doctor --deep
       mrag doctor graphdb:http://localhost:7200/repositories/products
     """
-    from mrag.graph.connection import SERVERS
+    from mrag.stores.engines import SERVERS
 
     place = options.Place(url or place.store, place.kg)
     options.warn_of_login(place.store)

@@ -258,7 +258,7 @@ def search_(
       mrag clues search "Who develops GraphDB?" --model local:model.gguf
       mrag clues search "Who develops GraphDB?" --model local:model.gguf --in ex:Vendor
     """
-    from mrag.generative.documents import clue_folder
+    from mrag.generative.ranker import clue_folder
 
     settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
     with place.opened() as graph, ExitStack() as stack:

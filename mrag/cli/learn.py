@@ -566,7 +566,7 @@ def generative_(
       mrag train generative --questions asked.jsonl --model local:model.gguf --out clues
       mrag clues search "Who develops GraphDB?" --model local:clues/model.gguf
     """
-    from mrag.generative.documents import clue_texts
+    from mrag.generative.ranker import clue_texts
 
     sampling = generative.ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
     knobs = generative.TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)

@@ -87,8 +87,7 @@ def serve(
     try:
         from mrag.generation.models import check_model
         from mrag.retrieval.registry import check_ranker
-        from mrag.server.processes import serve_in_processes
-        from mrag.server.running import address_of, listen
+        from mrag.server.running import address_of, listen, serve_in_processes
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings
         from mrag.stores.sparql import SparqlEndpoint
