@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,11 +38,8 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
     """Say on standard error what contradicts the ontology."""
     if not groups:
         return
-    total = sum(group.count for group in groups)
-    say(
-        f"{counted(total, 'contradiction')} of the ontology, kept apart from what was inferred:",
-        style="yellow",
-    )
+    total = counted(sum(group.count for group in groups), "contradiction")
+    say(f"{total} of the ontology, kept apart from what was inferred:", style="yellow")
     for group in groups[:_GROUPS]:
         say(f"  {group.text()}", style="yellow")
         say(f"    such as {example(group)}", style="dim")
@@ -64,9 +62,8 @@ def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
     try:
         file.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise ConfigError(
-            "The report cannot be written.", file=str(file), hint="Check the path and permissions."
-        ) from error
+        hint = "Check the path and permissions."
+        raise ConfigError("The report cannot be written.", file=str(file), hint=hint) from error
 
 
 def load(
@@ -258,11 +255,9 @@ def _say_notes(report: stores.LoadReport, *, any_tag: bool) -> None:
     for name in report.empty:
         say(f"Nothing is stated in {name}.", style="yellow")
     if report.odd_tags:
-        tags = ", ".join(report.odd_tags)
-        if not any_tag:
-            from mrag.stores.process.parsing import well_formed_tag
+        from mrag.stores.process.parsing import well_formed_tag
 
-            tags = ", ".join(f"{tag} as {well_formed_tag(tag)}" for tag in report.odd_tags)
+        tags = ", ".join(tag if any_tag else f"{tag} as {well_formed_tag(tag)}" for tag in report.odd_tags)
         say(f"Kept language tags that BCP 47 does not allow: {tags}", style="yellow")
 
 
@@ -325,10 +320,9 @@ def update(
       mrag update "DELETE DATA { ex:GraphDB a ex:SemanticProduct }"
       mrag update --yes corrections.ru
     """
-    from mrag.cli.options import read_query_file
     from mrag.graph.updates import parse
 
-    text = read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
+    text = options.read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
     with place.opened() as graph:
         _change(graph, parse(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json)
 
@@ -479,23 +473,17 @@ def _pieces(
     """Yield the triples to remove as N-Quads of the default graph."""
     import pyoxigraph as ox
 
-    def printed(triples: Sequence[ox.Triple]) -> bytes:
-        return ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b""
+    def printed(triples: Iterator[ox.Triple]) -> tuple[bytes, ...]:
+        batches = iter(lambda: [*islice(triples, _CHUNK)], [])
+        return tuple(ox.serialize(batch, format=ox.RdfFormat.N_TRIPLES) or b"" for batch in batches)
 
     if terms:
         from mrag.rdf.terms import to_ox
 
         s, p = (to_ox(rdf.iri(term, graph.query_prefixes)) for term in terms[:2])
-        yield (printed([ox.Triple(s, p, _object(terms[2], graph))]),)  # type: ignore[arg-type]  # they are IRIs
+        yield printed(iter([ox.Triple(s, p, _object(terms[2], graph))]))  # type: ignore[arg-type]  # they are IRIs
     for source in loaders.sources(files):
-        batch: list[ox.Triple] = []
-        pieces: list[bytes] = []
-        for quad in source.quads():
-            batch.append(quad.triple)
-            if len(batch) == _CHUNK:
-                pieces.append(printed(batch))
-                batch = []
-        yield (*pieces, printed(batch))
+        yield printed(quad.triple for quad in source.quads())
 
 
 def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
@@ -520,9 +508,8 @@ def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bo
     from mrag.graph.connection import delete
 
     if name not in known:
-        raise ConfigError(
-            f"There is no knowledge graph {name!r}.", hint=f"There are: {', '.join(known) or 'none'}."
-        )
+        hint = f"There are: {', '.join(known) or 'none'}."
+        raise ConfigError(f"There is no knowledge graph {name!r}.", hint=hint)
     doomed = graph if name == graph.name else mrag.KnowledgeGraph(graph.store, name)
     say(f"{name}: {doomed.record.triples:,} triples and its indexes would be deleted.")
     if not (yes or _agreed()):
