@@ -235,9 +235,8 @@ def ask(
     asked = question or []
     text = " ".join(asked)
     if not follow and len(asked) > 1:
-        raise typer.BadParameter(
-            "Put the question in quotes; --follow asks several.", param_hint="'QUESTION'"
-        )
+        what = "Put the question in quotes; --follow asks several."
+        raise typer.BadParameter(what, param_hint="'QUESTION'")
     if pictures.image is None and not follow:
         _require(text, "QUESTION")
     options.check_choice("way", how, HOWS)
@@ -611,9 +610,6 @@ def _key_store() -> KeyStore:
     return KeyStore()
 
 
-KeyArgument = Annotated[str, Argument(metavar="NAME", help="What the holder of the key is called.")]
-
-
 @keys_app.command("create")
 def create_key() -> None:
     """Make the key of this installation; its private part stays in a file that you alone may read.
@@ -657,12 +653,13 @@ def export() -> None:
 
 @keys_app.command()
 def trust(
-    name: KeyArgument,
+    name: str,
     key: str,
 ) -> None:
     """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to.
 
     Options:
+        name: What the holder of the key is called.
         key: Their public key, which begins with z6Mk.
 
     \b
@@ -673,8 +670,11 @@ def trust(
 
 
 @keys_app.command("forget")
-def forget_key(name: KeyArgument) -> None:
+def forget_key(name: str) -> None:
     """Trust a key no more.
+
+    Options:
+        name: What the holder of the key is called.
 
     \b
     Example:

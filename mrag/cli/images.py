@@ -139,10 +139,8 @@ def import_(
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
         if fashion and graph.store.capabilities.reasoning:
-            say(
-                "No views are made, because this server reasons over all of its graphs together.",
-                style="yellow",
-            )
+            why = "this server reasons over all of its graphs together"
+            say(f"No views are made, because {why}.", style="yellow")
             fashion = False
         if fashion:
             with commands.kept(_LOADED):
@@ -192,9 +190,8 @@ def views(
     steps = _Steps()
     with place.opened() as graph:
         names = [f"urn:mrag:kg:{graph.name}-{view.short}" for view in graphs.VIEWS.values()]
-        if "http://example.org/hasImage" not in graph.profile().predicates and not any(
-            read_record(graph.store, name).kept for name in names
-        ):
+        kept = any(read_record(graph.store, name).kept for name in names)
+        if not kept and "http://example.org/hasImage" not in graph.profile().predicates:
             raise ConfigError(
                 f"The knowledge graph {graph.name!r} holds no annotated images.",
                 endpoint=graph.store.url,

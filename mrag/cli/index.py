@@ -181,9 +181,7 @@ ModelOption = Annotated[
         envvar="MRAG_CLUE_MODEL",
     ),
 ]
-FolderOption = Annotated[
-    Path | None, Option("--folder", help="Folder of the clue index. Default: beside the store.")
-]
+FolderOption = Annotated[Path | None, Option(help="Folder of the clue index. Default: beside the store.")]
 
 
 @clues_app.command("build")
@@ -209,14 +207,12 @@ def build_(
     with place.opened() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
         started = time.perf_counter()
+        how: dict[str, Any] = {
+            "definition": _definition(graph, query),
+            "runner": jobs.runner(runner, workers),
+        }
         with status("Building"):
-            index = generative.build_clues(
-                graph,
-                loaded.tokeniser,
-                definition=_definition(graph, query),
-                folder=folder,
-                runner=jobs.runner(runner, workers),
-            )
+            index = generative.build_clues(graph, loaded.tokeniser, folder=folder, **how)
         seconds = time.perf_counter() - started
         if as_json:
             show_json({"documents": len(index), "tokens": index.tokens, "seconds": round(seconds, 3)})
@@ -268,9 +264,8 @@ def search_(
             index = generative.build_clues(graph, loaded.tokeniser)
         else:
             index = generative.open_clues(graph, folder=folder)
-        ranker = generative.GenerativeRanker(
-            graph, index, loaded, settings=settings, concept=within, query=mask
-        )
+        only: dict[str, Any] = {"concept": within, "query": mask}
+        ranker = generative.GenerativeRanker(graph, index, loaded, settings=settings, **only)
         started = time.perf_counter()
         with status("Generating clues"):
             hits = ranker.rank(mrag.Question(question, image), results)
@@ -316,9 +311,7 @@ def status_(
 def _model(name: str, stack: ExitStack) -> generative.LanguageModel:
     with status(f"Loading {name}"):
         model = generative.language_model(name)
-    close = getattr(model, "close", None)
-    if close is not None:
-        stack.callback(close)
+    stack.callback(getattr(model, "close", lambda: None))
     return model
 
 
@@ -457,17 +450,16 @@ def search(
     from mrag.graphcodes.code import centred, is_iri
 
     if not question.strip() and not edge and not node and like is None:
-        raise ConfigError(
-            "There is nothing to search for.", hint="Give a question, --edge, --node or --like."
-        )
+        hint = "Give a question, --edge, --node or --like."
+        raise ConfigError("There is nothing to search for.", hint=hint)
     how = _comparison(metric, excess)
     with place.codes() as (graph, index):
         if ontology and metric == "structural":
             how = replace(how, ontology=graphcodes.Ontology.of_graph(graph))
         near = graphcodes.CodeMeaning(meaning) if meaning != "none" else None
         ranker = graphcodes.GraphCodeRanker(graph, index, comparison=how, meaning=near)
+        entity = _expanded(graph, like or "")
         if like is not None:
-            entity = _expanded(graph, like)
             code = centred(index.code(entity), entity)
         elif edge or node:
             code = ranker.named(_asked(graph, edge or [], node or []))
@@ -521,8 +513,7 @@ def show_code(
         for at, (node_id, row) in enumerate(zip(code.dictionary, numbers, strict=True)):
             cells = " ".join((str(number) if number else "·").rjust(wide) for number in row)
             show(f"{at:3} {verbaliser.name(node_id, code)[:WIDE]:{WIDE}} {cells}")
-        used = sorted({number for row in numbers for number in row if number})
-        for number in used:
+        for number in sorted({number for row in numbers for number in row if number}):
             show(f"{number:3} = {' and '.join(verbaliser.relation(r) for r in registry.relations(number))}")
 
 

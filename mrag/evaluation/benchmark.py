@@ -10,11 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,7 +39,7 @@ from mrag.index.document_index import Mode, StoredIndex
 from mrag.index.documents import Definition, documents
 from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
-from mrag.jobs.runners import InlineRunner, Runner, carried
+from mrag.jobs.runners import InlineRunner, Runner, ThreadRunner, carried
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.storage.files import Journal, saved_text
 from mrag.terminal import inline
@@ -313,7 +311,9 @@ def generate_questions(
             if record.get("document") == _digest(documents.get(entity, "")) and record.get("questions"):
                 questions[entity] = tuple(record["questions"])
         missing = [entity for entity in sorted(documents) if entity not in questions]
-        for entity, said in _concurrently(missing, lambda e: _ask(documents[e], model, settings), settings):
+        threads, texts = ThreadRunner(settings.concurrency), (documents[entity] for entity in missing)
+        for number, said in carried(threads, lambda text: _ask(text, model, settings), texts):
+            entity = missing[number]
             record = {"entity": entity, "document": _digest(documents[entity]), **said}
             journal.add(record)
             if said.get("questions"):
@@ -370,26 +370,6 @@ def _ask(document: str, model: BaseChatModel, settings: QuestionSettings) -> dic
 def _asked(model: BaseChatModel, task: str, text: str) -> str:
     with model_errors(model):
         return str(model.invoke([("system", task), ("human", untrusted.lines(text))]).text)
-
-
-def _concurrently(
-    entities: Sequence[str], work: Callable[[str], dict[str, Any]], settings: QuestionSettings
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield results as they come, with a bounded number on their way, those done first in order of IRI."""
-    waiting = iter(entities)
-    running: dict[Future[dict[str, Any]], str] = {}
-    pool = ThreadPoolExecutor(settings.concurrency, thread_name_prefix="mrag-question")
-    try:
-        while True:
-            for entity in islice(waiting, settings.concurrency - len(running)):
-                running[pool.submit(work, entity)] = entity
-            if not running:
-                return
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in sorted(done, key=lambda f: running[f]):
-                yield running.pop(future), future.result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _digest(text: str) -> str:
