@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -18,6 +19,7 @@ from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
 from mrag.evaluation.metrics import Interval, Resampling, interval
+from mrag.evaluation.report import markdown_table, shown_interval
 from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
@@ -128,13 +130,10 @@ class AnswerEvaluation:
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""
-        parts = [f"# {self.title}", ""]
         rows = self._rows()
-        if rows:
-            parts += [f"| {' | '.join(row)} |" for row in (_HEAD, ["---"] * len(_HEAD), *rows)]
-            parts.append("")
-        parts += [f"- {note}" for note in self._notes()]
+        parts = [f"# {self.title}", "", *([*markdown_table(_HEAD, rows), ""] if rows else [])]
         parts += [
+            *(f"- {note}" for note in self._notes()),
             "",
             f"In brackets {self.resampling.level:.0%} bootstrap intervals over questions "
             f"({self.resampling.resamples} samples, seed {self.resampling.seed}).",
@@ -145,7 +144,7 @@ class AnswerEvaluation:
         shown = [*self.categories, *([self.overall] if self.overall else [])]
         return [
             [
-                c.name.replace("|", "\\|"), str(c.exact.queries), _shown(c.exact), f"{c.contains.mean:.3f}",
+                c.name, str(c.exact.queries), _shown(c.exact), f"{c.contains.mean:.3f}",
                 f"{c.f1.mean:.3f}", f"{c.answered.mean:.3f}",
                 "" if c.precision is None else f"{c.precision.mean:.3f}", f"{c.guessed.mean:.3f}",
             ]
@@ -249,10 +248,7 @@ def _percentile(ordered: Sequence[float], p: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * p / 100))]
 
 
-def _shown(found: Interval) -> str:
-    return f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
-
-
+_shown = partial(shown_interval, form=".3f")
 _REFUSALS = (
     *(said.casefold() for p in PHRASES.values() for said in (p.nothing_found, p.no_match)),
     *("i don't know", "i don’t know", "i do not know"),
