@@ -143,14 +143,12 @@ def load(
                 result["inferred"], result["clashes"] = 0, len(error.clashes)
         if as_json:
             show_json(result)
-        else:
-            show(
-                f"{report.triples:,} triples loaded into {graph.store.url} in {report.seconds:.1f} s"
-                f" ({report.triples_per_second:,.0f} a second)."
-            )
-            if reason:
-                show(f"{counted(result['inferred'], 'triple')} inferred.")
-            say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
+            return
+        speed = f"{report.seconds:.1f} s ({report.triples_per_second:,.0f} a second)"
+        show(f"{report.triples:,} triples loaded into {graph.store.url} in {speed}.")
+        if reason:
+            show(f"{counted(result['inferred'], 'triple')} inferred.")
+        say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
 
 
 def create(
@@ -179,11 +177,9 @@ def create(
         elif isinstance(store, stores.FusekiStore):
             store.create(kind)
         else:
-            raise ConfigError(
-                "Only GraphDB and Fuseki servers create stores on request.",
-                endpoint=store.url,
-                hint="Other stores are created by loading into them: `mrag load --store URL FILE`.",
-            )
+            what = "Only GraphDB and Fuseki servers create stores on request."
+            hint = "Other stores are created by loading into them: `mrag load --store URL FILE`."
+            raise ConfigError(what, endpoint=store.url, hint=hint)
         show(f"Created {store.url}.")
     finally:
         store.close()

@@ -7,6 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -121,12 +122,8 @@ class AnswerEvaluation:
 
     def _repr_html_(self) -> str:
         """Return the tables as HTML for a notebook."""
-        return html.tag(
-            "div",
-            html.table(_HEAD, self._rows(), caption=self.title),
-            html.bullets(self._notes()),
-            class_="mrag-evaluation",
-        )
+        table = html.table(_HEAD, self._rows(), caption=self.title)
+        return html.tag("div", table, html.bullets(self._notes()), class_="mrag-evaluation")
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""
@@ -155,9 +152,8 @@ class AnswerEvaluation:
         total = sum(self.ways.values())
         notes = []
         if self.sure is not None:
-            notes.append(
-                f"Right where it was sure: {_shown(self.sure)} of {self.sure.queries} computed answers."
-            )
+            computed = f"{self.sure.queries} computed answers"
+            notes.append(f"Right where it was sure: {_shown(self.sure)} of {computed}.")
         if every := self.refused.get(""):
             by = [f"{name} {found.mean:.3f}" for name, found in self.refused.items() if name]
             text = f"Refused of {every.queries} questions without an answer: {_shown(every)}"
@@ -331,9 +327,8 @@ def evaluate_questions(
     prepared = time.perf_counter() - started
     name = model if isinstance(model, str) or model is None else model_name(model)
     about = {"questions": _digest(questions), "how": how, "model": name, "graph": f"{kg.iri} {kg.revision}"}
-    kept = None if journal is None else RunJournal(journal, about)
     done: dict[str, Prediction] = {}
-    try:
+    with nullcontext() if journal is None else RunJournal(journal, about) as kept:
         for record in kept.records if kept is not None else ():
             done[record["id"]] = Prediction.from_json(record)
         for question in questions:
@@ -343,9 +338,6 @@ def evaluate_questions(
                     kept.add(done[question.id].to_json())
             if on_progress is not None:
                 on_progress(len(done), len(questions))
-    finally:
-        if kept is not None:
-            kept.close()
     outcomes = [outcome(question, done[question.id]) for question in questions]
     return summarised(
         outcomes, title=title, how=how, model=name, prepared=prepared, resampling=resampling,

@@ -11,6 +11,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -193,8 +194,7 @@ def run_system(
     hits: dict[str, tuple[Scored, ...]] = {}
     # Most documents come for many queries: one string each is enough.
     names: dict[str, str] = {}
-    kept = None if journal is None else RunJournal(journal, _about(system, queries, k))
-    try:
+    with nullcontext() if journal is None else RunJournal(journal, _about(system, queries, k)) as kept:
         for record in kept.records if kept is not None else ():
             hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
         asked = sorted(queries.keys() - hits.keys())
@@ -206,9 +206,6 @@ def run_system(
                 kept.add({"query": query, "hits": hits[query]})
             if on_progress is not None:
                 on_progress(len(hits), len(queries))
-    finally:
-        if kept is not None:
-            kept.close()
     return Run(system.name, dict(sorted(hits.items())))
 
 
